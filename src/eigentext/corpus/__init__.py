@@ -1,0 +1,7 @@
+"""What comes in: text and its vocabulary."""
+
+from eigentext.corpus.encoded import EncodedCorpus, encode
+from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.vocabulary import Vocabulary
+
+__all__ = ["EncodedCorpus", "TextCorpus", "Vocabulary", "encode"]

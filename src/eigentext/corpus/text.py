@@ -1,0 +1,240 @@
+"""`TextCorpus`: text that is read as often as asked, and never held whole."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eigentext.corpus.readers import (
+    BLOCK_BYTES,
+    Block,
+    expand_paths,
+    line_number,
+    read_blocks,
+)
+from eigentext.corpus.tokenizers import (
+    UNIT_END,
+    Tokenizer,
+    check_tokenizer,
+    string_array,
+    tokenize,
+    tokenizer_name,
+)
+from eigentext.errors import CorpusError, ParameterError
+
+Unit = Literal["line", "document", "stream"]
+_NEWLINE = b"\n"
+_LOOKS_LIKE_PATH = re.compile(r"\S*(/\S*|\.[A-Za-z0-9]{1,5})")
+
+
+class TextCorpus:
+    """Text in files or in memory, as units of tokens.
+
+    A unit is what a context window never leaves: a line, a document (one file, or one string of
+    a list), or everything (``"stream"``: line ends are blanks and files follow one another).
+    Lines end at ``\\n``; units without tokens are passed over.
+
+    Parameters
+    ----------
+    paths : path, glob, list of them, list of strings, or list of lists of tokens
+        Files may be plain or end in .gz, .bz2, .xz or .zst. Strings of a list are taken as files
+        when they name existing ones or look like names (no blank, and a slash or an ending), else
+        as text; `kind` leaves nothing to guess.
+    tokenizer : "whitespace", "simple" or callable
+        See :mod:`eigentext.corpus.tokenizers`.
+    lowercase : bool
+        Lower the case of all text first.
+    unit : "line", "document" or "stream"
+    errors : "strict" or "replace"
+        What to do about bytes that are not UTF-8 and NULs: stop, naming the file and the line, or
+        read U+FFFD instead.
+    kind : "files", "texts" or "tokens", optional
+        What `paths` holds, where the rule above would guess wrong.
+
+    Examples
+    --------
+    >>> from eigentext import TextCorpus
+    >>> list(TextCorpus(["I ate ham", "You ate cheese"], lowercase=True))
+    [['i', 'ate', 'ham'], ['you', 'ate', 'cheese']]
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[Any],
+        *,
+        tokenizer: Tokenizer = "whitespace",
+        lowercase: bool = False,
+        unit: Unit = "line",
+        errors: Literal["strict", "replace"] = "strict",
+        kind: Literal["files", "texts", "tokens"] | None = None,
+    ):
+        check_tokenizer(tokenizer)
+        if unit not in ("line", "document", "stream"):
+            raise ParameterError(f"unit must be 'line', 'document' or 'stream', not {unit!r}")
+        if errors not in ("strict", "replace"):
+            raise ParameterError(f"errors must be 'strict' or 'replace', not {errors!r}")
+        items = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+        if not items:
+            raise CorpusError("an empty list: give at least one file, string or list of tokens")
+        kind = kind or ("files" if isinstance(paths, str) else _kind_of(items))
+        self.tokenizer = tokenizer
+        self.lowercase = lowercase
+        self.unit: Unit = unit
+        self.errors = errors
+        self.files: list[Path] = expand_paths(items) if kind == "files" else []
+        self.texts: list[str] = items if kind == "texts" else []
+        self.token_lists: list[Sequence[str]] = items if kind == "tokens" else []
+
+    def __iter__(self) -> Iterator[list[str]]:
+        unit: list[str] = []
+        for block in self.blocks():
+            for token in self.tokens_of(block).to_pylist():
+                if token != UNIT_END:
+                    unit.append(token)
+                elif unit:
+                    yield unit
+                    unit = []
+        if unit:
+            yield unit
+
+    def __repr__(self) -> str:
+        source = (
+            ", ".join(map(str, self.files))
+            or (self.texts and f"{len(self.texts)} texts")
+            or f"{len(self.token_lists)} token lists"
+        )
+        return f"TextCorpus({source}; {self.options})"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How text becomes tokens: what two corpora must share for their statistics to add up."""
+        split = "none" if self.token_lists else tokenizer_name(self.tokenizer)
+        return {"tokenizer": split, "lowercase": self.lowercase, "unit": self.unit}
+
+    @property
+    def size(self) -> int | None:
+        """Bytes to read, where that is known before reading (plain files)."""
+        if not self.files or any(file.suffix in (".gz", ".bz2", ".xz", ".zst") for file in self.files):
+            return None
+        return sum(file.stat().st_size for file in self.files)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the content as stored and of the options: equal for equal input."""
+        digest = hashlib.sha256(repr((self.options, self.errors)).encode())
+        for file in self.files:
+            with file.open("rb") as raw:
+                digest.update(hashlib.file_digest(raw, "sha256").digest())
+        for text in self.texts:
+            digest.update(b"%d:" % len(text) + text.encode("utf-8", "surrogatepass"))
+        for unit in self.token_lists:
+            digest.update("\0".join((*unit, "\n")).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    # Reading, in the order of the data: blocks (one thread), then their tokens (any thread).
+
+    def blocks(self) -> Iterator[Block | list[Sequence[str]]]:
+        """The corpus in pieces of a few megabytes, ready for `tokens_of`."""
+        for file in self.files:
+            yield from read_blocks(file, whole_lines=callable(self.tokenizer))
+        yield from self._text_blocks()
+        for start in range(0, len(self.token_lists), 10_000):
+            yield list(self.token_lists[start : start + 10_000])
+
+    def tokens_of(self, block: Block | list[Sequence[str]]) -> pa.LargeStringArray:
+        """The tokens of a block, with `UNIT_END` wherever a unit ends in it."""
+        if isinstance(block, list):
+            return self._ready_tokens(block)
+        lines_are_units = self.unit == "line" or (self.unit == "document" and not self.files)
+        tokens = tokenize(
+            self._checked(block),
+            self.tokenizer,
+            lowercase=self.lowercase,
+            lines_are_units=lines_are_units,
+        )
+        if block.ends_source and self.unit != "stream":
+            tokens = pa.concat_arrays([tokens, string_array([UNIT_END])])
+        return tokens
+
+    # Private steps.
+
+    def _text_blocks(self) -> Iterator[Block]:
+        # A string that is a document keeps its line ends as blanks: one string, one line.
+        pieces: list[str] = []
+        size = lines = 0
+        for number, text in enumerate(self.texts, start=1):
+            pieces.append(text.replace("\n", " ") if self.unit == "document" else text)
+            size += len(text)
+            if size >= BLOCK_BYTES or number == len(self.texts):
+                data = "\n".join((*pieces, "")).encode("utf-8", "surrogatepass")
+                yield Block(data, "", lines, ends_source=False)
+                lines += data.count(b"\n")
+                pieces, size = [], 0
+
+    def _ready_tokens(self, units: list[Sequence[str]]) -> pa.LargeStringArray:
+        end = [] if self.unit == "stream" else [UNIT_END]
+        tokens = string_array([token for unit in units for token in (*unit, *end)])
+        if any(UNIT_END in token for unit in units for token in unit):
+            raise CorpusError("a token holds a NUL character; take it out before counting")
+        if self.lowercase:
+            tokens = pc.utf8_lower(tokens)
+        return tokens
+
+    def _checked(self, block: Block) -> bytes:
+        """The bytes of the block if they are text; else an error that names the line."""
+        data = block.data
+        bad, reason = data.find(b"\0"), "a NUL byte: a binary or UTF-16 file?"
+        if not data.isascii():
+            try:
+                data.decode()
+            except UnicodeDecodeError as error:
+                if bad < 0 or error.start < bad:
+                    bad, reason = error.start, f"byte 0x{data[error.start]:02x} is not UTF-8"
+        if bad < 0:
+            return data
+        if self.errors == "replace":
+            return data.decode(errors="replace").replace("\0", "\ufffd").encode()
+        raise CorpusError(
+            f"{self._place(block, bad)}: {reason}; convert it to UTF-8 (iconv -t UTF-8) "
+            "or read it with errors='replace' (--errors replace)"
+        )
+
+    def _place(self, block: Block, position: int) -> str:
+        if block.source:
+            path = Path(block.source)
+            return f"{path}, line {line_number(path, block.offset + position)}"
+        return f"line {block.offset + block.data.count(_NEWLINE, 0, position) + 1} of the texts"
+
+
+def _kind_of(items: list[Any]) -> Literal["files", "texts", "tokens"]:
+    if all(isinstance(item, PathLike) for item in items):
+        return "files"
+    if all(isinstance(item, (list, tuple)) for item in items):
+        return "tokens"
+    if not all(isinstance(item, str) for item in items):
+        raise CorpusError("give files, strings or lists of tokens, not a mixture of them")
+    named = [_names_file(item) for item in items]
+    if all(named):
+        return "files"
+    if any(Path(item).is_file() for item, is_name in zip(items, named) if is_name):
+        text = items[named.index(False)]
+        raise CorpusError(
+            f"{text[:60]!r} names no file, but other items do; "
+            "say which is meant with kind='files' or kind='texts'"
+        )
+    return "texts"
+
+
+def _names_file(text: str) -> bool:
+    if len(text) > 4096 or "\n" in text or "\0" in text:
+        return False
+    if _LOOKS_LIKE_PATH.fullmatch(text):
+        return True
+    try:
+        return Path(text).is_file() or bool(expand_paths([text]))
+    except (CorpusError, OSError, ValueError):
+        return False

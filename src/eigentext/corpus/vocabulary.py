@@ -1,0 +1,117 @@
+"""`Vocabulary`: words in the order of their counts, and their places in it."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigentext.errors import CorpusError, UnknownWordError
+
+
+class Vocabulary:
+    """Words by falling count (equal counts by code point), each with its place as its id.
+
+    The order depends on words and counts alone, never on the order of reading, so that statistics
+    of two halves of a corpus can be joined into the statistics of the whole.
+
+    Examples
+    --------
+    >>> from eigentext import TextCorpus, Vocabulary
+    >>> vocabulary = Vocabulary.from_corpus(TextCorpus(["I ate ham", "You ate"]))
+    >>> vocabulary.words, vocabulary["ate"], "cheese" in vocabulary
+    (['ate', 'I', 'You', 'ham'], 0, False)
+    """
+
+    def __init__(self, words: Sequence[str], counts: Iterable[int]):
+        self.words = list(words)
+        self.counts = np.asarray(counts, np.int64)
+        if len(self.words) != len(self.counts):
+            raise CorpusError(f"{len(self.words)} words but {len(self.counts)} counts")
+
+    @classmethod
+    def from_counts(
+        cls,
+        words: Sequence[str],
+        counts: Iterable[int],
+        *,
+        min_count: int = 1,
+        max_size: int | None = None,
+    ) -> "Vocabulary":
+        """Sort the words, and leave out those that are too rare or too many."""
+        import pyarrow as pa
+
+        counts = np.asarray(counts, np.int64)
+        kept = np.flatnonzero(counts >= min_count)
+        if len(kept) == 0:
+            most = counts.max(initial=0)
+            raise CorpusError(
+                f"no word occurs {min_count} times or more (the most frequent one: {most}); "
+                "lower min_count or give more text"
+                if most
+                else "the corpus has no words: is the file empty?"
+            )
+        names = pa.array(words, pa.large_string()).take(pa.array(kept))
+        table = pa.table({"word": names, "count": counts[kept]})
+        table = table.sort_by([("count", "descending"), ("word", "ascending")])
+        if max_size is not None:
+            table = table.slice(0, max_size)
+        return cls(table["word"].to_pylist(), table["count"].to_numpy())
+
+    @classmethod
+    def from_corpus(
+        cls, corpus: Any, *, min_count: int = 1, max_size: int | None = None
+    ) -> "Vocabulary":
+        """Count the words of a :class:`TextCorpus` (or of what it takes)."""
+        from eigentext.corpus.encoded import encode
+
+        encoded = encode(corpus)
+        return cls.from_counts(
+            encoded.words, encoded.counts, min_count=min_count, max_size=max_size
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def __getitem__(self, word: str) -> int:
+        try:
+            return self._ids[word]
+        except KeyError:
+            raise UnknownWordError(self._unknown(word)) from None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Vocabulary)
+            and self.words == other.words
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment] - holds an array
+
+    def __repr__(self) -> str:
+        head = ", ".join(map(repr, self.words[:3]))
+        return f"Vocabulary({len(self)} words: {head}, …)"
+
+    def ids_of(self, words: Sequence[str]) -> np.ndarray:
+        """The id of each word, -1 for words outside."""
+        return np.fromiter((self._ids.get(word, -1) for word in words), np.int32, len(words))
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.words)}
+
+    def _unknown(self, word: str) -> str:
+        # Spelling distance is slow: compare only words of about the same length.
+        near = (w for w in self.words if abs(len(w) - len(word)) <= 2)
+        close = difflib.get_close_matches(word, near, n=3, cutoff=0.7)
+        if word.lower() != word and word.lower() in self:
+            close = [word.lower(), *(w for w in close if w != word.lower())][:3]
+        hint = f"did you mean {', '.join(close)}?" if close else "it may be rarer than min_count"
+        return f"{word!r} is not in the vocabulary of {len(self)} words; {hint}"

@@ -1,0 +1,67 @@
+"""Progress: the library says what phase it is in, whoever listens decides how to show it.
+
+``with phase("count", total=n, unit="tokens") as advance: ... advance(1000)``. Without a listener
+this costs nothing; the command line listens with Rich bars, the benchmarks with a stop-watch.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass
+class Phase:
+    """One step of the work: its name, how much of it is done, and how long it took."""
+
+    name: str
+    total: int | None = None
+    unit: str = ""
+    done: int = 0
+    seconds: float = 0.0
+
+
+class Reporter(Protocol):
+    """Listens to phases; all three are called from the thread that runs the fit."""
+
+    def started(self, phase: Phase) -> None: ...
+    def advanced(self, phase: Phase) -> None: ...
+    def finished(self, phase: Phase) -> None: ...
+
+
+_listener: ContextVar[Reporter | None] = ContextVar("eigentext_reporter", default=None)
+
+
+@contextmanager
+def report_to(reporter: Reporter) -> Iterator[None]:
+    """Send the phases of everything inside the ``with`` block to `reporter`."""
+    token = _listener.set(reporter)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def phase(name: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
+    """Announce a phase and yield the function that advances it."""
+    listener = _listener.get()
+    if listener is None:
+        yield lambda amount: None
+        return
+    state = Phase(name, total, unit)
+    start = time.perf_counter()
+
+    def advance(amount: int) -> None:
+        state.done += int(amount)
+        state.seconds = time.perf_counter() - start
+        listener.advanced(state)
+
+    listener.started(state)
+    try:
+        yield advance
+    finally:
+        state.seconds = time.perf_counter() - start
+        listener.finished(state)

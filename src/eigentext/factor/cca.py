@@ -1,0 +1,375 @@
+r"""Canonical correlation analysis: the directions in which two views of a sample agree most.
+
+Seed 000, "Mechanics of CCA", in its three steps and letters, for rows x of X and y of Y:
+
+1. C_XX, C_XY, C_YY: the covariances, sums over the n samples divided by n;
+2. Omega = C_XX^{-1/2} C_XY C_YY^{-1/2} = U Sigma V^T (the Omega of seed 002, Lemma 3.1);
+3. A = C_XX^{-1/2} U and B = C_YY^{-1/2} V, and a sample becomes (A^T x, B^T y).
+
+Any W with W^T C W = I may stand for C^{-1/2}: it turns U, and A = W U stays what it was. So W is
+dense for a dense view, and a diagonal and a rank-one term for a one-hot view (seed 002,
+Observation 2), where C = D - mu mu^T with D = E[diag(x^2)]. Write u = D^{-1/2} mu; then
+
+    C = D^{1/2} (I - u u^T) D^{1/2}   and   |u|^2 <= 1, by Cauchy-Schwarz,
+
+with equality if every row has one nonzero and a column has one value. Then u = sqrt(p) is the
+trivial singular vector of D_X^{-1/2} E[x y^T] D_Y^{-1/2}, of sigma = 1, and centring takes away
+exactly that triple: seed 002's Observation 1 ("centring can be ignored") is off by it alone.
+"""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh, qr
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from eigentext.errors import ParameterError
+from eigentext.factor.svd import svd
+
+__all__ = ["CCA"]
+
+_EPS = float(np.finfo(np.float64).eps)
+_MAX_DENSE_COLUMNS = 20_000
+_N_DROPPED = 5
+
+
+class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Canonical correlation analysis of two views by one SVD.
+
+    For j = 1 … m the columns of A and B solve
+
+    .. math::
+        a_j, b_j = \arg\max_{a, b} \operatorname{Corr}(a^\top x, b^\top y)
+        \quad\text{s.t.}\quad
+        \operatorname{Corr}(a^\top x, a_k^\top x) = \operatorname{Corr}(b^\top y, b_k^\top y) = 0
+        \quad (k < j),
+
+    scaled to :math:`A^\top C_{XX} A = B^\top C_{YY} B = I`. They are
+    :math:`A = C_{XX}^{-1/2} U` and :math:`B = C_{YY}^{-1/2} V`, where
+    :math:`C_{XX}^{-1/2} C_{XY} C_{YY}^{-1/2} \approx U \Sigma V^\top` is cut at rank m
+    (seed 000, "Mechanics of CCA"; seed 002, section 3). The inverse root is the pseudo-inverse's:
+    directions in which a view does not vary, up to rounding, are cut, and among the weights that
+    give the same projections those of least norm are chosen. Of each pair's two signs, the one is
+    taken that makes the largest weight of A (the first of equals) positive.
+
+    A sparse view with at most one nonzero in a row, such as a one-hot word, never has a covariance
+    formed: its inverse root is a diagonal and a rank-one term, exactly, centred or not, whatever
+    its values, and it may have millions of columns. Any other view needs its dense covariance,
+    up to 20,000 columns that vary; a sparse one is multiplied as it is, never made dense.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        The number m of pairs of directions; at most the rank of either view.
+    regularization : float, default=0.0
+        r is added as it stands to the diagonals: :math:`C_{XX} + r I` and :math:`C_{YY} + r I`
+        take the places of :math:`C_{XX}` and :math:`C_{YY}`, and :math:`C_{XY}` stays. It is in
+        units of variance, so the scale of the columns matters. ``correlations_`` are then the
+        :math:`a_j^\top C_{XY} b_j`, smaller than the correlations without it.
+    center : bool, default=True
+        Whether the means are subtracted; without, covariances are plain second moments.
+    random_state : int, Generator or None, default=0
+        For the random start of :func:`eigentext.factor.svd`, used on large views.
+
+    Attributes
+    ----------
+    correlations_ : ndarray of shape (m,)
+        The singular values of Omega, in falling order, at most 1.
+    x_weights_, y_weights_ : ndarray of shape (d, m) and (d', m)
+        A and B. A column without variance has weight 0.
+    x_mean_, y_mean_ : ndarray of shape (d,) and (d',)
+        What is subtracted from a row before it is projected; 0 if ``center=False``.
+    diagnostics_ : dict
+        ``correlations`` kept and the ``next_correlations`` dropped, ``regularization``,
+        ``n_samples`` and, under ``x`` and ``y``, for each view: ``form`` ("dense" or "diagonal"),
+        ``columns``, ``constant_columns`` (no variance), ``null_directions`` (cut besides those),
+        ``rank`` (what remains) and ``condition_number`` (of the covariance scaled to a unit
+        diagonal, within that rank).
+    n_features_in_ : int
+        The number d of columns of X.
+
+    Examples
+    --------
+    Two noisy thermometers in different units, each beside a dial that means nothing:
+
+    >>> import numpy as np
+    >>> from eigentext.factor.cca import CCA
+    >>> rng = np.random.default_rng(0)
+    >>> heat = rng.normal(size=1000)
+    >>> X = np.c_[heat + rng.normal(scale=0.1, size=1000), rng.normal(size=1000)]
+    >>> Y = np.c_[rng.normal(size=1000), 32 + 1.8 * heat + rng.normal(scale=0.1, size=1000)]
+    >>> cca = CCA(n_components=1).fit(X, Y)
+    >>> print(cca.correlations_.round(2), cca.y_weights_.round(1).ravel())
+    [0.99] [0.  0.6]
+    >>> a, b = cca.transform(X, Y)
+    >>> print(np.corrcoef(a[:, 0], b[:, 0])[0, 1].round(2))
+    0.99
+    """
+
+    x_weights_: np.ndarray
+    y_weights_: np.ndarray
+
+    def __init__(self, n_components=2, *, regularization=0.0, center=True, random_state=0):
+        self.n_components = n_components
+        self.regularization = regularization
+        self.center = center
+        self.random_state = random_state
+
+    def fit(self, X, Y):
+        """Find the directions from n paired samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        Y : array-like or sparse matrix of shape (n, d') or (n,)
+        """
+        m, r = _check_parameters(self.n_components, self.regularization)
+        if Y is None:
+            raise ParameterError(
+                "CCA requires y to be passed, but the target y is None: call fit(X, Y) with a "
+                "second view of the same samples"
+            )
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        Y = _as_matrix(Y, ensure_min_samples=2)
+        check_consistent_length(X, Y)
+        n = X.shape[0]
+        x, y = _whiten(X, r, self.center, "X"), _whiten(Y, r, self.center, "Y")
+        _check_ranks(m, r, x.rank, y.rank, n - bool(self.center))
+
+        U, sigma, Vt = svd(
+            _omega(x, y, n), min(m + _N_DROPPED, x.rank, y.rank), random_state=self.random_state
+        )
+        sigma = np.minimum(sigma, 1.0)
+        A, B = x.weights(U[:, :m]), y.weights(Vt[:m].T)
+        signs = _signs(A)
+        self.x_weights_, self.y_weights_ = A * signs, B * signs
+        self.x_mean_, self.y_mean_ = x.mean, y.mean
+        self.correlations_ = sigma[:m]
+        self.diagnostics_ = {
+            "correlations": sigma[:m].tolist(),
+            "next_correlations": sigma[m:].tolist(),
+            "regularization": r,
+            "n_samples": n,
+            "x": x.report,
+            "y": y.report,
+        }
+        return self
+
+    def transform(self, X, Y=None):
+        """Project rows: ``(X - x_mean_) A``, and with Y the pair of it and ``(Y - y_mean_) B``."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        Xc = _project(X, self.x_mean_, self.x_weights_)
+        if Y is None:
+            return Xc
+        Y = _as_matrix(Y)
+        if Y.shape[1] != len(self.y_weights_):
+            raise ParameterError(
+                f"Y has {Y.shape[1]} columns, but CCA was fitted with {len(self.y_weights_)}: "
+                "give Y the columns it had in fit"
+            )
+        return Xc, _project(Y, self.y_mean_, self.y_weights_)
+
+    def fit_transform(self, X, Y=None, *, y=None):
+        """``fit(X, Y).transform(X, Y)``: both projections; ``y`` is scikit-learn's name of Y."""
+        Y = y if Y is None else Y
+        return self.fit(X, Y).transform(X, Y)
+
+    @property
+    def _n_features_out(self):
+        return self.x_weights_.shape[1]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+@dataclass
+class _View:
+    """One view on the columns that vary, with its W: ``W.T @ (C + r I) @ W = I`` (rank x rank)."""
+
+    rows: Any  # n x k, dense and centred or sparse and not
+    shift: np.ndarray  # k, the mean that ``rows`` still has
+    W: Any  # k x rank, array or LinearOperator
+    kept: np.ndarray  # k, where the columns stood among all d
+    mean: np.ndarray  # d
+    report: dict
+
+    @property
+    def rank(self) -> int:
+        return self.W.shape[1]
+
+    def weights(self, U) -> np.ndarray:
+        """W U, with 0 for columns that do not vary."""
+        A = np.zeros((len(self.mean), U.shape[1]))
+        A[self.kept] = self.W @ U
+        return A
+
+
+def _check_parameters(m, r) -> tuple[int, float]:
+    if isinstance(m, bool) or not isinstance(m, Integral) or m < 1:
+        raise ParameterError(f"n_components must be a whole number of at least 1, not {m!r}")
+    if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= r < np.inf:
+        raise ParameterError(f"regularization must be a finite number of at least 0, not {r!r}")
+    return int(m), float(r)
+
+
+def _as_matrix(Y, **checks):
+    Y = check_array(
+        Y, accept_sparse="csr", dtype=np.float64, ensure_2d=False, input_name="Y", **checks
+    )
+    return Y.reshape(-1, 1) if Y.ndim == 1 else Y
+
+
+def _whiten(X, r: float, center: bool, name: str) -> _View:
+    """Drop the columns that do not vary and find W."""
+    n, d = X.shape
+    cut = 10 * _EPS * max(d, n**0.5)
+    if issparse(X):
+        X = csr_array(X, copy=True)  # what follows works in place
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        one_hot = np.diff(X.indptr).max() <= 1
+        mean = shift = np.bincount(X.indices, X.data, d) / n * center
+        square = np.bincount(X.indices, X.data**2, d) / n
+        kept = np.flatnonzero(square - mean**2 > cut * square)
+    else:
+        one_hot = False
+        mean = X.mean(axis=0) * center
+        X = X - mean
+        rest = X.mean(axis=0) * center  # rounding of the mean, which a constant column consists of
+        X -= rest
+        mean, shift = mean + rest, np.zeros(d)
+        variance = np.einsum("ij,ij->j", X, X) / n
+        kept = np.flatnonzero(variance > cut**2 * (variance + mean**2))
+    if not kept.size:
+        raise ParameterError(f"no column of {name} varies: give CCA at least one that does")
+    rows, shift = X[:, kept], shift[kept]
+    if one_hot:
+        W, condition = _diagonal_root(square[kept], shift, r, cut)
+    else:
+        W, condition = _dense_root(rows, shift, r, cut, name)
+    report = {
+        "form": "diagonal" if one_hot else "dense",
+        "columns": d,
+        "constant_columns": d - len(kept),
+        "null_directions": len(kept) - W.shape[1],
+        "rank": W.shape[1],
+        "condition_number": condition,
+    }
+    return _View(rows, shift, W, kept, mean, report)
+
+
+def _dense_root(rows, shift, r, cut, name):
+    """W from the eigenvectors of C + r I, scaled to a unit diagonal so that units do not matter."""
+    n, k = rows.shape
+    if k > _MAX_DENSE_COLUMNS:
+        raise ParameterError(
+            f"the covariance of the {k:,} columns of {name} and its eigenvectors would take about "
+            f"{4 * 8 * k**2 / 1e9:,.0f} GB; at most {_MAX_DENSE_COLUMNS:,} columns are supported: "
+            "keep the most frequent ones, project them first (eigentext.factor.svd), or make each "
+            "row one-hot and sparse, which needs no covariance"
+        )
+    C = rows.T @ rows
+    C = (C.toarray() if issparse(C) else C) / n - np.outer(shift, shift)
+    C.flat[:: k + 1] += r
+    s = 1 / np.sqrt(C.diagonal())
+    eigenvalues, E = eigh(C * s * s[:, None])
+    null = int(np.sum(eigenvalues <= cut * eigenvalues[-1]))
+    W = s[:, None] * E[:, null:] / np.sqrt(eigenvalues[null:])
+    Z = qr(s[:, None] * E[:, :null], mode="economic")[0]  # null space of C, in its own units
+    return W - Z @ (Z.T @ W), float(eigenvalues[-1] / eigenvalues[null])
+
+
+def _diagonal_root(square, mean, r, cut):
+    """W = (I - z z^T) D^{-1/2} (I - u u^T)^{-1/2} as an operator; the root is I + c q q^T.
+
+    If |u| = 1 the middle is a projection, and the reflection I - 2 q q^T without its first column,
+    which it maps to u, is a basis of what remains; C z = 0 then.
+    """
+    s = 1 / np.sqrt(square + r)
+    u = s * mean
+    gap = 1 - u @ u
+    null = int(gap <= cut)
+    if null:
+        c, q, z = -2.0, u.copy(), s * u
+        q[0] += np.copysign(1.0, u[0])
+        q, z = q / np.linalg.norm(q), z / np.linalg.norm(z)
+    else:
+        c, q, z = 1 / (np.sqrt(gap) * (1 + np.sqrt(gap))), u, np.zeros_like(u)
+
+    def forward(v):
+        v = np.pad(v.reshape(len(v), -1), ((null, 0), (0, 0)))
+        v = s[:, None] * (v + c * np.outer(q, q @ v))
+        return v - np.outer(z, z @ v)
+
+    def backward(v):
+        v = v.reshape(len(v), -1)
+        v = s[:, None] * (v - np.outer(z, z @ v))
+        return (v + c * np.outer(q, q @ v))[null:]
+
+    W = LinearOperator(
+        (len(s), len(s) - null),
+        matvec=forward,
+        rmatvec=backward,
+        matmat=forward,
+        rmatmat=backward,
+        dtype=np.float64,
+    )
+    return W, float(1 if null else 1 / gap)
+
+
+def _check_ranks(m, r, x_rank, y_rank, n_free) -> None:
+    largest = min(x_rank, y_rank)
+    if m > largest:
+        raise ParameterError(
+            f"n_components={m}, but the largest possible value is {largest}: the rank of X is "
+            f"{x_rank} and that of Y {y_rank}; lower n_components"
+        )
+    # Two subspaces of dimensions a and b meet in a + b - n dimensions at least.
+    forced = min(x_rank + y_rank - n_free, largest)
+    if r == 0 and forced > 0:
+        warnings.warn(
+            f"{forced} correlations are 1 whatever the data, because the ranks of X and Y "
+            f"({x_rank} + {y_rank}) exceed the {n_free} free dimensions of the samples; give more "
+            "samples or fewer columns, or set regularization > 0",
+            stacklevel=3,
+        )
+
+
+def _omega(x: _View, y: _View, n: int):
+    """C_XX^{-1/2} C_XY C_YY^{-1/2}: an array, or an operator if either W is one."""
+    if isinstance(x.W, np.ndarray) and isinstance(y.W, np.ndarray):
+        C = x.rows.T @ y.rows
+        C = (C.toarray() if issparse(C) else C) / n - np.outer(x.shift, y.shift)
+        return x.W.T @ C @ y.W
+    # One row of the one-hot view meets one row of the other: no more nonzeros than that one has.
+    C = aslinearoperator(csr_array(x.rows).T @ csr_array(y.rows) / n)
+    means = aslinearoperator(x.shift[:, None]) @ aslinearoperator(y.shift[None, :])
+    return aslinearoperator(x.W).H @ (C - means) @ aslinearoperator(y.W)
+
+
+def _signs(A) -> np.ndarray:
+    """What makes the first of each column's largest entries positive, up to rounding."""
+    size = np.abs(A)
+    first = np.argmax(size >= (1 - 1e-9) * size.max(axis=0), axis=0)
+    return np.where(np.take_along_axis(A, first[None], axis=0)[0] < 0, -1.0, 1.0)
+
+
+def _project(X, mean, weights) -> np.ndarray:
+    # A sparse X stays sparse; a dense one is centred first, which rounds less.
+    return X @ weights - mean @ weights if issparse(X) else (X - mean) @ weights

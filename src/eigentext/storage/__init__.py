@@ -1,0 +1,6 @@
+"""Model files: arrays in safetensors, the rest in JSON, written at once or not at all."""
+
+from eigentext.storage.files import check_writable, read_saved, write_saved
+from eigentext.storage.models import Saved, load
+
+__all__ = ["Saved", "check_writable", "load", "read_saved", "write_saved"]

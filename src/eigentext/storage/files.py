@@ -1,0 +1,157 @@
+"""One file for one saved thing: a safetensors file whose metadata holds a JSON document.
+
+The document carries the format's name and version (``eigentext.words.v1``), the version of the
+library that wrote it, and whatever the model wants to say about itself. Lists of strings are kept
+as two arrays, UTF-8 bytes and offsets. Any safetensors reader opens the file; reading it here maps
+the arrays into memory and runs no code from it.
+"""
+
+import contextlib
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import eigentext
+from eigentext.errors import EigentextError, ModelFileError
+
+Arrays = dict[str, "np.ndarray | list[str]"]
+_KEY = "eigentext"
+_DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "I64": np.int64,
+    "I32": np.int32,
+    "U64": np.uint64,
+    "U32": np.uint32,
+    "U16": np.uint16,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
+_MAX_HEADER = 100 << 20  # the limit of the safetensors format
+
+
+def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: dict) -> None:
+    """Write `arrays` and the JSON document `about` as a file of the format `form`."""
+    from safetensors.numpy import save_file
+
+    path = Path(path)
+    flat: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if isinstance(array, list):
+            flat[f"{name}.utf8"], flat[f"{name}.offsets"] = _pack(array)
+        else:
+            flat[name] = np.ascontiguousarray(array)
+    document = {"format": form, "eigentext": eigentext.__version__, **about}
+    with replacing(path) as temporary:
+        save_file(flat, temporary, metadata={_KEY: json.dumps(document)})
+
+
+def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays (mapped, not read) and the JSON document of a file from `write_saved`."""
+    path = Path(path)
+    header, start = _header(path)
+    try:
+        document = json.loads(header.pop("__metadata__")[_KEY])
+        arrays = {name: _mapped(path, start, entry) for name, entry in header.items()}
+        document["format"]  # noqa: B018 - a document without a format is foreign
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ModelFileError(
+            f"{path}: not an eigentext file; give one that `save` or `fit -o` wrote"
+        ) from error
+    for name in [name[: -len(".utf8")] for name in header if name.endswith(".utf8")]:
+        arrays[name] = _unpack(arrays.pop(f"{name}.utf8"), arrays.pop(f"{name}.offsets"))
+    return arrays, document
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that could not be written, before hours of work and not after them."""
+    path = Path(path)
+    if path.is_dir():
+        raise EigentextError(f"{path}: is a folder; name a file in it, as in {path}/model")
+    try:
+        with replacing(path) as temporary:
+            temporary.touch()
+            raise _OnlyTrying
+    except _OnlyTrying:
+        pass
+
+
+@contextlib.contextmanager
+def replacing(path: Path):
+    """Yield a temporary path beside `path`; on success it takes the place of `path`, at once."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise EigentextError(
+            f"{path}: cannot be written ({error.strerror or error}); "
+            "choose another place with -o, or mend the folder's permissions or space"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+class _OnlyTrying(Exception):
+    pass
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int]:
+    """The safetensors header, and where the data begins; checks that the file is whole."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            first = file.read(8)
+            length = struct.unpack("<Q", first)[0] if len(first) == 8 else _MAX_HEADER + 1
+            raw = file.read(length) if length <= _MAX_HEADER else b""
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be read ({error.strerror or error})") from error
+    if length > _MAX_HEADER or not raw.startswith(b"{"):
+        raise ModelFileError(f"{path}: not an eigentext file; give one that `save` or `fit -o` wrote")
+    try:
+        if len(raw) < length:
+            raise ValueError("header")
+        header = json.loads(raw)
+        ends = [int(e["data_offsets"][1]) for n, e in header.items() if n != "__metadata__"]
+        if size != 8 + length + max(ends, default=0):
+            raise ValueError("data")
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ModelFileError(
+            f"{path}: damaged or cut short ({size} bytes); copy it again or fit the model again"
+        ) from error
+    return header, 8 + length
+
+
+def _mapped(path: Path, start: int, entry: dict[str, Any]) -> np.ndarray:
+    begin, end = entry["data_offsets"]
+    shape, dtype = tuple(entry["shape"]), np.dtype(_DTYPES[entry["dtype"]])
+    if end - begin != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
+        raise ValueError("shape and size disagree")
+    if begin == end:  # an empty range cannot be mapped
+        return np.zeros(shape, dtype)
+    return np.memmap(path, dtype, "r", start + begin, shape)
+
+
+def _pack(strings: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    encoded = [string.encode("utf-8") for string in strings]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(string) for string in encoded], out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets
+
+
+def _unpack(utf8: Any, offsets: Any) -> list[str]:
+    import pyarrow as pa
+
+    buffers = pa.py_buffer(np.asarray(offsets)), pa.py_buffer(np.asarray(utf8))
+    strings = pa.LargeStringArray.from_buffers(len(offsets) - 1, *buffers)
+    try:
+        strings.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise ModelFileError(f"a list of strings is damaged ({error})") from error
+    return strings.to_pylist()

@@ -1,0 +1,64 @@
+"""`save` and `load` for everything that can be saved."""
+
+import os
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+import eigentext
+from eigentext.errors import ModelFileError
+from eigentext.storage.files import Arrays, read_saved, write_saved
+
+# Which class reads which format. A file names a format, never a class: loading runs no foreign code.
+_READERS = {
+    "eigentext.cooccurrence": ("eigentext.moments", "CooccurrenceMoments"),
+    "eigentext.words": ("eigentext.words", "Eigenwords"),
+}
+
+
+class Saved:
+    """Mixin for things with a file format: ``thing.save(path)`` and ``et.load(path)``."""
+
+    _format: ClassVar[str]  # the name and version, as "eigentext.words.v1"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one file, at once: a reader sees the old file or the new one, never a half."""
+        arrays, about = self._to_saved()
+        write_saved(path, self._format, arrays, about)
+
+    def _to_saved(self) -> tuple[Arrays, dict[str, Any]]:
+        raise NotImplementedError
+
+    @classmethod
+    def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
+        raise NotImplementedError
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read what ``save`` wrote: a model or statistics, with its arrays mapped from the file.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, foreign, cut short, or from a newer version of the format.
+    """
+    arrays, about = read_saved(path)
+    family, _, version = str(about["format"]).rpartition(".v")
+    if family not in _READERS:
+        raise ModelFileError(
+            f"{path}: holds {about['format']!r}, which eigentext {eigentext.__version__} "
+            "does not know; a newer version may"
+        )
+    module, name = _READERS[family]
+    reader: type[Saved] = getattr(import_module(module), name)
+    if reader._format != about["format"]:
+        raise ModelFileError(
+            f"{path}: format version {version}, written by eigentext {about.get('eigentext')}, "
+            f"but this is eigentext {eigentext.__version__}, which reads {reader._format}; "
+            "upgrade with pip install -U eigentext"
+        )
+    try:
+        return reader._from_saved(arrays, about)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"{path}: damaged: {error!r} while reading {about['format']}") from error
