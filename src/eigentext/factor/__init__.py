@@ -1,0 +1,18 @@
+"""Matrices and tensors -> factors: pure linear algebra that knows nothing of text."""
+
+from typing import TYPE_CHECKING
+
+from eigentext.factor.svd import svd
+
+if TYPE_CHECKING:
+    from eigentext.factor.cca import CCA
+
+__all__ = ["CCA", "svd"]
+
+
+def __getattr__(name: str):
+    if name == "CCA":  # it brings scikit-learn along
+        from eigentext.factor.cca import CCA
+
+        return CCA
+    raise AttributeError(f"module 'eigentext.factor' has no attribute {name!r}")

@@ -42,6 +42,7 @@ __all__ = ["CCA"]
 _EPS = float(np.finfo(np.float64).eps)
 _MAX_DENSE_COLUMNS = 20_000
 _N_DROPPED = 5
+_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 
 
 class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -127,20 +128,14 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, Y):
-        """Find the directions from n paired samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-        Y : array-like or sparse matrix of shape (n, d') or (n,)
-        """
+        """Find the directions from n paired rows of X (n x d) and Y (n x d', or n numbers)."""
         m, r = _check_parameters(self.n_components, self.regularization)
         if Y is None:
             raise ParameterError(
                 "CCA requires y to be passed, but the target y is None: call fit(X, Y) with a "
                 "second view of the same samples"
             )
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = validate_data(self, X, ensure_min_samples=2, **_CHECKS)
         Y = _as_matrix(Y, ensure_min_samples=2)
         check_consistent_length(X, Y)
         n = X.shape[0]
@@ -169,7 +164,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def transform(self, X, Y=None):
         """Project rows: ``(X - x_mean_) A``, and with Y the pair of it and ``(Y - y_mean_) B``."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, reset=False, **_CHECKS)
         Xc = _project(X, self.x_mean_, self.x_weights_)
         if Y is None:
             return Xc
@@ -181,7 +176,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return Xc, _project(Y, self.y_mean_, self.y_weights_)
 
-    def fit_transform(self, X, Y=None, *, y=None):
+    def fit_transform(self, X, Y=None, *, y=None):  # pyright: ignore[reportIncompatibleMethodOverride]
         """``fit(X, Y).transform(X, Y)``: both projections; ``y`` is scikit-learn's name of Y."""
         Y = y if Y is None else Y
         return self.fit(X, Y).transform(X, Y)
@@ -223,15 +218,13 @@ class _View:
 def _check_parameters(m, r) -> tuple[int, float]:
     if isinstance(m, bool) or not isinstance(m, Integral) or m < 1:
         raise ParameterError(f"n_components must be a whole number of at least 1, not {m!r}")
-    if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= r < np.inf:
+    if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) < np.inf:
         raise ParameterError(f"regularization must be a finite number of at least 0, not {r!r}")
     return int(m), float(r)
 
 
 def _as_matrix(Y, **checks):
-    Y = check_array(
-        Y, accept_sparse="csr", dtype=np.float64, ensure_2d=False, input_name="Y", **checks
-    )
+    Y = check_array(Y, ensure_2d=False, input_name="Y", **_CHECKS, **checks)
     return Y.reshape(-1, 1) if Y.ndim == 1 else Y
 
 
@@ -240,7 +233,7 @@ def _whiten(X, r: float, center: bool, name: str) -> _View:
     n, d = X.shape
     cut = 10 * _EPS * max(d, n**0.5)
     if issparse(X):
-        X = csr_array(X, copy=True)  # what follows works in place
+        X = csr_array(X, copy=True)  # the next two lines work in place
         X.sum_duplicates()
         X.eliminate_zeros()
         one_hot = np.diff(X.indptr).max() <= 1
@@ -251,16 +244,18 @@ def _whiten(X, r: float, center: bool, name: str) -> _View:
         one_hot = False
         mean = X.mean(axis=0) * center
         X = X - mean
-        rest = X.mean(axis=0) * center  # rounding of the mean, which a constant column consists of
+        rest = X.mean(axis=0) * center  # the rounding of the mean, all that a constant column has
         X -= rest
         mean, shift = mean + rest, np.zeros(d)
         variance = np.einsum("ij,ij->j", X, X) / n
-        kept = np.flatnonzero(variance > cut**2 * (variance + mean**2))
+        square = variance + mean**2
+        kept = np.flatnonzero(variance > cut**2 * square)
     if not kept.size:
         raise ParameterError(f"no column of {name} varies: give CCA at least one that does")
     rows, shift = X[:, kept], shift[kept]
     if one_hot:
-        W, condition = _diagonal_root(square[kept], shift, r, cut)
+        W = _DiagonalRoot(square[kept], shift, r, cut)
+        condition = W.condition
     else:
         W, condition = _dense_root(rows, shift, r, cut, name)
     report = {
@@ -295,42 +290,40 @@ def _dense_root(rows, shift, r, cut, name):
     return W - Z @ (Z.T @ W), float(eigenvalues[-1] / eigenvalues[null])
 
 
-def _diagonal_root(square, mean, r, cut):
-    """W = (I - z z^T) D^{-1/2} (I - u u^T)^{-1/2} as an operator; the root is I + c q q^T.
+class _DiagonalRoot(LinearOperator):
+    """W = (I - z z^T) D^{-1/2} (I + c q q^T), the last factor being (I - u u^T)^{-1/2}.
 
-    If |u| = 1 the middle is a projection, and the reflection I - 2 q q^T without its first column,
-    which it maps to u, is a basis of what remains; C z = 0 then.
+    If |u| = 1, that factor is the reflection I - 2 q q^T without its first column, which is u up
+    to sign: a basis of what the projection I - u u^T leaves. C z = 0 then, otherwise z = 0.
     """
-    s = 1 / np.sqrt(square + r)
-    u = s * mean
-    gap = 1 - u @ u
-    null = int(gap <= cut)
-    if null:
-        c, q, z = -2.0, u.copy(), s * u
-        q[0] += np.copysign(1.0, u[0])
-        q, z = q / np.linalg.norm(q), z / np.linalg.norm(z)
-    else:
-        c, q, z = 1 / (np.sqrt(gap) * (1 + np.sqrt(gap))), u, np.zeros_like(u)
 
-    def forward(v):
-        v = np.pad(v.reshape(len(v), -1), ((null, 0), (0, 0)))
-        v = s[:, None] * (v + c * np.outer(q, q @ v))
-        return v - np.outer(z, z @ v)
+    def __init__(self, square, mean, r, cut):
+        self.s = 1 / np.sqrt(square + r)[:, None]
+        u = self.s * mean[:, None]
+        gap = 1 - float(np.sum(u**2))
+        self.null = int(gap <= cut)
+        if self.null:
+            e = np.zeros_like(u)
+            e[0] = np.copysign(1.0, u[0])
+            self.c, self.q, self.z = -2.0, u + e, self.s * u
+            self.q /= np.linalg.norm(self.q)
+            self.z /= np.linalg.norm(self.z)
+        else:
+            self.c, self.q, self.z = 1 / (gap**0.5 * (1 + gap**0.5)), u, np.zeros_like(u)
+        self.condition = 1.0 if self.null else 1 / gap
+        super().__init__(np.float64, (len(u), len(u) - self.null))
 
-    def backward(v):
-        v = v.reshape(len(v), -1)
-        v = s[:, None] * (v - np.outer(z, z @ v))
-        return (v + c * np.outer(q, q @ v))[null:]
+    def _matmat(self, X):
+        X = np.pad(X, ((self.null, 0), (0, 0)))
+        X = self.s * (X + self.c * self.q * (self.q.T @ X))
+        return X - self.z * (self.z.T @ X)
 
-    W = LinearOperator(
-        (len(s), len(s) - null),
-        matvec=forward,
-        rmatvec=backward,
-        matmat=forward,
-        rmatmat=backward,
-        dtype=np.float64,
-    )
-    return W, float(1 if null else 1 / gap)
+    def _rmatmat(self, X):
+        X = self.s * (X - self.z * (self.z.T @ X))
+        return (X + self.c * self.q * (self.q.T @ X))[self.null :]
+
+    def _rmatvec(self, x):
+        return self._rmatmat(x.reshape(-1, 1))
 
 
 def _check_ranks(m, r, x_rank, y_rank, n_free) -> None:

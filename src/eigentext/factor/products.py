@@ -1,0 +1,147 @@
+"""Products of large matrices with thin ones, on all cores and with the same bits on any number.
+
+BLAS may add in another order when it has more threads. Here it has one; the cores are used by
+dealing out row blocks and column panels whose borders depend on the shapes alone, and partial sums
+are added in their order.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from eigentext import engine
+
+_ROWS = 4096
+
+
+class Factorable:
+    """A matrix as the SVD sees it: a shape, a type, and its products with thin matrices."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        dtype: np.dtype,
+        times: Callable[[np.ndarray], np.ndarray],
+        transposed_times: Callable[[np.ndarray], np.ndarray],
+    ):
+        self.shape = shape
+        self.dtype = dtype
+        self.times = times
+        self.transposed_times = transposed_times
+
+
+def factorable(A: Any) -> Factorable:
+    """Wrap a dense array, a scipy sparse matrix or a LinearOperator."""
+    if sp.issparse(A):
+        A = A.tocsr()
+        A = A.astype(_float_type(A.dtype), copy=False)
+        return Factorable(
+            A.shape, A.dtype, lambda X: sparse_times(A, X), lambda X: sparse_transposed_times(A, X)
+        )
+    if isinstance(A, LinearOperator) or not hasattr(A, "__array__"):
+        A = aslinearoperator(A)
+        dtype = _float_type(np.dtype(A.dtype or np.float64))
+        return Factorable(
+            A.shape,
+            dtype,
+            lambda X: np.ascontiguousarray(A.matmat(X), dtype),
+            lambda X: np.ascontiguousarray(A.rmatmat(X), dtype),
+        )
+    A = np.asarray(A, _float_type(np.asarray(A).dtype))
+    return Factorable(
+        A.shape, A.dtype, lambda X: rows_times(A, X), lambda X: transposed_times(A, X)
+    )
+
+
+def sparse_times(A: sp.csr_matrix, X: np.ndarray) -> np.ndarray:
+    """``A @ X``: panels of columns and blocks of rows in parallel."""
+    from eigentext.factor._kernels import csr_times_panel
+
+    panels = _panels(X)
+    out = np.empty((len(panels), A.shape[0], panels.shape[2]), X.dtype)
+    blocks = _even_rows(A.indptr)
+
+    def work(task: tuple[int, tuple[int, int]]) -> None:
+        place, (start, stop) = task
+        csr_times_panel(A.indptr, A.indices, A.data, panels[place], out[place], start, stop)
+
+    _run(work, [(place, block) for place in range(len(panels)) for block in blocks])
+    return _from_panels(out, X.shape[1])
+
+
+def sparse_transposed_times(A: sp.csr_matrix, X: np.ndarray) -> np.ndarray:
+    """``A.T @ X`` without transposing A: each panel is one thread's own."""
+    from eigentext.factor._kernels import transposed_csr_times_panel
+
+    panels = _panels(X)
+    out = np.zeros((len(panels), A.shape[1], panels.shape[2]), X.dtype)
+
+    def work(place: int) -> None:
+        transposed_csr_times_panel(A.indptr, A.indices, A.data, panels[place], out[place])
+
+    _run(work, range(len(panels)))
+    return _from_panels(out, X.shape[1])
+
+
+def rows_times(X: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """``X @ M`` for a tall X."""
+    out = np.empty((len(X), M.shape[1]), np.result_type(X, M))
+
+    def work(rows: slice) -> None:
+        np.matmul(X[rows], M, out=out[rows])
+
+    _run(work, _row_blocks(len(X)))
+    return out
+
+
+def transposed_times(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """``X.T @ Y`` for tall X and Y: the products of row blocks, added in order."""
+    total = np.zeros((X.shape[1], Y.shape[1]), np.result_type(X, Y))
+    products = engine.current().map(lambda rows: X[rows].T @ Y[rows], _row_blocks(len(X)))
+    for product in products:
+        total += product
+    return total
+
+
+def _run(work: Callable[[Any], None], tasks: Any) -> None:
+    for _ in engine.current().map(work, tasks):
+        pass
+
+
+def _row_blocks(n_rows: int) -> list[slice]:
+    return [slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS)]
+
+
+def _even_rows(indptr: np.ndarray, n_blocks: int = 8) -> list[tuple[int, int]]:
+    """Row ranges with about equal numbers of entries: frequent words have the long rows."""
+    edges = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_blocks + 1))
+    edges[0], edges[-1] = 0, len(indptr) - 1
+    return [(int(a), int(b)) for a, b in zip(edges, edges[1:]) if a < b]
+
+
+def _panels(X: np.ndarray) -> np.ndarray:
+    """X as (panel, row, column of the panel), the last panel filled up with zeros."""
+    from eigentext.factor._kernels import PANEL
+
+    n_rows, n_columns = X.shape
+    panels = np.zeros((-(-n_columns // PANEL), n_rows, PANEL), X.dtype)
+    for place, panel in enumerate(panels):
+        part = X[:, place * PANEL : (place + 1) * PANEL]
+        panel[:, : part.shape[1]] = part
+    return panels
+
+
+def _from_panels(panels: np.ndarray, n_columns: int) -> np.ndarray:
+    _, n_rows, width = panels.shape
+    X = np.empty((n_rows, n_columns), panels.dtype)
+    for place, panel in enumerate(panels):
+        part = X[:, place * width : (place + 1) * width]
+        part[:] = panel[:, : part.shape[1]]
+    return X
+
+
+def _float_type(dtype: np.dtype) -> np.dtype:
+    return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)

@@ -1,0 +1,216 @@
+r"""Truncated singular value decomposition, :math:`A \approx U \Sigma V^\top`.
+
+Three ways to the same answer:
+
+``exact``
+    LAPACK on a dense matrix.
+``randomized``
+    Halko, Martinsson and Tropp (2011), as on seed 000's slides "Fast SVD": a random matrix
+    :math:`\Omega` with `n_oversamples` spare columns, :math:`Q = \mathrm{orth}(A \Omega)`, `n_iter`
+    power iterations :math:`Q \leftarrow \mathrm{orth}(A\,\mathrm{orth}(A^\top Q))`, and the SVD of
+    the small :math:`Q^\top A`.
+``krylov``
+    Musco and Musco (2015): Q spans *all* the powers :math:`(A A^\top)^i A \Omega` of a narrow
+    :math:`\Omega`, not only the last. Fewer products with A, and closer to the exact subspace.
+
+Signs are fixed by U: the entry of largest magnitude in each of its columns is positive.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import solve_triangular
+from threadpoolctl import threadpool_limits
+
+from eigentext import engine
+from eigentext.errors import ParameterError
+from eigentext.factor.products import Factorable, factorable, rows_times, transposed_times
+
+Method = Literal["auto", "exact", "randomized", "krylov"]
+Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
+_BLOCK = 32  # columns of a Krylov block: one panel of the sparse kernels
+_EXACT_CELLS = 1 << 20  # up to 1024 x 1024, the exact answer is also the fastest
+
+
+def svd(
+    A: Any,
+    rank: int,
+    *,
+    method: Method = "auto",
+    n_oversamples: int | None = None,
+    n_iter: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Factors:
+    """The `rank` largest singular triples of A.
+
+    Parameters
+    ----------
+    A : array, scipy sparse matrix or LinearOperator, shape (n, d)
+        float32 stays float32; everything else is worked on in float64.
+    rank : int
+        At most ``min(n, d)``. Singular values beyond A's own rank come out as (nearly) zero.
+    method : "auto", "exact", "randomized" or "krylov"
+        "auto" is exact for small or nearly square problems (where `rank` is a large part of
+        ``min(n, d)``) and for dense arrays of moderate size, else Krylov.
+    n_oversamples : int, optional
+        Spare dimensions of the subspace: by default 20 for "randomized"; for "krylov" about as
+        many again as `rank`.
+    n_iter : int, optional
+        Power iterations ("randomized": 4) or number of blocks of the Krylov space.
+    random_state : int or Generator
+        For the random start; the same seed gives the same bits on any number of threads.
+
+    Returns
+    -------
+    U : array, shape (n, rank)
+    s : array, shape (rank,), falling
+    Vt : array, shape (rank, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigentext.factor import svd
+    >>> U, s, Vt = svd(np.array([[1, 1, 2], [1, 2, 2], [1, 1, 2]]), 2)
+    >>> s.round(2)
+    array([4.53, 0.7 ])
+    """
+    size = min(A.shape)
+    if not 1 <= rank <= size:
+        raise ParameterError(
+            f"rank {rank} of a {A.shape[0]} x {A.shape[1]} matrix: it must be from 1 to {size}"
+        )
+    if method == "auto":
+        method = _best_method(A, rank)
+    # One BLAS thread: see eigentext.factor.products on equal bits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        match method:
+            case "exact":
+                U, s, Vt = _exact(A, rank)
+            case "randomized":
+                spare = 20 if n_oversamples is None else n_oversamples
+                steps = 4 if n_iter is None else n_iter
+                U, s, Vt = _randomized(factorable(A), rank, spare, steps, random_state)
+            case "krylov":
+                spare = rank if n_oversamples is None else n_oversamples
+                steps = -(-(rank + spare) // _BLOCK) + 1 if n_iter is None else n_iter
+                U, s, Vt = _krylov(factorable(A), rank, steps, random_state)
+            case _:
+                raise ParameterError(
+                    f"method must be 'auto', 'exact', 'randomized' or 'krylov', not {method!r}"
+                )
+    return _fix_signs(U, s, Vt)
+
+
+def _best_method(A: Any, rank: int) -> Method:
+    n, d = A.shape
+    # A Krylov space of twice the rank would be most of the whole space.
+    if n * d <= _EXACT_CELLS or (2 * rank + 2 * _BLOCK >= min(n, d) and n * d <= 32 * _EXACT_CELLS):
+        return "exact"
+    return "krylov" if 2 * rank + 2 * _BLOCK < min(n, d) else "randomized"
+
+
+def _exact(A: Any, rank: int) -> Factors:
+    if sp.issparse(A):
+        A = A.toarray()
+    elif not hasattr(A, "__array__"):
+        A = A.matmat(np.eye(A.shape[1], dtype=A.dtype))
+    A = np.asarray(A)
+    A = A.astype(A.dtype if A.dtype == np.float32 else np.float64, copy=False)
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    return U[:, :rank], s[:rank], Vt[:rank]
+
+
+def _randomized(A: Factorable, rank: int, spare: int, n_iter: int, random_state: Any) -> Factors:
+    width = min(rank + spare, *A.shape)
+    with engine.phase("factor", n_iter + 2, "passes") as advance:
+        Omega = _gaussian(A.shape[1], width, A.dtype, random_state)
+        Q = orthonormalize(A.times(Omega))
+        advance(1)
+        for _ in range(n_iter):
+            Q = orthonormalize(A.times(orthonormalize(A.transposed_times(Q))))
+            advance(1)
+        factors = _rayleigh_ritz(Q, A.transposed_times(Q), rank)
+        advance(1)
+    return factors
+
+
+def _krylov(A: Factorable, rank: int, n_iter: int, random_state: Any) -> Factors:
+    n, d = A.shape
+    n_blocks = max(n_iter, -(-rank // _BLOCK))
+    if n_blocks * _BLOCK > min(n, d):
+        raise ParameterError(
+            f"a Krylov space of {n_blocks} blocks of {_BLOCK} does not fit in a {n} x {d} matrix; "
+            "use method='randomized' or 'exact'"
+        )
+    Q = np.empty((n, n_blocks * _BLOCK), A.dtype)
+    P = np.empty((d, n_blocks * _BLOCK), A.dtype)  # A.T @ Q, which the last step needs anyway
+    Y = A.times(_gaussian(d, _BLOCK, A.dtype, random_state))
+    with engine.phase("factor", n_blocks, "blocks") as advance:
+        for step in range(n_blocks):
+            seen, block = slice(0, step * _BLOCK), slice(step * _BLOCK, (step + 1) * _BLOCK)
+            Q[:, block] = _orthonormalize_against(Q[:, seen], Y)
+            P[:, block] = A.transposed_times(np.ascontiguousarray(Q[:, block]))
+            if step + 1 < n_blocks:
+                Y = A.times(np.ascontiguousarray(P[:, block]))
+            advance(1)
+        return _rayleigh_ritz(Q, P, rank)
+
+
+def _rayleigh_ritz(Q: np.ndarray, P: np.ndarray, rank: int) -> Factors:
+    """The SVD of the projection Q Q' A, given orthonormal Q and P = A' Q."""
+    Z = orthonormalize(P)
+    small = transposed_times(P, Z)  # Q' A Z
+    U, s, Vt = np.linalg.svd(small.astype(np.float64))
+    U, s, Vt = (factor.astype(Q.dtype) for factor in (U[:, :rank], s[:rank], Vt[:rank]))
+    return rows_times(Q, U), s, rows_times(Z, np.ascontiguousarray(Vt.T)).T
+
+
+def orthonormalize(Y: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of (at least) the columns of a tall Y.
+
+    Cholesky QR, twice: nearly all of it is matrix products. Where Y is too ill-conditioned for
+    its Gram matrix to be trusted, Householder QR.
+    """
+    Q = Y
+    for tolerance in (np.inf, 0.1):  # after one round, Q is nearly orthonormal or not to be mended
+        gram = transposed_times(Q, Q).astype(np.float64)
+        if not np.abs(gram - np.eye(len(gram))).max() < tolerance:
+            break
+        try:
+            Q = rows_times(Q, _inverse_cholesky(gram).astype(Y.dtype))
+        except np.linalg.LinAlgError:
+            break
+    else:
+        return Q
+    return np.linalg.qr(Y)[0]
+
+
+def _orthonormalize_against(Q: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Orthonormal columns for the part of Y outside the span of Q ("twice is enough")."""
+    for _ in range(2):
+        Y = orthonormalize(Y)
+        if Q.shape[1]:
+            Y = Y - rows_times(Q, transposed_times(Q, Y))
+    Y = orthonormalize(Y)
+    # What is left of an exhausted Krylov space is rounding: take any new directions.
+    if Q.shape[1] and np.abs(transposed_times(Q, Y)).max() > 1e3 * np.finfo(Y.dtype).eps:
+        return np.linalg.qr(np.hstack([Q, Y]))[0][:, Q.shape[1] :]
+    return Y
+
+
+def _inverse_cholesky(gram: np.ndarray) -> np.ndarray:
+    lower = np.linalg.cholesky(gram)
+    return solve_triangular(lower, np.eye(len(lower)), lower=True).T
+
+
+def _gaussian(n_rows: int, n_columns: int, dtype: np.dtype, random_state: Any) -> np.ndarray:
+    draws = np.random.default_rng(random_state).standard_normal((n_rows, n_columns), np.float32)
+    return draws.astype(dtype)
+
+
+def _fix_signs(U: np.ndarray, s: np.ndarray, Vt: np.ndarray) -> Factors:
+    columns = np.arange(U.shape[1])
+    signs = np.sign(U[np.abs(U).argmax(axis=0), columns])
+    signs[signs == 0] = 1
+    return U * signs, s, Vt * signs[:, None]

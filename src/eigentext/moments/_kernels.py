@@ -1,0 +1,154 @@
+"""Counting co-occurrences: rows accumulated one at a time in a dense buffer.
+
+Token positions are sorted by word (a counting sort), so that all of a row's pairs come together and
+one buffer as long as a row is enough: no hashing, no sorting of pairs, no dictionary.
+"""
+
+import numpy as np
+from numba import njit
+
+_FEW = 40  # up to so many entries a row is put in order by insertion
+_SHIFT = 6  # else by scanning the touched blocks of 64 columns
+
+
+@njit(cache=True, nogil=True)
+def sort_positions(tokens, n_positions, n_words):
+    """Equivalent to a stable argsort of the ids >= 0 in ``tokens[:n_positions]``, with row starts.
+
+    Returns ``starts`` (n_words + 1) and ``positions``: those of word w are
+    ``positions[starts[w]:starts[w + 1]]``.
+    """
+    starts = np.zeros(n_words + 1, np.int64)
+    for p in range(n_positions):
+        if tokens[p] >= 0:
+            starts[tokens[p] + 1] += 1
+    for w in range(n_words):
+        starts[w + 1] += starts[w]
+    free = starts.copy()
+    positions = np.empty(starts[n_words], np.int32)
+    for p in range(n_positions):
+        w = tokens[p]
+        if w >= 0:
+            positions[free[w]] = p
+            free[w] += 1
+    return starts, positions
+
+
+@njit(cache=True, nogil=True)
+def count_pairs(tokens, starts, positions, weights, stride, n_columns, first, last):
+    """Equivalent to ``F[tokens[p], (d - 1) * stride + tokens[p + d]] += weights[d]`` for all p, d.
+
+    A pair stops at a negative id (the end of a unit). Returns the rows `first` to `last` of F as
+    CSR with sorted columns: indptr, indices, data.
+    """
+    buffer = np.zeros(n_columns, np.int64)
+    touched = np.empty(n_columns, np.int32)
+    flags = np.zeros((n_columns >> _SHIFT) + 1, np.uint8)
+    # Only what is written takes up memory, not all that the rows could hold.
+    bound = (starts[last] - starts[first]) * (len(weights) - 1)
+    indices = np.empty(bound, np.int32)
+    data = np.empty(bound, np.int64)
+    indptr = np.zeros(last - first + 1, np.int64)
+    n_entries = 0
+    for w in range(first, last):
+        n_touched = 0
+        for q in range(starts[w], starts[w + 1]):
+            p = positions[q]
+            for d in range(1, len(weights)):
+                c = tokens[p + d]
+                if c < 0:
+                    break
+                column = c + (d - 1) * stride
+                if buffer[column] == 0:
+                    touched[n_touched] = column
+                    n_touched += 1
+                buffer[column] += weights[d]
+        n_entries = _write_row(buffer, touched, n_touched, flags, indices, data, n_entries)
+        indptr[w - first + 1] = n_entries
+    return indptr, indices[:n_entries], data[:n_entries]
+
+
+@njit(cache=True, nogil=True)
+def add_rows(indptr_a, indices_a, data_a, indptr_b, indices_b, data_b):
+    """Equivalent to the sum of two CSR matrices of one shape, both with sorted columns."""
+    n_rows = len(indptr_a) - 1
+    bound = len(indices_a) + len(indices_b)
+    indices = np.empty(bound, np.int32)
+    data = np.empty(bound, np.int64)
+    indptr = np.zeros(n_rows + 1, np.int64)
+    n_entries = 0
+    for r in range(n_rows):
+        p, p_end = indptr_a[r], indptr_a[r + 1]
+        q, q_end = indptr_b[r], indptr_b[r + 1]
+        while p < p_end or q < q_end:
+            if q == q_end or (p < p_end and indices_a[p] < indices_b[q]):
+                indices[n_entries] = indices_a[p]
+                data[n_entries] = data_a[p]
+                p += 1
+            elif p == p_end or indices_b[q] < indices_a[p]:
+                indices[n_entries] = indices_b[q]
+                data[n_entries] = data_b[q]
+                q += 1
+            else:
+                indices[n_entries] = indices_a[p]
+                data[n_entries] = data_a[p] + data_b[q]
+                p += 1
+                q += 1
+            n_entries += 1
+        indptr[r + 1] = n_entries
+    return indptr, indices[:n_entries], data[:n_entries]
+
+
+@njit(cache=True, nogil=True)
+def transpose(indptr, indices, data, n_columns):
+    """Equivalent to ``A.T`` of a CSR matrix, as CSR with sorted columns."""
+    out_indptr = np.zeros(n_columns + 1, np.int64)
+    for p in range(len(indices)):
+        out_indptr[indices[p] + 1] += 1
+    for c in range(n_columns):
+        out_indptr[c + 1] += out_indptr[c]
+    free = out_indptr.copy()
+    out_indices = np.empty(len(indices), np.int32)
+    out_data = np.empty(len(indices), np.int64)
+    for r in range(len(indptr) - 1):
+        for p in range(indptr[r], indptr[r + 1]):
+            c = indices[p]
+            q = free[c]
+            out_indices[q] = r
+            out_data[q] = data[p]
+            free[c] = q + 1
+    return out_indptr, out_indices, out_data
+
+
+@njit(cache=True, nogil=True)
+def _write_row(buffer, touched, n_touched, flags, indices, data, n_entries):
+    """Append the touched entries in the order of their columns, and clear the buffer."""
+    if n_touched <= _FEW:
+        for i in range(1, n_touched):
+            column = touched[i]
+            j = i
+            while j > 0 and touched[j - 1] > column:
+                touched[j] = touched[j - 1]
+                j -= 1
+            touched[j] = column
+        for i in range(n_touched):
+            column = touched[i]
+            indices[n_entries] = column
+            data[n_entries] = buffer[column]
+            buffer[column] = 0
+            n_entries += 1
+        return n_entries
+    for i in range(n_touched):
+        flags[touched[i] >> _SHIFT] = 1
+    for block in range(len(flags)):
+        if flags[block] == 0:
+            continue
+        flags[block] = 0
+        first = block << _SHIFT
+        for column in range(first, min(first + (1 << _SHIFT), len(buffer))):
+            if buffer[column] != 0:
+                indices[n_entries] = column
+                data[n_entries] = buffer[column]
+                buffer[column] = 0
+                n_entries += 1
+    return n_entries

@@ -1,0 +1,449 @@
+r"""Word-context co-occurrence counts, the statistic behind seed 002's template.
+
+With a window of :math:`\rho` words, let :math:`F_d[w, c]` count how often c stands d places after
+w in the same unit. All contexts follow from these *forward* counts, so they alone are kept:
+
+- ``bag``: :math:`\#(w, c) = \sum_d k_d\,(F_d + F_d^\top)[w, c]`, kept as one matrix
+  :math:`F = \sum_d k_d F_d`;
+- ``list`` (position-sensitive): one column for each word at each place,
+  :math:`[F_\rho^\top \dots F_1^\top\; F_1 \dots F_\rho]`.
+
+The weight :math:`k_d` is 1 (``flat``), or 1/d (``distance``) as the integer lcm(1..ρ)/d, to be divided by
+`unit`. Everything is an integer, so sums are exact in any order: equal bits for any number of
+shards and threads, and ``moments(a) + moments(b) == moments(a then b)``.
+
+Words outside the vocabulary keep their place in the window and share one last row, `RARE`.
+Moments over all words are *whole*: text can be added to them exactly, and any vocabulary cut from them.
+"""
+
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext import engine
+from eigentext.corpus import EncodedCorpus, Vocabulary, encode
+from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.storage import Saved
+
+Context = Literal["bag", "list"]
+Weighting = Literal["flat", "distance"]
+RARE = "<rare>"  # how the shared last row is named to people; it is no word of the vocabulary
+DEFAULT_MEMORY = 2 << 30
+_BLOCK_WORK = 1 << 19  # tokens to count or entries to merge that make a task
+
+
+@dataclass(eq=False)
+class CooccurrenceMoments(Saved):
+    """Forward co-occurrence counts of a corpus; see the module for their definition.
+
+    Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, kept with ``save``.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        The words of rows and columns, with their counts in the corpus.
+    rare_count : int
+        Tokens outside the vocabulary; 0 if `whole`.
+    forward : csr_array of int64, shape (n, n) for "bag" or (n, window * n) for "list"
+        n counts `RARE` too, unless `whole`.
+    window, context, weighting
+        What a context is.
+    whole : bool
+        Whether every word of the corpus has its own row.
+    options : dict
+        How the text was read; only moments that agree on it can be added.
+    sources : list of str
+        Fingerprints of the corpora in it, sorted.
+
+    Examples
+    --------
+    >>> from eigentext import CooccurrenceMoments
+    >>> text = ["I ate ham", "You ate cheese", "You ate"]
+    >>> moments = CooccurrenceMoments.from_corpus(text, window=1)
+    >>> moments.vocabulary.words
+    ['ate', 'You', 'I', 'cheese', 'ham']
+    >>> moments.forward.toarray()[1]  # after "You": twice "ate"
+    array([2, 0, 0, 0, 0])
+    """
+
+    vocabulary: Vocabulary
+    rare_count: int
+    forward: Any
+    window: int
+    context: Context = "bag"
+    weighting: Weighting = "flat"
+    whole: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
+
+    _format = "eigentext.cooccurrence.v1"
+
+    @classmethod
+    def from_corpus(
+        cls,
+        corpus: Any,
+        *,
+        window: int = 5,
+        context: Context = "bag",
+        weighting: Weighting = "flat",
+        min_count: int = 1,
+        max_size: int | None = None,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+        n_shards: int | None = None,
+    ) -> Self:
+        """Count a corpus: a :class:`TextCorpus`, an encoded one, or what a TextCorpus takes.
+
+        Parameters
+        ----------
+        window, context, weighting
+            Words on each side; "bag" or "list"; "flat" or "distance".
+        min_count, max_size
+            Words that occur less often, or beyond the most frequent, are counted as `RARE`.
+        memory : int
+            Bytes for counting, besides the answer itself; past that, partial counts wait on disk.
+        cache
+            See :func:`eigentext.corpus.encode`.
+        n_shards : int, optional
+            Pieces to count separately; by default as memory and threads ask for. No answer
+            depends on it.
+        """
+        encoded = encode(corpus, cache=cache)
+        if encoded.n_tokens < 2:
+            raise CorpusError("the corpus has one token only: nothing occurs together with anything")
+        vocabulary = Vocabulary.from_counts(
+            encoded.words, encoded.counts, min_count=min_count, max_size=max_size
+        )
+        whole = len(vocabulary) == len(encoded.words)
+        places = vocabulary.ids_of(encoded.words)
+        places[places < 0] = len(vocabulary)
+        weights = pair_weights(window, weighting)
+        shape = _shape(len(vocabulary) + (not whole), window, context)
+        # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
+        lookup = np.append(places, np.int32(-1))
+        forward = _count(encoded, lookup, weights, shape, memory, n_shards)
+        return cls(
+            vocabulary,
+            encoded.n_tokens - int(vocabulary.counts.sum()),
+            forward,
+            window,
+            context,
+            weighting,
+            whole,
+            dict(encoded.options),
+            [encoded.fingerprint],
+        )
+
+    @property
+    def unit(self) -> int:
+        """What the counts are to be divided by: lcm(1..window) with "distance", else 1."""
+        return math.lcm(*range(1, self.window + 1)) if self.weighting == "distance" else 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of the corpus."""
+        return int(self.vocabulary.counts.sum()) + self.rare_count
+
+    @property
+    def limits(self) -> str | None:
+        """What moments with a cut vocabulary can no longer do; None if they are whole."""
+        if self.whole:
+            return None
+        return (
+            f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share one row, "
+            "so no word can join the vocabulary any more, and a sum with new text keeps these words "
+            "and differs from counting all text again"
+        )
+
+    def counts(self) -> sp.csr_array:
+        """#(w, c): words by contexts, as integers over `unit`."""
+        if self.context == "bag":
+            return _merge([self.forward, _transposed(self.forward)])
+        n = self.forward.shape[0]
+        ahead = [self.forward[:, d * n : (d + 1) * n] for d in range(self.window)]
+        return sp.hstack([F.T for F in reversed(ahead)] + ahead, format="csr")
+
+    def restrict(
+        self,
+        vocabulary: Iterable[str] | None = None,
+        *,
+        min_count: int = 1,
+        max_size: int | None = None,
+    ) -> Self:
+        """Keep only some words (given, or by count); the others become `RARE`.
+
+        Equal, bit for bit, to counting the corpus with that vocabulary from the start.
+        """
+        old = self.vocabulary
+        if vocabulary is None:
+            new = Vocabulary.from_counts(
+                old.words, old.counts, min_count=min_count, max_size=max_size
+            )
+        else:
+            # Kept in the order given, so that it agrees with the moments it comes from; words
+            # that never occurred here have empty rows.
+            names = list(vocabulary)
+            places = old.ids_of(names)
+            if not self.whole and (places < 0).any():
+                unknown = names[int(np.argmin(places))]
+                raise MomentsError(f"{unknown!r} is not in these moments, which are {self.limits}")
+            new = Vocabulary(names, np.where(places < 0, 0, old.counts[places]))
+        outside = int(old.counts.sum() - new.counts.sum())
+        if self.whole and outside == 0 and new == old:
+            return self
+        places = np.append(new.ids_of(old.words), np.int32(-1))
+        places[places < 0] = len(new)
+        return replace(
+            self,
+            vocabulary=new,
+            rare_count=self.rare_count + outside,
+            forward=self._relabelled(places, len(new) + 1),
+            whole=False,
+        )
+
+    def __add__(self, other: Self) -> Self:
+        if not isinstance(other, CooccurrenceMoments):
+            return NotImplemented
+        for name in ("window", "context", "weighting", "options"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                what = "text read" if name == "options" else name
+                raise MomentsError(
+                    f"moments with {what} {mine!r} and {theirs!r} do not add up; "
+                    "count both texts with the same settings"
+                )
+        if self.whole != other.whole:
+            cut, full = (other, self) if self.whole else (self, other)
+            return cut + full.restrict(cut.vocabulary.words)
+        if not self.whole and set(self.vocabulary.words) != set(other.vocabulary.words):
+            raise MomentsError(
+                "moments cut to different vocabularies do not add up; "
+                "count both with all words (whole moments), or cut both to the same words"
+            )
+        counts = dict(zip(self.vocabulary.words, self.vocabulary.counts.tolist()))
+        for word, count in zip(other.vocabulary.words, other.vocabulary.counts.tolist()):
+            counts[word] = counts.get(word, 0) + count
+        vocabulary = Vocabulary.from_counts(list(counts), list(counts.values()), min_count=0)
+        n = len(vocabulary) + (not self.whole)
+        parts = [
+            part._relabelled(np.append(vocabulary.ids_of(part.vocabulary.words), np.int32(n - 1)), n)
+            for part in (self, other)
+        ]
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            rare_count=self.rare_count + other.rare_count,
+            forward=_merge(parts),
+            sources=sorted(self.sources + other.sources),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CooccurrenceMoments):
+            return NotImplemented
+        return (
+            self.vocabulary == other.vocabulary
+            and all(
+                getattr(self, name) == getattr(other, name)
+                for name in ("rare_count", "window", "context", "weighting", "whole", "options")
+            )
+            and all(
+                np.array_equal(getattr(self.forward, part), getattr(other.forward, part))
+                for part in ("indptr", "indices", "data")
+            )
+        )
+
+    def __repr__(self) -> str:
+        kind = "whole" if self.whole else "cut"
+        return (
+            f"CooccurrenceMoments({self.n_tokens} tokens, {len(self.vocabulary)} words, "
+            f"{self.forward.nnz} pairs, window={self.window}, {self.context}, "
+            f"{self.weighting}, {kind})"
+        )
+
+    # Private steps.
+
+    def _relabelled(self, places: np.ndarray, n: int) -> sp.csr_array:
+        """F with row and column w moved to ``places[w]``; what meets there is added up."""
+        F = self.forward
+        old_n = F.shape[0]
+        if old_n == n and np.array_equal(places[:n], np.arange(n)):
+            return F
+        rows = np.repeat(places[:old_n], np.diff(F.indptr))
+        distance, word = np.divmod(F.indices, old_n)
+        columns = distance * np.int64(n) + places[word]
+        shape = _shape(n, self.window, self.context)
+        return _canonical(sp.coo_array((F.data, (rows, columns)), shape=shape).tocsr())
+
+    def _to_saved(self):
+        F = self.forward
+        smallest = np.uint64 if F.nnz == 0 else np.min_scalar_type(int(F.data.max()))
+        smallest = max(np.dtype(smallest), np.dtype(np.uint16), key=lambda t: t.itemsize)
+        arrays = {
+            "words": self.vocabulary.words,
+            "word_counts": self.vocabulary.counts,
+            "indptr": F.indptr.astype(np.int64),
+            "indices": F.indices.astype(np.int32),
+            "data": F.data.astype(smallest),
+        }
+        names = ("rare_count", "window", "context", "weighting", "whole", "options", "sources")
+        about = {name: getattr(self, name) for name in names}
+        about["limits"] = self.limits
+        return arrays, about
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
+        n = len(vocabulary) + (not about["whole"])
+        parts = (np.asarray(arrays["data"], np.int64), arrays["indices"], arrays["indptr"])
+        shape = _shape(n, about["window"], about["context"])
+        names = ("rare_count", "window", "context", "weighting", "whole", "options", "sources")
+        forward = sp.csr_array(parts, shape=shape)
+        return cls(vocabulary=vocabulary, forward=forward, **{name: about[name] for name in names})
+
+
+def pair_weights(window: int, weighting: Weighting) -> np.ndarray:
+    """Integer weights of the distances 0..window (0 is never a pair)."""
+    if window < 1:
+        raise ParameterError(f"window must be 1 or more, not {window}")
+    if weighting == "flat":
+        return np.array([0] + [1] * window, np.int64)
+    if weighting != "distance":
+        raise ParameterError(f"weighting must be 'flat' or 'distance', not {weighting!r}")
+    if window > 40:  # lcm(1..41) counts overflow 64 bits on large corpora
+        raise ParameterError("distance weights are exact for windows up to 40; use a smaller one")
+    unit = math.lcm(*range(1, window + 1))
+    return np.array([0] + [unit // d for d in range(1, window + 1)], np.int64)
+
+
+def _shape(n: int, window: int, context: str) -> tuple[int, int]:
+    if context not in ("bag", "list"):
+        raise ParameterError(f"context must be 'bag' or 'list', not {context!r}")
+    shape = (n, n * window if context == "list" else n)
+    if shape[1] >= 2**31:
+        raise ParameterError(
+            f"{n} words at {window} places are too many columns; raise min_count or use context='bag'"
+        )
+    return shape
+
+
+def _count(
+    encoded: EncodedCorpus,
+    lookup: np.ndarray,
+    weights: np.ndarray,
+    shape: tuple[int, int],
+    memory: int,
+    n_shards: int | None,
+) -> sp.csr_array:
+    """F of a corpus: shards that fit in memory, each counted by blocks of rows, then added up."""
+    from eigentext.moments import _kernels
+
+    window = len(weights) - 1
+    stride = shape[0] if shape[1] > shape[0] else 0
+    if n_shards is None:
+        # A token needs its id, its position, and at worst a new entry for each distance.
+        affordable = max(1, memory // 2 // (8 + 12 * window))
+        n_shards = -(-len(encoded.tokens) // affordable)
+    runs: list[sp.csr_array] = []
+    held = 0
+    with (
+        tempfile.TemporaryDirectory(prefix="eigentext-") as folder,
+        engine.phase("count", len(encoded.tokens), "tokens") as advance,
+    ):
+        for start, stop in encoded.shards(n_shards):
+            # The shard's pairs begin in it and may end up to `window` places past it.
+            tokens = lookup[encoded.tokens[start : stop + window]]
+            starts, positions = _kernels.sort_positions(tokens, stop - start, shape[0])
+
+            def count_rows(rows: tuple[int, int], tokens=tokens, starts=starts, at=positions):
+                return _kernels.count_pairs(tokens, starts, at, weights, stride, shape[1], *rows)
+
+            run = _assembled(count_rows, starts, shape, advance)
+            if held + 12 * run.nnz > memory // 2:
+                run = _spilled(run, folder, len(runs))
+            else:
+                held += 12 * run.nnz
+            runs.append(run)
+        return _merge(runs)
+
+
+def _merge(runs: list[sp.csr_array]) -> sp.csr_array:
+    """The sum of matrices of one shape, in memory or on disk, by blocks of rows."""
+    from eigentext.moments import _kernels
+
+    if len(runs) == 1:
+        return runs[0]
+
+    def rows_of(run: sp.csr_array, start: int, stop: int):
+        p = run.indptr[start : stop + 1]
+        entries = slice(p[0], p[-1])
+        return p - p[0], np.asarray(run.indices[entries]), np.asarray(run.data[entries])
+
+    def merge_rows(rows: tuple[int, int]):
+        parts = [rows_of(run, *rows) for run in runs]
+        while len(parts) > 1:  # neighbours two by two: each entry is moved log(runs) times
+            pairs = zip(parts[::2], parts[1::2])
+            last = parts[-1:] if len(parts) % 2 else []
+            parts = [_kernels.add_rows(*a, *b) for a, b in pairs] + last
+        return parts[0]
+
+    total = np.sum([run.indptr for run in runs], axis=0, dtype=np.int64)
+    return _assembled(merge_rows, total, runs[0].shape)
+
+
+def _assembled(
+    make_rows: Callable[[tuple[int, int]], tuple[np.ndarray, np.ndarray, np.ndarray]],
+    work: np.ndarray,
+    shape: tuple[int, int],
+    advance: Callable[[int], None] = lambda amount: None,
+) -> sp.csr_array:
+    """A matrix from blocks of its rows, made in parallel; `work` (cumulative) says what rows cost."""
+    edges = np.searchsorted(work, np.arange(0, work[-1], _BLOCK_WORK))
+    edges = np.unique([0, *edges, shape[0]]).tolist()
+    blocks = list(zip(edges, edges[1:]))
+    indptr = np.zeros(shape[0] + 1, np.int64)
+    indices, data = [], []
+    for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
+        indptr[start + 1 : stop + 1] = block[0][1:] + indptr[start]
+        indices.append(block[1])
+        data.append(block[2])
+        advance(work[stop] - work[start])
+    columns = np.concatenate(indices)
+    indices.clear()
+    return _csr(np.concatenate(data), columns, indptr, shape)
+
+
+def _spilled(run: sp.csr_array, folder: str, number: int) -> sp.csr_array:
+    """The run with its entries in files: mapped, so that they take no memory until merged."""
+    parts = []
+    for name in ("data", "indices"):
+        path = os.path.join(folder, f"{number}.{name}.npy")
+        np.save(path, getattr(run, name))
+        parts.append(np.load(path, mmap_mode="r"))
+    return _csr(parts[0], parts[1], run.indptr, run.shape)
+
+
+def _transposed(F: sp.csr_array) -> sp.csr_array:
+    from eigentext.moments import _kernels
+
+    indptr, indices, data = _kernels.transpose(F.indptr, F.indices, F.data, F.shape[1])
+    return _csr(data, indices, indptr, F.shape[::-1])
+
+
+def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> sp.csr_array:
+    """A CSR matrix around the arrays as they are: scipy would copy to give both one index type."""
+    matrix = sp.csr_array(shape, dtype=np.int64)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
+def _canonical(matrix: sp.csr_array) -> sp.csr_array:
+    matrix.sum_duplicates()
+    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
+    return _csr(matrix.data, indices, indptr, matrix.shape)
