@@ -8,7 +8,8 @@ and parsed, never imported, so nothing of the packages runs.
 The text is made for counting. Code, examples, formulas and bibliographies are dropped: they are
 not language. Every paragraph is kept once: docstrings are full of copies (one `random_state` is
 described a hundred times over), and copies would count as evidence. A parameter and its
-description make one paragraph.
+description make one paragraph. Punctuation stays, as tokens: with a window of a few words it tells
+a list from the end of a sentence, and neighbours get better.
 """
 
 import ast
@@ -70,18 +71,18 @@ _COMMENT_MARK = re.compile(r"^[ \t]*#+", re.M)
 
 
 def _documentation(file: Path, *, parse: bool) -> Iterator[str]:
-    """Yield the docstrings and the blocks of comments of a file; none if it does not parse.
+    """Yield the docstrings and the comments of a file; none if it does not parse.
 
-    Tests are not parsed: it would take longer than all the rest, and their prose is in comments.
+    Tests are not parsed: that takes longer than all the rest, and most of their prose is comments.
     """
     try:
         source = file.read_text(encoding="utf-8", errors="replace")
-        if parse:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # others' odd escapes are not our user's concern
-                yield from _docstrings(ast.parse(source).body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # others' odd escapes are not our user's concern
+            statements = ast.parse(source).body if parse else []
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return
+    yield from _docstrings(statements)
     for block in _COMMENTS.findall(source):
         yield _COMMENT_MARK.sub("", block)
 
@@ -118,18 +119,23 @@ _BLOCK = re.compile(  # directives without prose, bibliography entries, link tar
     r"|list-table|image|figure|currentmodule|module|moduleauthor|sectionauthor|index|data"
     r"|auto(?!summary)\w+|testsetup|literalinclude)::|\[|_).*" + _DEEPER
 )
-_DIRECTIVE = re.compile(r"\n[ \t]*\.\. [\w-]+::")  # "note" and the like: the body is prose
 _LITERAL_MARK = re.compile(r"::[ \t]*\n[ \t]*\n")
-_LITERAL = re.compile(r"\n(?P<indent>[ \t]*)(?P<lead>.*)::[ \t]*(?=\n[ \t]*\n)" + _DEEPER)
+_LITERAL = re.compile(r"\n(?P<indent>[ \t]*)(?!\.\. )(?P<lead>.*)::[ \t]*(?=\n[ \t]*\n)" + _DEEPER)
+_DIRECTIVE = re.compile(r"\n[ \t]*\.\. [\w-]+::")  # "note" and the like: the body is prose
 _OPTION = re.compile(r"\n[ \t]*:[\w-]+:(?: .*)?(?=\n)")
 _MATH = re.compile(r":math:`[^`]*`")
-_ROLE = re.compile(r":[\w:+.-]+:`[~!]?([^`<]*)(?:<[^`]*)?`")
+_ROLE = re.compile(r":[\w:+.-]+:`(?:~[\w.]*\.)?!?([^`<]*)(?:<[^`]*)?`")
 _CLUTTER = re.compile(r"%\(\w+\)s|\$\w+|\[[\w, -]+\]_|https?://\S+")
 
-_RULE = " \t-=~^*+#_.`'\""
+_RULE = " \t-=~^*+#_.`'\""  # a line of these alone is blank or underlines a heading
 _BULLET = re.compile(r"[*+-] |\(?\w{1,2}[.)] ")
-_TOKEN = re.compile(r"[^\W\d]\w*(?:['’-]\w+)*|\d-?d\b")  # n_jobs, float64, non-zero, coef_, 2-d
-_SHORTEST = 4  # words: below are headings and bare names
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_TOKEN = re.compile(
+    r"\b(?:[a-z]\.){2,}"  # e.g.
+    r"|[^\W\d]\w*(?:[.'’-]\w+)*|\d-?d\b"  # n_jobs, float64, non-zero, np.linalg.norm, 2-d
+    r"|\d+(?:\.\d+)?(?:e-?\d+)?|\.+|[,;:()=]"
+)
+_FEWEST_WORDS = 3  # below are headings and bare names
 
 
 def _paragraphs(documentation: str) -> Iterator[str]:
@@ -154,16 +160,16 @@ def _without_markup(documentation: str) -> str:
     if ">>>" in text:
         text = _EXAMPLE.sub("\n", text)
     if ".. " in text:
-        text = _DIRECTIVE.sub("\n\n", _BLOCK.sub("\n", text))
-    if _LITERAL_MARK.search(text):
-        text = _LITERAL.sub(r"\n\g<indent>\g<lead>", text)
+        text = _BLOCK.sub("\n", text)
+    if _LITERAL_MARK.search(text):  # a quick look first: the pattern itself is slow
+        text = _LITERAL.sub(r"\n\g<indent>\g<lead>\n", text)
+    text = _DIRECTIVE.sub("\n\n", text)
     return _CLUTTER.sub("", _ROLE.sub(r"\1", _MATH.sub("", _OPTION.sub("", text))))
 
 
 def _tokenised(lines: list[str]) -> Iterator[str]:
-    """Yield the paragraph if it is language: half of its characters are in words of two letters."""
+    """Yield the paragraph's tokens if it is language: half of its characters are in words."""
     text = " ".join(lines)
-    words = _TOKEN.findall(text)
-    letters = sum(len(word) for word in words if len(word) > 1)
-    if len(words) >= _SHORTEST and 2 * letters > len(text) - text.count(" "):
-        yield " ".join(words)
+    words = _WORD.findall(text)
+    if len(words) >= _FEWEST_WORDS and 2 * len("".join(words)) > len(text) - text.count(" "):
+        yield " ".join(_TOKEN.findall(text))

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from eigentext import engine
 
 _ROWS = 4096
+_PANEL = 64
 
 
 class Factorable:
@@ -60,30 +61,31 @@ def sparse_times(A: sp.csr_matrix, X: np.ndarray) -> np.ndarray:
     """``A @ X``: panels of columns and blocks of rows in parallel."""
     from eigentext.factor._kernels import csr_times_panel
 
-    panels = _panels(X)
-    out = np.empty((len(panels), A.shape[0], panels.shape[2]), X.dtype)
+    panels = _panels(X, _PANEL)
+    results = [np.empty((A.shape[0], panel.shape[1]), X.dtype) for panel in panels]
     blocks = _even_rows(A.indptr)
 
     def work(task: tuple[int, tuple[int, int]]) -> None:
         place, (start, stop) = task
-        csr_times_panel(A.indptr, A.indices, A.data, panels[place], out[place], start, stop)
+        csr_times_panel(A.indptr, A.indices, A.data, panels[place], results[place], start, stop)
 
     _run(work, [(place, block) for place in range(len(panels)) for block in blocks])
-    return _from_panels(out, X.shape[1])
+    return results[0] if len(results) == 1 else np.hstack(results)
 
 
 def sparse_transposed_times(A: sp.csr_matrix, X: np.ndarray) -> np.ndarray:
     """``A.T @ X`` without transposing A: each panel is one thread's own."""
     from eigentext.factor._kernels import transposed_csr_times_panel
 
-    panels = _panels(X)
-    out = np.zeros((len(panels), A.shape[1], panels.shape[2]), X.dtype)
+    # Columns are independent, so panels as narrow as it takes to give every worker one.
+    width = min(_PANEL, max(8, -(-X.shape[1] // engine.current().n_workers)))
 
-    def work(place: int) -> None:
-        transposed_csr_times_panel(A.indptr, A.indices, A.data, panels[place], out[place])
+    def work(panel: np.ndarray) -> np.ndarray:
+        result = np.zeros((A.shape[1], panel.shape[1]), X.dtype)
+        transposed_csr_times_panel(A.indptr, A.indices, A.data, panel, result)
+        return result
 
-    _run(work, range(len(panels)))
-    return _from_panels(out, X.shape[1])
+    return np.hstack(list(engine.current().map(work, _panels(X, width))))
 
 
 def rows_times(X: np.ndarray, M: np.ndarray) -> np.ndarray:
@@ -122,25 +124,9 @@ def _even_rows(indptr: np.ndarray, n_blocks: int = 8) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(edges, edges[1:]) if a < b]
 
 
-def _panels(X: np.ndarray) -> np.ndarray:
-    """X as (panel, row, column of the panel), the last panel filled up with zeros."""
-    from eigentext.factor._kernels import PANEL
-
-    n_rows, n_columns = X.shape
-    panels = np.zeros((-(-n_columns // PANEL), n_rows, PANEL), X.dtype)
-    for place, panel in enumerate(panels):
-        part = X[:, place * PANEL : (place + 1) * PANEL]
-        panel[:, : part.shape[1]] = part
-    return panels
-
-
-def _from_panels(panels: np.ndarray, n_columns: int) -> np.ndarray:
-    _, n_rows, width = panels.shape
-    X = np.empty((n_rows, n_columns), panels.dtype)
-    for place, panel in enumerate(panels):
-        part = X[:, place * width : (place + 1) * width]
-        part[:] = panel[:, : part.shape[1]]
-    return X
+def _panels(X: np.ndarray, width: int) -> list[np.ndarray]:
+    columns = range(0, X.shape[1], width)
+    return [np.ascontiguousarray(X[:, first : first + width]) for first in columns]
 
 
 def _float_type(dtype: np.dtype) -> np.dtype:

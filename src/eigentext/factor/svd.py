@@ -29,7 +29,7 @@ from eigentext.factor.products import Factorable, factorable, rows_times, transp
 
 Method = Literal["auto", "exact", "randomized", "krylov"]
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
-_BLOCK = 32  # columns of a Krylov block: one panel of the sparse kernels
+_BLOCK = 32  # columns of a Krylov block
 _EXACT_CELLS = 1 << 20  # up to 1024 x 1024, the exact answer is also the fastest
 
 

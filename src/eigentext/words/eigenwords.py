@@ -1,0 +1,363 @@
+r"""Eigenwords: word vectors from one SVD of transformed, scaled co-occurrence counts.
+
+Figure 2 of seed 002 (Stratos, Collins and Hsu 2015), whose special cases include seed 000's
+eigenwords (CCA between words and contexts), PPMI + SVD, and plain LSA on contexts:
+
+1. transform the counts #(w, c), #(w), #(c); 2. scale them to a matrix :math:`\Omega`;
+3. :math:`\Omega \approx U \Sigma V^\top` of rank m; 4. v(w) is the w-th row of
+:math:`U \Sigma^\beta`, normalised.
+
+With ``scaling="cca"`` the rows of U are, under a Brown model and for every transform that is a power,
+those of the emission matrix up to scale and rotation (theorem 4.1): words of one hidden state point
+in one direction.
+"""
+
+import os
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from eigentext import engine
+from eigentext.corpus import Vocabulary
+from eigentext.errors import MomentsError, ParameterError
+from eigentext.factor import svd
+from eigentext.moments import CooccurrenceMoments
+from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context, Weighting
+from eigentext.storage import Saved
+from eigentext.words.export import Format, write_vectors
+from eigentext.words.template import Scaling, Transform, scaled_counts
+
+_DROPPED = 5  # how many singular values past the kept ones are computed, to show where they stand
+
+
+class Eigenwords(Saved, BaseEstimator):
+    r"""Word vectors by the spectral template.
+
+    .. math:: \min_{u_w, v_c \in R^m} \sum_{w,c} \big(\Omega_{w,c} - u_w^\top v_c\big)^2
+
+    Parameters
+    ----------
+    n_components : int
+        The dimension m of the vectors.
+    window : int
+        Context words on each side; a window never leaves its unit (line, document).
+    min_count : int
+        Rarer words get no vector; they keep their place in windows as one shared symbol.
+    transform : "sqrt", "two-thirds", "log" or "none"
+        Step 1. The square root stabilises the variance of counts (seed 002, 4.3).
+    scaling : "cca", "ppmi", "reg" or "none"
+        Step 2.
+    alpha : float, at most 1
+        Smoothing of the context distribution for "cca" and "ppmi".
+    beta : float, at most 1
+        Exponent of the singular values in step 4.
+    context : "bag" or "list"
+        Whether a context word is the same at every place in the window.
+    weighting : "flat" or "distance"
+        Whether a pair counts 1 or 1/distance.
+    max_size : int, optional
+        The largest vocabulary.
+    keep_moments : "none", "cut" or "whole"
+        Statistics to keep (and save) with the model. With "whole", :meth:`partial_fit` is exact; "cut"
+        keeps those of the vocabulary only.
+    random_state : int
+        Seed of the SVD's random start. Equal seeds give equal bits.
+
+    Attributes
+    ----------
+    vectors_ : float32 array, shape (n_words, n_components)
+        Unit rows; a row of zeros for a word that was always alone in its unit.
+    vocabulary_ : Vocabulary
+    singular_values_ : array, shape (n_components,)
+    moments_ : CooccurrenceMoments or None
+    diagnostics_ : dict
+        The spectrum kept and the next values dropped, its condition, how much text was rare.
+    provenance_ : dict
+        What it was learned from: tokens, fingerprints, how the text was read.
+
+    Examples
+    --------
+    >>> from eigentext import Eigenwords
+    >>> text = ["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5
+    >>> words = Eigenwords(n_components=2, window=1).fit(text)
+    >>> words.most_similar("cat", topn=1)[0][0]
+    'dog'
+    """
+
+    _format = "eigentext.words.v1"
+
+    def __init__(
+        self,
+        n_components: int = 300,
+        *,
+        window: int = 5,
+        min_count: int = 5,
+        transform: Transform = "sqrt",
+        scaling: Scaling = "cca",
+        alpha: float = 0.75,
+        beta: float = 0.0,
+        context: Context = "bag",
+        weighting: Weighting = "flat",
+        max_size: int | None = None,
+        keep_moments: Literal["none", "cut", "whole"] = "none",
+        random_state: int = 0,
+    ):
+        self.n_components = n_components
+        self.window = window
+        self.min_count = min_count
+        self.transform = transform
+        self.scaling = scaling
+        self.alpha = alpha
+        self.beta = beta
+        self.context: Context = context
+        self.weighting: Weighting = weighting
+        self.max_size = max_size
+        self.keep_moments = keep_moments
+        self.random_state = random_state
+
+    # Learning.
+
+    def fit(
+        self,
+        corpus: Any,
+        y: None = None,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> Self:
+        """Learn vectors from a :class:`TextCorpus` or what it takes; same as collect + fit_moments.
+
+        `memory` (bytes for counting) and `cache` (a folder for encoded text) change no answer.
+        """
+        return self.fit_moments(self.collect(corpus, memory=memory, cache=cache))
+
+    def collect(
+        self,
+        corpus: Any,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> CooccurrenceMoments:
+        """The statistics that `fit` needs of a corpus, and no more (see `keep_moments`)."""
+        self._check_parameters()
+        cut = {"min_count": self.min_count, "max_size": self.max_size}
+        return CooccurrenceMoments.from_corpus(
+            corpus,
+            window=self.window,
+            context=self.context,
+            weighting=self.weighting,
+            memory=memory,
+            cache=cache,
+            **({} if self.keep_moments == "whole" else cut),
+        )
+
+    def fit_moments(self, moments: CooccurrenceMoments) -> Self:
+        """Learn vectors from statistics alone."""
+        self._check_parameters()
+        for name in ("window", "context", "weighting"):
+            mine, theirs = getattr(self, name), getattr(moments, name)
+            if mine != theirs:
+                raise MomentsError(f"{name}={mine!r}, but the moments were counted with {theirs!r}")
+        cut = moments
+        if moments.whole:
+            cut = moments.restrict(min_count=self.min_count, max_size=self.max_size)
+        Omega = self._scale(cut)
+        U, s, _ = self._decompose(Omega)
+        self._define_vectors(U, s, len(cut.vocabulary))
+        self.vocabulary_ = cut.vocabulary
+        self.moments_ = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
+        self.provenance_ = {
+            "n_tokens": moments.n_tokens,
+            "options": moments.options,
+            "sources": moments.sources,
+        }
+        self.diagnostics_ |= {
+            "n_words": len(cut.vocabulary),
+            "rare_tokens": cut.rare_count,
+            "pairs": int(Omega.nnz),
+        }
+        return self
+
+    def partial_fit(
+        self,
+        corpus: Any,
+        y: None = None,
+        *,
+        fixed_vocabulary: bool = False,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> Self:
+        """Add text to what was learned before; equal to fitting all the text from scratch.
+
+        That takes whole moments: start with ``keep_moments="whole"``. With `fixed_vocabulary`, cut
+        moments will do: the old words keep their places, new ones count as rare.
+        """
+        if self.keep_moments == "none":
+            raise ParameterError(
+                "partial_fit needs the statistics of the text so far; "
+                "fit with keep_moments='whole' (--keep-moments whole)"
+            )
+        new = clone_with(self, keep_moments="whole").collect(corpus, memory=memory, cache=cache)
+        old = getattr(self, "moments_", None)
+        if old is None:
+            return self.fit_moments(new)
+        if not old.whole and not fixed_vocabulary:
+            raise MomentsError(
+                f"these moments are {old.limits}; fit all the text again with keep_moments='whole', "
+                "or accept that with fixed_vocabulary=True (--fixed-vocabulary)"
+            )
+        return self.fit_moments(old + new)
+
+    # Using.
+
+    def __getitem__(self, word: str) -> np.ndarray:
+        check_is_fitted(self)
+        return self.vectors_[self.vocabulary_[word]]
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.vocabulary_
+
+    def similarity(self, a: str, b: str) -> float:
+        """The cosine of the angle between two words' vectors."""
+        return float(self[a] @ self[b])
+
+    def most_similar(self, word: str | np.ndarray, topn: int = 10) -> list[tuple[str, float]]:
+        """The words nearest to a word (itself left out) or to any vector, with their cosines."""
+        if isinstance(word, str):
+            return self._best(self._cosines(self[word]), topn, leave_out=[word])
+        return self._best(self._cosines(np.asarray(word, np.float32)), topn)
+
+    def analogy(
+        self, a: str, b: str, c: str, topn: int = 1, method: Literal["mul", "add"] = "mul"
+    ) -> list[tuple[str, float]]:
+        """What is to `c` as `b` is to `a`, by 3CosMul or 3CosAdd (Levy and Goldberg 2014)."""
+        to_a, to_b, to_c = (self._cosines(self[word]) for word in (a, b, c))
+        match method:
+            case "mul":  # cosines moved to [0, 1], as in Levy and Goldberg
+                scores = (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 1e-3)
+            case "add":
+                scores = to_b - to_a + to_c
+            case _:
+                raise ParameterError(f"method must be 'mul' or 'add', not {method!r}")
+        return self._best(scores, topn, leave_out=[a, b, c])
+
+    def export(self, path: str | os.PathLike[str], format: Format = "word2vec") -> None:
+        """Write the vectors for other tools: "word2vec", "word2vec-binary" or "glove"."""
+        check_is_fitted(self)
+        write_vectors(path, self.vocabulary_.words, self.vectors_, format)
+
+    # The template's steps.
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components >= 1):
+            raise ParameterError(f"n_components must be 1 or more, not {self.n_components!r}")
+        if self.min_count < 1:
+            raise ParameterError(f"min_count must be 1 or more, not {self.min_count}")
+        if self.beta > 1:
+            raise ParameterError(f"beta must be at most 1, not {self.beta}")
+        if self.keep_moments not in ("none", "cut", "whole"):
+            raise ParameterError(
+                f"keep_moments must be 'none', 'cut' or 'whole', not {self.keep_moments!r}"
+            )
+
+    def _scale(self, moments: CooccurrenceMoments):
+        return scaled_counts(
+            moments.counts(),
+            transform=self.transform,
+            scaling=self.scaling,
+            alpha=self.alpha,
+            unit=moments.unit,
+        )
+
+    def _decompose(self, Omega: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        m, most = self.n_components, min(Omega.shape)
+        if m > most:
+            raise ParameterError(_too_many(m, most, "there are words"))
+        U, s, Vt = svd(Omega, min(m + _DROPPED, most), random_state=self.random_state)
+        rank = int((s > s[0] * max(Omega.shape) * np.finfo(s.dtype).eps).sum())
+        if m > rank:
+            raise ParameterError(_too_many(m, rank, "the counts have rank"))
+        self.singular_values_ = s[:m]
+        self.diagnostics_ = {
+            "singular_values": s[:m].tolist(),
+            "dropped_singular_values": s[m:].tolist(),
+            "condition": float(s[0] / s[m - 1]),
+        }
+        return U[:, :m], s[:m], Vt[:m]
+
+    def _define_vectors(self, U: np.ndarray, s: np.ndarray, n_words: int) -> None:
+        with engine.phase("normalise"):
+            vectors = U[:n_words] * s**self.beta  # the last row may be the rare words'
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            alone = norms[:, 0] <= np.finfo(np.float32).tiny
+            norms[alone] = 1
+            self.vectors_ = np.ascontiguousarray(vectors / norms, np.float32)
+        self.diagnostics_["words_without_context"] = int(alone.sum())
+
+    def _cosines(self, vector: np.ndarray) -> np.ndarray:
+        check_is_fitted(self)
+        if vector.shape != (self.vectors_.shape[1],):
+            raise ParameterError(
+                f"a vector of shape {vector.shape}, but this model's have {self.vectors_.shape[1]}"
+            )
+        return self.vectors_ @ (vector / max(float(np.linalg.norm(vector)), 1e-30))
+
+    def _best(
+        self, scores: np.ndarray, topn: int, leave_out: list[str] | None = None
+    ) -> list[tuple[str, float]]:
+        scores = scores.copy()
+        left_out = {self.vocabulary_[word] for word in leave_out or ()}
+        scores[list(left_out)] = -np.inf
+        topn = max(0, min(topn, len(scores) - len(left_out)))
+        best = np.argpartition(-scores, topn - 1)[:topn] if topn < len(scores) else range(topn)
+        best = sorted(best, key=lambda place: (-scores[place], place))
+        return [(self.vocabulary_.words[place], float(scores[place])) for place in best[:topn]]
+
+    # The file format.
+
+    def _to_saved(self):
+        check_is_fitted(self)
+        arrays = {
+            "vectors": self.vectors_,
+            "singular_values": self.singular_values_,
+            "words": self.vocabulary_.words,
+            "word_counts": self.vocabulary_.counts,
+        }
+        about = {
+            "parameters": self.get_params(),
+            "provenance": self.provenance_,
+            "diagnostics": self.diagnostics_,
+        }
+        if self.moments_ is not None:
+            parts, about["moments"] = self.moments_._to_saved()
+            arrays |= {f"moments.{name}": part for name, part in parts.items()}
+        return arrays, about
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        self = cls(**about["parameters"])
+        self.vectors_ = arrays["vectors"]
+        self.singular_values_ = arrays["singular_values"]
+        self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
+        self.provenance_ = about["provenance"]
+        self.diagnostics_ = about["diagnostics"]
+        self.moments_ = None
+        if "moments" in about:
+            prefix = "moments."
+            parts = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+            self.moments_ = CooccurrenceMoments._from_saved(parts, about["moments"])
+        return self
+
+
+def clone_with(estimator: Eigenwords, **parameters: Any) -> Eigenwords:
+    """An unfitted copy with some parameters changed."""
+    return Eigenwords(**{**estimator.get_params(), **parameters})
+
+
+def _too_many(m: int, most: int, why: str) -> str:
+    return (
+        f"n_components (--dim) is {m}, but {why} {most}; "
+        f"use {most} or less, lower min_count (--min-count), or give more text"
+    )
