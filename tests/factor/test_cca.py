@@ -195,7 +195,7 @@ def test_views_that_are_nearly_one_hot_equal_dense(change, seed, r, center):
     rng = np.random.default_rng(seed)
     X, Y = one_hot_pair(rng)
     if change == "empty rows":
-        X.data[20::7] = 0  # explicit zeros
+        X.data[20::7] = 0
     elif change == "values":
         X.data = rng.normal(size=len(X.data))
     elif change == "values of columns":
@@ -251,10 +251,35 @@ def test_any_two_forms_of_view_equal_dense(of_x, of_y, center):
 def test_sparse_views_with_large_means_do_not_take_rounding_for_a_direction(seed):
     """E[x^2] - E[x]^2 loses six digits here; the doubled columns must not come out as rank."""
     X, Y = gaussian_pair(np.random.default_rng(seed))
-    X = np.c_[X + 3000, 2 * X + 6000]
+    X = np.c_[X + 3000, 0.3 * X - 7000]
     dense, sparse = CCA(3).fit(X, Y), CCA(3).fit(csr_array(X), Y)
     assert sparse.diagnostics_["x"]["rank"] == dense.diagnostics_["x"]["rank"] == 5
     assert_same_answer(sparse, dense, rtol=1e-4)
+
+
+def test_explicit_zeros_and_entries_in_two_parts_count_as_what_they_are():
+    X, Y = one_hot_pair(np.random.default_rng(0))
+    n, d = X.shape
+    others = (X.indices + 1) % d
+    data = np.c_[np.full(n, 0.25), np.full(n, 0.75), np.zeros(n)]
+    indices = np.c_[X.indices, X.indices, others]
+    parts = csr_array((data.ravel(), indices.ravel(), np.arange(n + 1) * 3), shape=(n, d))
+    cca = CCA(3).fit(parts, Y)
+    assert parts.nnz == 3 * n
+    assert cca.diagnostics_["x"]["form"] == "diagonal"
+    assert_same_answer(cca, CCA(3).fit(X, Y))
+
+
+@pytest.mark.parametrize("as_form", [np.asarray, csr_array])
+def test_rounding_of_long_sums_is_not_taken_for_variance(as_form):
+    """Half a million equal numbers, added one by one, are off by more than √n roundings."""
+    rng = np.random.default_rng(0)
+    X, Y = (A.toarray() for A in one_hot_pair(rng, n=500_000, d=3, d2=3))
+    scaled = CCA(1).fit(as_form(0.7 * X), as_form(Y))
+    assert scaled.diagnostics_["x"]["null_directions"] == 1
+    beside_constant = CCA(1).fit(as_form(np.c_[X, np.full(len(X), 0.1)]), as_form(Y))
+    assert beside_constant.diagnostics_["x"]["constant_columns"] == 1
+    assert_allclose(scaled.correlations_, beside_constant.correlations_, rtol=1e-9)
 
 
 def test_input_is_left_as_it_was():

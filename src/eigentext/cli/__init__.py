@@ -1,0 +1,5 @@
+"""The command `eigentext`: parses, calls, prints."""
+
+from eigentext.cli.main import app, main
+
+__all__ = ["app", "main"]

@@ -6,6 +6,17 @@ never change a bit of them; where floating point enters, the shards are fixed by
 """
 
 from eigentext.engine._progress import Phase, Reporter, phase, report_to
+from eigentext.engine.blocks import even_blocks
 from eigentext.engine.threads import Engine, ThreadEngine, current, use
 
-__all__ = ["Engine", "Phase", "Reporter", "ThreadEngine", "current", "phase", "report_to", "use"]
+__all__ = [
+    "Engine",
+    "Phase",
+    "Reporter",
+    "ThreadEngine",
+    "current",
+    "even_blocks",
+    "phase",
+    "report_to",
+    "use",
+]

@@ -1,9 +1,10 @@
 """Sparse times dense, for a panel of a few dozen columns.
 
-Narrow panels keep the rows they touch in cache: for hundreds of columns, panel after panel is several
-times faster than all at once. Every output is one sum in the order of the matrix's entries, so how
-panels and rows are dealt out to threads never changes a bit. (The width is read from the array: with
-a constant, the compiler unrolls the inner loop instead of vectorising it, and takes 3 times as long.)
+Narrow panels keep the rows they touch in cache: for hundreds of columns, panel after panel is
+several times faster than all at once. Every output is one sum in the order of the matrix's entries,
+so how panels and rows are dealt out to threads never changes a bit. (The width is read from the
+array: told a constant, the compiler unrolls the inner loop instead of vectorising it, which takes
+3 times as long.)
 """
 
 from numba import njit

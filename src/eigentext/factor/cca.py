@@ -242,7 +242,9 @@ def _whiten(X, r: float, center: bool, name: str) -> _View:
         X.eliminate_zeros()
         mean = shift = np.bincount(X.indices, X.data, d) / n * center
         square = np.bincount(X.indices, X.data**2, d) / n
-        variance = square - mean**2
+        absent = n - np.bincount(X.indices, minlength=d)
+        deviation = X.data - mean[X.indices]
+        variance = (np.bincount(X.indices, deviation**2, d) + absent * mean**2) / n
         kept = np.flatnonzero(variance > cut * square)
     else:
         mean = X.mean(axis=0) * center
@@ -258,10 +260,10 @@ def _whiten(X, r: float, center: bool, name: str) -> _View:
     rows, shift, square, variance = X[:, kept], shift[kept], square[kept], variance[kept]
     one_hot = issparse(X) and np.diff(X.indptr).max() <= 1
     if one_hot:
-        W = _DiagonalRoot(square, shift, r, cut)
+        W = _DiagonalRoot(rows, square, shift, r, cut)
         condition = W.condition
     else:
-        # What a sparse view's E[x^2] - E[x]^2 has lost to rounding is no direction of it.
+        # What E[x x'] - E[x] E[x]' of a sparse view has lost to rounding is no direction of it.
         loss = (square / variance).max() if issparse(X) else 1.0
         W, condition = _dense_root(rows, shift, r, cut * loss, name)
     report = {
@@ -303,12 +305,13 @@ class _DiagonalRoot(LinearOperator):
     to sign: a basis of what the projection I - u u^T leaves. C z = 0 then, otherwise z = 0.
     """
 
-    def __init__(self, square, mean, r, cut):
+    def __init__(self, rows, square, mean, r, cut):
         self.s = 1 / np.sqrt(square + r)[:, None]
         u = self.s * mean[:, None]
-        gap = 1 - float(np.sum(u**2))
+        gap = _gap(rows, square, r) if u.any() else 1.0
         self.null = int(gap <= cut)
         if self.null:
+            u /= np.linalg.norm(u)
             e = np.zeros_like(u)
             e[0] = np.copysign(1.0, u[0])
             self.c, self.q, self.z = -2.0, u + e, self.s * u
@@ -330,6 +333,15 @@ class _DiagonalRoot(LinearOperator):
 
     def _rmatvec(self, x):
         return self._rmatmat(x.reshape(-1, 1))
+
+
+def _gap(rows, square, r) -> float:
+    """1 - |u|^2 = P(empty row) + sum_j p_j (p_j Var[x_j | x_j != 0] + r) / D_j: no cancellation."""
+    n, k = rows.shape
+    counts = np.bincount(rows.indices, minlength=k)
+    typical = np.bincount(rows.indices, rows.data, k) / counts
+    spread = np.bincount(rows.indices, (rows.data - typical[rows.indices]) ** 2, k) / n
+    return float((n - rows.nnz) / n + counts / n @ ((spread + r) / (square + r)))
 
 
 def _check_ranks(m, r, x_rank, y_rank, n_free) -> None:

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from eigentext import engine
 
+CSR = Any  # scipy.sparse ships no types
 _ROWS = 4096
 _PANEL = 64
 
@@ -57,13 +58,13 @@ def factorable(A: Any) -> Factorable:
     )
 
 
-def sparse_times(A: sp.csr_matrix, X: np.ndarray) -> np.ndarray:
+def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
     """``A @ X``: panels of columns and blocks of rows in parallel."""
     from eigentext.factor._kernels import csr_times_panel
 
     panels = _panels(X, _PANEL)
     results = [np.empty((A.shape[0], panel.shape[1]), X.dtype) for panel in panels]
-    blocks = _even_rows(A.indptr)
+    blocks = engine.even_blocks(A.indptr, 1 + A.nnz // 8)
 
     def work(task: tuple[int, tuple[int, int]]) -> None:
         place, (start, stop) = task
@@ -73,7 +74,7 @@ def sparse_times(A: sp.csr_matrix, X: np.ndarray) -> np.ndarray:
     return results[0] if len(results) == 1 else np.hstack(results)
 
 
-def sparse_transposed_times(A: sp.csr_matrix, X: np.ndarray) -> np.ndarray:
+def sparse_transposed_times(A: CSR, X: np.ndarray) -> np.ndarray:
     """``A.T @ X`` without transposing A: each panel is one thread's own."""
     from eigentext.factor._kernels import transposed_csr_times_panel
 
@@ -115,13 +116,6 @@ def _run(work: Callable[[Any], None], tasks: Any) -> None:
 
 def _row_blocks(n_rows: int) -> list[slice]:
     return [slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS)]
-
-
-def _even_rows(indptr: np.ndarray, n_blocks: int = 8) -> list[tuple[int, int]]:
-    """Row ranges with about equal numbers of entries: frequent words have the long rows."""
-    edges = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_blocks + 1))
-    edges[0], edges[-1] = 0, len(indptr) - 1
-    return [(int(a), int(b)) for a, b in zip(edges, edges[1:]) if a < b]
 
 
 def _panels(X: np.ndarray, width: int) -> list[np.ndarray]:

@@ -8,18 +8,18 @@ w in the same unit. All contexts follow from these *forward* counts, so they alo
 - ``list`` (position-sensitive): one column for each word at each place,
   :math:`[F_\rho^\top \dots F_1^\top\; F_1 \dots F_\rho]`.
 
-The weight :math:`k_d` is 1 (``flat``), or 1/d (``distance``) as the integer lcm(1..ρ)/d, to be divided by
-`unit`. Everything is an integer, so sums are exact in any order: equal bits for any number of
-shards and threads, and ``moments(a) + moments(b) == moments(a then b)``.
+The weight :math:`k_d` is 1 (``flat``), or 1/d (``distance``) as the integer lcm(1..ρ)/d, to be
+divided by `unit`. All are integers, so sums are exact in any order: equal bits for any number
+of shards and threads, and ``moments(a) + moments(b) == moments(a then b)``.
 
-Words outside the vocabulary keep their place in the window and share one last row, `RARE`.
-Moments over all words are *whole*: text can be added to them exactly, and any vocabulary cut from them.
+Words outside the vocabulary keep their place in the window and share one last row, `RARE`. Moments
+over all words are *whole*: text can be added to them exactly, and any vocabulary cut from them.
 """
 
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -29,13 +29,13 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus, Vocabulary, encode
 from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.moments.runs import CSR, assembled, canonical, merge, spilled, transposed
 from eigentext.storage import Saved
 
 Context = Literal["bag", "list"]
 Weighting = Literal["flat", "distance"]
 RARE = "<rare>"  # how the shared last row is named to people; it is no word of the vocabulary
 DEFAULT_MEMORY = 2 << 30
-_BLOCK_WORK = 1 << 19  # tokens to count or entries to merge that make a task
 
 
 @dataclass(eq=False)
@@ -74,7 +74,7 @@ class CooccurrenceMoments(Saved):
 
     vocabulary: Vocabulary
     rare_count: int
-    forward: Any
+    forward: CSR
     window: int
     context: Context = "bag"
     weighting: Weighting = "flat"
@@ -98,10 +98,12 @@ class CooccurrenceMoments(Saved):
         cache: str | os.PathLike[str] | bool | None = None,
         n_shards: int | None = None,
     ) -> Self:
-        """Count a corpus: a :class:`TextCorpus`, an encoded one, or what a TextCorpus takes.
+        """Count a corpus.
 
         Parameters
         ----------
+        corpus : TextCorpus, EncodedCorpus, or what a TextCorpus takes
+            What to count.
         window, context, weighting
             Words on each side; "bag" or "list"; "flat" or "distance".
         min_count, max_size
@@ -116,7 +118,9 @@ class CooccurrenceMoments(Saved):
         """
         encoded = encode(corpus, cache=cache)
         if encoded.n_tokens < 2:
-            raise CorpusError("the corpus has one token only: nothing occurs together with anything")
+            raise CorpusError(
+                "the corpus has one token only: nothing occurs together with anything"
+            )
         vocabulary = Vocabulary.from_counts(
             encoded.words, encoded.counts, min_count=min_count, max_size=max_size
         )
@@ -156,15 +160,15 @@ class CooccurrenceMoments(Saved):
         if self.whole:
             return None
         return (
-            f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share one row, "
-            "so no word can join the vocabulary any more, and a sum with new text keeps these words "
-            "and differs from counting all text again"
+            f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share one "
+            "row, so no word can join the vocabulary any more, and a sum with new text keeps these "
+            "words and differs from counting all text again"
         )
 
-    def counts(self) -> sp.csr_array:
+    def counts(self) -> CSR:
         """#(w, c): words by contexts, as integers over `unit`."""
         if self.context == "bag":
-            return _merge([self.forward, _transposed(self.forward)])
+            return merge([self.forward, transposed(self.forward)])
         n = self.forward.shape[0]
         ahead = [self.forward[:, d * n : (d + 1) * n] for d in range(self.window)]
         return sp.hstack([F.T for F in reversed(ahead)] + ahead, format="csr")
@@ -232,14 +236,16 @@ class CooccurrenceMoments(Saved):
         vocabulary = Vocabulary.from_counts(list(counts), list(counts.values()), min_count=0)
         n = len(vocabulary) + (not self.whole)
         parts = [
-            part._relabelled(np.append(vocabulary.ids_of(part.vocabulary.words), np.int32(n - 1)), n)
+            part._relabelled(
+                np.append(vocabulary.ids_of(part.vocabulary.words), np.int32(n - 1)), n
+            )
             for part in (self, other)
         ]
         return replace(
             self,
             vocabulary=vocabulary,
             rare_count=self.rare_count + other.rare_count,
-            forward=_merge(parts),
+            forward=merge(parts),
             sources=sorted(self.sources + other.sources),
         )
 
@@ -268,7 +274,7 @@ class CooccurrenceMoments(Saved):
 
     # Private steps.
 
-    def _relabelled(self, places: np.ndarray, n: int) -> sp.csr_array:
+    def _relabelled(self, places: np.ndarray, n: int) -> CSR:
         """F with row and column w moved to ``places[w]``; what meets there is added up."""
         F = self.forward
         old_n = F.shape[0]
@@ -278,7 +284,7 @@ class CooccurrenceMoments(Saved):
         distance, word = np.divmod(F.indices, old_n)
         columns = distance * np.int64(n) + places[word]
         shape = _shape(n, self.window, self.context)
-        return _canonical(sp.coo_array((F.data, (rows, columns)), shape=shape).tocsr())
+        return canonical(sp.coo_array((F.data, (rows, columns)), shape=shape).tocsr())
 
     def _to_saved(self):
         F = self.forward
@@ -327,7 +333,8 @@ def _shape(n: int, window: int, context: str) -> tuple[int, int]:
     shape = (n, n * window if context == "list" else n)
     if shape[1] >= 2**31:
         raise ParameterError(
-            f"{n} words at {window} places are too many columns; raise min_count or use context='bag'"
+            f"{n} words at {window} places are too many columns; "
+            "raise min_count or use context='bag'"
         )
     return shape
 
@@ -339,7 +346,7 @@ def _count(
     shape: tuple[int, int],
     memory: int,
     n_shards: int | None,
-) -> sp.csr_array:
+) -> CSR:
     """F of a corpus: shards that fit in memory, each counted by blocks of rows, then added up."""
     from eigentext.moments import _kernels
 
@@ -349,7 +356,7 @@ def _count(
         # A token needs its id, its position, and at worst a new entry for each distance.
         affordable = max(1, memory // 2 // (8 + 12 * window))
         n_shards = -(-len(encoded.tokens) // affordable)
-    runs: list[sp.csr_array] = []
+    runs: list[CSR] = []
     held = 0
     with (
         tempfile.TemporaryDirectory(prefix="eigentext-") as folder,
@@ -363,87 +370,10 @@ def _count(
             def count_rows(rows: tuple[int, int], tokens=tokens, starts=starts, at=positions):
                 return _kernels.count_pairs(tokens, starts, at, weights, stride, shape[1], *rows)
 
-            run = _assembled(count_rows, starts, shape, advance)
+            run = assembled(count_rows, starts, shape, advance)
             if held + 12 * run.nnz > memory // 2:
-                run = _spilled(run, folder, len(runs))
+                run = spilled(run, folder, len(runs))
             else:
                 held += 12 * run.nnz
             runs.append(run)
-        return _merge(runs)
-
-
-def _merge(runs: list[sp.csr_array]) -> sp.csr_array:
-    """The sum of matrices of one shape, in memory or on disk, by blocks of rows."""
-    from eigentext.moments import _kernels
-
-    if len(runs) == 1:
-        return runs[0]
-
-    def rows_of(run: sp.csr_array, start: int, stop: int):
-        p = run.indptr[start : stop + 1]
-        entries = slice(p[0], p[-1])
-        return p - p[0], np.asarray(run.indices[entries]), np.asarray(run.data[entries])
-
-    def merge_rows(rows: tuple[int, int]):
-        parts = [rows_of(run, *rows) for run in runs]
-        while len(parts) > 1:  # neighbours two by two: each entry is moved log(runs) times
-            pairs = zip(parts[::2], parts[1::2])
-            last = parts[-1:] if len(parts) % 2 else []
-            parts = [_kernels.add_rows(*a, *b) for a, b in pairs] + last
-        return parts[0]
-
-    total = np.sum([run.indptr for run in runs], axis=0, dtype=np.int64)
-    return _assembled(merge_rows, total, runs[0].shape)
-
-
-def _assembled(
-    make_rows: Callable[[tuple[int, int]], tuple[np.ndarray, np.ndarray, np.ndarray]],
-    work: np.ndarray,
-    shape: tuple[int, int],
-    advance: Callable[[int], None] = lambda amount: None,
-) -> sp.csr_array:
-    """A matrix from blocks of its rows, made in parallel; `work` (cumulative) says what rows cost."""
-    edges = np.searchsorted(work, np.arange(0, work[-1], _BLOCK_WORK))
-    edges = np.unique([0, *edges, shape[0]]).tolist()
-    blocks = list(zip(edges, edges[1:]))
-    indptr = np.zeros(shape[0] + 1, np.int64)
-    indices, data = [], []
-    for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
-        indptr[start + 1 : stop + 1] = block[0][1:] + indptr[start]
-        indices.append(block[1])
-        data.append(block[2])
-        advance(work[stop] - work[start])
-    columns = np.concatenate(indices)
-    indices.clear()
-    return _csr(np.concatenate(data), columns, indptr, shape)
-
-
-def _spilled(run: sp.csr_array, folder: str, number: int) -> sp.csr_array:
-    """The run with its entries in files: mapped, so that they take no memory until merged."""
-    parts = []
-    for name in ("data", "indices"):
-        path = os.path.join(folder, f"{number}.{name}.npy")
-        np.save(path, getattr(run, name))
-        parts.append(np.load(path, mmap_mode="r"))
-    return _csr(parts[0], parts[1], run.indptr, run.shape)
-
-
-def _transposed(F: sp.csr_array) -> sp.csr_array:
-    from eigentext.moments import _kernels
-
-    indptr, indices, data = _kernels.transpose(F.indptr, F.indices, F.data, F.shape[1])
-    return _csr(data, indices, indptr, F.shape[::-1])
-
-
-def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> sp.csr_array:
-    """A CSR matrix around the arrays as they are: scipy would copy to give both one index type."""
-    matrix = sp.csr_array(shape, dtype=np.int64)
-    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
-
-
-def _canonical(matrix: sp.csr_array) -> sp.csr_array:
-    matrix.sum_duplicates()
-    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
-    return _csr(matrix.data, indices, indptr, matrix.shape)
+        return merge(runs)

@@ -7,9 +7,9 @@ eigenwords (CCA between words and contexts), PPMI + SVD, and plain LSA on contex
 3. :math:`\Omega \approx U \Sigma V^\top` of rank m; 4. v(w) is the w-th row of
 :math:`U \Sigma^\beta`, normalised.
 
-With ``scaling="cca"`` the rows of U are, under a Brown model and for every transform that is a power,
-those of the emission matrix up to scale and rotation (theorem 4.1): words of one hidden state point
-in one direction.
+With ``scaling="cca"`` the rows of U are, under a Brown model and for every transform that is a
+power, those of the emission matrix up to scale and rotation (theorem 4.1): words of one hidden
+state point in one direction.
 """
 
 import os
@@ -60,8 +60,8 @@ class Eigenwords(Saved, BaseEstimator):
     max_size : int, optional
         The largest vocabulary.
     keep_moments : "none", "cut" or "whole"
-        Statistics to keep (and save) with the model. With "whole", :meth:`partial_fit` is exact; "cut"
-        keeps those of the vocabulary only.
+        Statistics to keep (and save) with the model. With "whole", :meth:`partial_fit` is exact;
+        "cut" keeps those of the vocabulary only.
     random_state : int
         Seed of the SVD's random start. Equal seeds give equal bits.
 
@@ -107,8 +107,8 @@ class Eigenwords(Saved, BaseEstimator):
         self.n_components = n_components
         self.window = window
         self.min_count = min_count
-        self.transform = transform
-        self.scaling = scaling
+        self.transform: Transform = transform
+        self.scaling: Scaling = scaling
         self.alpha = alpha
         self.beta = beta
         self.context: Context = context
@@ -205,8 +205,9 @@ class Eigenwords(Saved, BaseEstimator):
             return self.fit_moments(new)
         if not old.whole and not fixed_vocabulary:
             raise MomentsError(
-                f"these moments are {old.limits}; fit all the text again with keep_moments='whole', "
-                "or accept that with fixed_vocabulary=True (--fixed-vocabulary)"
+                f"these moments are {old.limits}; fit all the text again with "
+                "keep_moments='whole', or accept that with fixed_vocabulary=True "
+                "(--fixed-vocabulary)"
             )
         return self.fit_moments(old + new)
 

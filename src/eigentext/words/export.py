@@ -47,7 +47,7 @@ def _write_text(file: IO[bytes], words: list[str], vectors: np.ndarray) -> None:
     for start in range(0, len(words), _ROWS):
         block = vectors[start : start + _ROWS]
         numbers = pa.array(np.ascontiguousarray(block).ravel()).cast(pa.large_string())
-        offsets = np.arange(0, block.size + 1, dimension, np.int64)
+        offsets = dimension * np.arange(len(block) + 1)
         blank = pa.scalar(" ", pa.large_string())
         rows = pc.binary_join(pa.LargeListArray.from_arrays(offsets, numbers), blank)
         names = pa.array(words[start : start + _ROWS], pa.large_string())

@@ -1,6 +1,7 @@
 r"""Steps 1 and 2 of seed 002's figure 2: counts -> the matrix :math:`\Omega` to be decomposed.
 
-Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with :math:`N(\alpha) = \sum_c \#(c)^\alpha`:
+Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with
+:math:`N(\alpha) = \sum_c \#(c)^\alpha`:
 
 .. math::
 
@@ -93,7 +94,7 @@ def scaled_counts(
         return len(values)
 
     with engine.phase("scale", counts.nnz, "entries") as advance:
-        for done in engine.current().map(scale, _row_blocks(counts.indptr)):
+        for done in engine.current().map(scale, engine.even_blocks(counts.indptr, _ENTRIES)):
             advance(done)
     # One index type for both, the narrow one if it will do: scipy would widen both to int64.
     index = np.int32 if max(counts.nnz, *counts.shape) < 2**31 else np.int64
@@ -123,9 +124,3 @@ def _factors(
 
 def _inverse(x: np.ndarray) -> np.ndarray:
     return np.divide(1.0, x, out=np.zeros(len(x)), where=x > 0)
-
-
-def _row_blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
-    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _ENTRIES))
-    edges = np.unique([0, *edges, len(indptr) - 1]).tolist()
-    return list(zip(edges, edges[1:]))

@@ -1,0 +1,260 @@
+"""`eigentext words`: fit, neighbors, analogy, export, add."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from eigentext.cli._console import (
+    DEFAULT_MEMORY,
+    JsonFlag,
+    MemoryOption,
+    QuietFlag,
+    ThreadsOption,
+    Watch,
+    inputs,
+    peak_memory,
+    print_json,
+    printer,
+    work,
+)
+from eigentext.errors import EigentextError
+
+app = typer.Typer(help="Word vectors by the spectral template.", no_args_is_help=True)
+
+FilesArgument = Annotated[
+    list[str],
+    typer.Argument(help="Text files or globs (plain, .gz, .bz2, .xz, .zst); - is standard input."),
+]
+ModelArgument = Annotated[Path, typer.Argument(help="A model written by `words fit`.")]
+OutputOption = Annotated[Path, typer.Option("--output", "-o", help="Where to write.")]
+CountOption = Annotated[int, typer.Option("-n", "--topn", min=1, help="How many to print.")]
+CacheOption = Annotated[
+    Path | None, typer.Option("--cache", help="Folder for encoded text; a cache folder by default.")
+]
+NoCacheFlag = Annotated[bool, typer.Option("--no-cache", help="Keep no encoded text.")]
+ErrorsOption = Annotated[
+    Literal["strict", "replace"], typer.Option(help="What to do about bytes that are not UTF-8.")
+]
+
+
+@app.command()
+def fit(
+    files: FilesArgument,
+    output: OutputOption,
+    dim: Annotated[int, typer.Option("--dim", help="Dimension of the vectors.")] = 300,
+    window: Annotated[int, typer.Option(help="Context words on each side.")] = 5,
+    min_count: Annotated[int, typer.Option(help="Rarer words share one symbol.")] = 5,
+    max_size: Annotated[int | None, typer.Option(help="Largest vocabulary.")] = None,
+    transform: Annotated[
+        Literal["sqrt", "two-thirds", "log", "none"], typer.Option(help="Of the counts.")
+    ] = "sqrt",
+    scaling: Annotated[
+        Literal["cca", "ppmi", "reg", "none"], typer.Option(help="Of the transformed counts.")
+    ] = "cca",
+    alpha: Annotated[float, typer.Option(help="Smoothing of the context distribution.")] = 0.75,
+    beta: Annotated[float, typer.Option(help="Exponent of the singular values.")] = 0.0,
+    context: Annotated[
+        Literal["bag", "list"], typer.Option(help="list: position-sensitive contexts.")
+    ] = "bag",
+    weighting: Annotated[
+        Literal["flat", "distance"], typer.Option(help="distance: a pair counts 1/distance.")
+    ] = "flat",
+    tokenizer: Annotated[
+        Literal["whitespace", "simple"], typer.Option(help="simple: parts words from signs.")
+    ] = "whitespace",
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower the case.")] = False,
+    unit: Annotated[
+        Literal["line", "document", "stream"], typer.Option(help="What a window never leaves.")
+    ] = "line",
+    errors: ErrorsOption = "strict",
+    keep_moments: Annotated[
+        Literal["none", "cut", "whole"],
+        typer.Option(help="Statistics to save: whole makes `words add` exact."),
+    ] = "none",
+    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
+    threads: ThreadsOption = None,
+    memory: MemoryOption = DEFAULT_MEMORY,
+    cache: CacheOption = None,
+    no_cache: NoCacheFlag = False,
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Learn word vectors from text and write them as one model file."""
+    from eigentext import Eigenwords, TextCorpus
+    from eigentext.storage import check_writable
+
+    check_writable(output)
+    started = time.perf_counter()
+    model = Eigenwords(
+        dim,
+        window=window,
+        min_count=min_count,
+        transform=transform,
+        scaling=scaling,
+        alpha=alpha,
+        beta=beta,
+        context=context,
+        weighting=weighting,
+        max_size=max_size,
+        keep_moments=keep_moments,
+        random_state=seed,
+    )
+    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+        corpus = TextCorpus(
+            paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
+        )
+        model.fit(corpus, memory=memory.bytes, cache=_cache(cache, no_cache))
+        _save(model, output)
+    _report(model, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
+
+
+@app.command()
+def add(
+    model: ModelArgument,
+    files: FilesArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write; MODEL by default.")
+    ] = None,
+    fixed_vocabulary: Annotated[
+        bool, typer.Option("--fixed-vocabulary", help="Let new words count as rare.")
+    ] = False,
+    errors: ErrorsOption = "strict",
+    threads: ThreadsOption = None,
+    memory: MemoryOption = DEFAULT_MEMORY,
+    cache: CacheOption = None,
+    no_cache: NoCacheFlag = False,
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Add text to a model fitted with --keep-moments whole; equal to fitting all text again."""
+    from eigentext import TextCorpus
+    from eigentext.corpus.tokenizers import NAMED
+    from eigentext.storage import check_writable
+
+    output = output or model
+    check_writable(output)
+    started = time.perf_counter()
+    words = _load(model)
+    options = words.provenance_["options"]
+    if options["tokenizer"] not in NAMED:
+        raise EigentextError(
+            f"{model} was learned with the tokenizer {options['tokenizer']!r}, which the command "
+            "line does not have; add the text in Python with partial_fit"
+        )
+    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+        words.partial_fit(
+            TextCorpus(paths, errors=errors, **options),
+            fixed_vocabulary=fixed_vocabulary,
+            memory=memory.bytes,
+            cache=_cache(cache, no_cache),
+        )
+        _save(words, output)
+    _report(words, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
+
+
+@app.command()
+def neighbors(
+    model: ModelArgument,
+    words: Annotated[list[str], typer.Argument(help="Words to look up.")],
+    topn: CountOption = 10,
+    json: JsonFlag = False,
+) -> None:
+    """The words nearest to each of the given ones, by cosine."""
+    vectors = _load(model)
+    found = {word: vectors.most_similar(word, topn) for word in words}
+    if json:
+        print_json(found)
+        return
+    for word, near in found.items():
+        printer.print(f"[bold]{word}[/]")
+        _print_scored(near)
+
+
+@app.command()
+def analogy(
+    model: ModelArgument,
+    a: Annotated[str, typer.Argument(help="a is to b …")],
+    b: Annotated[str, typer.Argument()],
+    c: Annotated[str, typer.Argument(help="… as c is to what?")],
+    topn: CountOption = 5,
+    method: Annotated[Literal["mul", "add"], typer.Option(help="3CosMul or 3CosAdd.")] = "mul",
+    json: JsonFlag = False,
+) -> None:
+    """What is to c as b is to a?"""
+    found = _load(model).analogy(a, b, c, topn, method)
+    if json:
+        print_json(found)
+        return
+    printer.print(f"[bold]{a}[/] : [bold]{b}[/] = [bold]{c}[/] :")
+    _print_scored(found)
+
+
+@app.command()
+def export(
+    model: ModelArgument,
+    output: OutputOption,
+    format: Annotated[
+        Literal["word2vec", "word2vec-binary", "glove"], typer.Option("--format")
+    ] = "word2vec",
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Write the vectors in a format that gensim and others open."""
+    vectors = _load(model)
+    vectors.export(output, format)
+    n_words, dim = vectors.vectors_.shape
+    if json:
+        print_json({"output": str(output), "format": format, "n_words": n_words, "dim": dim})
+    elif not quiet:
+        printer.print(f"{output}: {n_words} vectors of {dim} dimensions, {format} format")
+
+
+def _load(path: Path) -> Any:
+    from eigentext import Eigenwords
+    from eigentext.storage import load
+
+    model = load(path)
+    if not isinstance(model, Eigenwords):
+        raise EigentextError(f"{path}: holds {model!r}, not word vectors")
+    return model
+
+
+def _save(model: Any, output: Path) -> None:
+    from eigentext import engine
+
+    with engine.phase("save"):
+        model.save(output)
+
+
+def _cache(folder: Path | None, no_cache: bool) -> Path | bool:
+    return False if no_cache else folder or True
+
+
+def _print_scored(found: list[tuple[str, float]]) -> None:
+    for word, score in found:
+        printer.print(f"  {score:6.3f}  {word}", markup=False)
+
+
+def _report(
+    model: Any, output: Path, watch: Watch, seconds: float, *, json: bool, quiet: bool
+) -> None:
+    n_words, dim = model.vectors_.shape
+    summary = {
+        "model": str(output),
+        "n_tokens": model.provenance_["n_tokens"],
+        "n_words": n_words,
+        "dim": dim,
+        "pairs": model.diagnostics_["pairs"],
+        "seconds": round(seconds, 3),
+        "phases": watch.times(),
+        "peak_memory": peak_memory(),
+    }
+    if json:
+        print_json(summary)
+    elif not quiet:
+        printer.print(
+            f"{output}: {n_words:,} words in {dim} dimensions from {summary['n_tokens']:,} tokens; "
+            f"{seconds:.1f} s, {summary['peak_memory'] / 1e6:,.0f} MB at most"
+        )

@@ -1,0 +1,97 @@
+"""Integer matrices made by blocks of rows in parallel, and added up, in memory or from disk.
+
+Matrices here are CSR with sorted columns, int32 column indices and int64 row pointers and counts.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext import engine
+
+CSR = Any  # scipy.sparse ships no types
+_BLOCK_WORK = 1 << 19  # tokens to count or entries to merge that make a task
+
+
+def merge(runs: list[CSR]) -> CSR:
+    """The sum of matrices of one shape, in memory or on disk, by blocks of rows."""
+    from eigentext.moments import _kernels
+
+    if len(runs) == 1:
+        return runs[0]
+
+    def rows_of(run: CSR, start: int, stop: int):
+        p = run.indptr[start : stop + 1]
+        entries = slice(p[0], p[-1])
+        return p - p[0], np.asarray(run.indices[entries]), np.asarray(run.data[entries])
+
+    def merge_rows(rows: tuple[int, int]):
+        parts = [rows_of(run, *rows) for run in runs]
+        while len(parts) > 1:  # neighbours two by two: each entry is moved log(runs) times
+            pairs = zip(parts[::2], parts[1::2])
+            last = parts[-1:] if len(parts) % 2 else []
+            parts = [_kernels.add_rows(*a, *b) for a, b in pairs] + last
+        return parts[0]
+
+    total = np.asarray(np.sum([run.indptr for run in runs], axis=0, dtype=np.int64))
+    return assembled(merge_rows, total, runs[0].shape)
+
+
+def assembled(
+    make_rows: Callable[[tuple[int, int]], tuple[np.ndarray, np.ndarray, np.ndarray]],
+    work: np.ndarray,
+    shape: tuple[int, int],
+    advance: Callable[[int], None] = lambda amount: None,
+) -> CSR:
+    """A matrix from blocks of its rows, made in parallel.
+
+    `make_rows` takes a range of rows and returns their indptr (from 0), indices and data; `work` is
+    the cumulative cost of the rows.
+    """
+    blocks = engine.even_blocks(work, _BLOCK_WORK)
+    indptr = np.zeros(shape[0] + 1, np.int64)
+    indices, data = [], []
+    for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
+        indptr[start + 1 : stop + 1] = block[0][1:] + indptr[start]
+        indices.append(block[1])
+        data.append(block[2])
+        advance(int(work[stop] - work[start]))
+    columns = np.concatenate(indices)
+    indices.clear()
+    return csr(np.concatenate(data), columns, indptr, shape)
+
+
+def spilled(run: CSR, folder: str, number: int) -> CSR:
+    """The run with its entries in files: mapped, so that they take no memory until merged."""
+    parts = []
+    for name in ("data", "indices"):
+        path = Path(folder, f"{number}.{name}.npy")
+        np.save(path, getattr(run, name))
+        parts.append(np.load(path, mmap_mode="r"))
+    return csr(parts[0], parts[1], run.indptr, run.shape)
+
+
+def transposed(F: CSR) -> CSR:
+    """F'."""
+    from eigentext.moments import _kernels
+
+    indptr, indices, data = _kernels.transpose(F.indptr, F.indices, F.data, F.shape[1])
+    return csr(data, indices, indptr, F.shape[::-1])
+
+
+def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> CSR:
+    """A CSR matrix around the arrays as they are: scipy would copy to give both one index type."""
+    matrix = sp.csr_array(shape, dtype=np.int64)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
+def canonical(matrix: CSR) -> CSR:
+    """A matrix of scipy's in the form that is kept here."""
+    matrix.sum_duplicates()
+    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
+    return csr(matrix.data, indices, indptr, matrix.shape)
