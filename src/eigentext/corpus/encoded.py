@@ -5,14 +5,17 @@ each block are then looked up in one table, in the order of the blocks, so the i
 text alone. Tokens are one int32 array in which -1 ends a unit, in memory or mapped from a file.
 """
 
+import contextlib
 import json
 import os
+import re
 import shutil
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,9 @@ END = -1
 _IN_MEMORY = 1 << 28  # tokens (1 GiB); a longer corpus goes to a file
 _CACHE_BYTES = 20 << 30
 _VERSION = 1  # of the files in the cache, part of their key
+# The folder may hold other things than ours: these names say what may be deleted.
+_ENTRY = re.compile(r"[0-9a-f]{40}-v\d+")
+_UNFINISHED = ".eigentext-new-"
 
 
 @dataclass
@@ -59,31 +65,37 @@ class EncodedCorpus:
     def shards(self, n_shards: int) -> list[tuple[int, int]]:
         """Cut the token array into at most `n_shards` ranges of about equal length."""
         edges = np.linspace(0, len(self.tokens), max(1, n_shards) + 1).astype(np.int64)
-        return [(int(a), int(b)) for a, b in zip(edges, edges[1:]) if a < b]
+        return [(int(a), int(b)) for a, b in pairwise(edges) if a < b]
 
 
 def encode(corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None) -> EncodedCorpus:
-    """Encode a :class:`TextCorpus` (or anything it takes).
+    """The corpus as integers: split, looked up and counted, in the engine's threads.
 
     Parameters
     ----------
+    corpus : TextCorpus
+        Or what a TextCorpus takes: files, strings, lists of tokens.
     cache : path or bool, optional
         A folder that keeps the result, keyed by content and options, and maps it into memory: the
         next call with the same text skips the encoding. True is the user's cache folder
-        (``EIGENTEXT_CACHE``); by default nothing is kept.
+        (``EIGENTEXT_CACHE``); by default nothing is kept, and never what a tokenizer of the
+        user's made: nothing would tell whether that is still the same function.
     """
     if isinstance(corpus, EncodedCorpus):
         return corpus
     if not isinstance(corpus, TextCorpus):
         corpus = TextCorpus(corpus)
-    if cache is None or cache is False:
-        return _encode(corpus, None)
+    if cache is None or cache is False or callable(corpus.tokenizer):
+        with _room_in(tempfile.gettempdir(), "set TMPDIR to another folder"):
+            return _encode(corpus, None)
     folder = default_cache() if cache is True else Path(cache)
-    key = f"{corpus.fingerprint()[:40]}-v{_VERSION}"
+    entry = folder / _key(corpus.fingerprint())
     try:
-        return _read_cached(folder / key)
-    except FileNotFoundError:
-        return _fill_cache(corpus, folder, key)
+        return _read_cached(entry)
+    except (OSError, KeyError, ValueError):  # not there, or damaged
+        remedy = "name another cache folder (--cache DIR, EIGENTEXT_CACHE) or none (--no-cache)"
+        with _room_in(folder, remedy):
+            return _fill_cache(corpus, entry)
 
 
 def default_cache() -> Path:
@@ -95,7 +107,6 @@ def default_cache() -> Path:
 def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
     ids: defaultdict[str, int] = defaultdict(count().__next__, {UNIT_END: END})
     counts = np.zeros(1 << 16, np.int64)
-    sink = _TokenSink(tokens_path)
 
     def sized_blocks() -> Iterator[tuple[int, Any]]:
         for block in corpus.blocks():
@@ -108,7 +119,10 @@ def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
         local, words = column.indices.to_numpy(), column.dictionary.to_pylist()
         return size, local, words, np.bincount(local, minlength=len(words))
 
-    with engine.phase("read and encode", corpus.size, "B") as advance:
+    with (
+        _TokenSink(tokens_path) as sink,
+        engine.phase("read and encode", corpus.size, "B") as advance,
+    ):
         for size, local, words, occurrences in engine.current().map(encode_block, sized_blocks()):
             table = np.fromiter(map(ids.__getitem__, words), np.int32, len(words))
             if len(ids) > len(counts):
@@ -117,7 +131,7 @@ def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
             counts[END] = 0  # the last place is no word's: unit ends were counted there
             sink.append(table[local])
             advance(size)
-    tokens = sink.finish()
+        tokens = sink.finish()
     del ids[UNIT_END]
     if not ids:
         where = ", ".join(map(str, corpus.files)) or "the corpus"
@@ -127,7 +141,7 @@ def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
     )
 
 
-class _TokenSink:
+class _TokenSink(contextlib.AbstractContextManager):
     """Collects tokens in memory, and past a limit (or from the start, given a path) in a file."""
 
     def __init__(self, path: Path | None):
@@ -139,7 +153,7 @@ class _TokenSink:
         self._chunks.append(tokens)
         self._size += len(tokens)
         if self._file is None and self._size > _IN_MEMORY:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the map of it
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
         if self._file is not None:
             for chunk in self._chunks:
                 self._file.write(chunk.data)
@@ -153,18 +167,37 @@ class _TokenSink:
         self._file.flush()
         return np.memmap(self._file, np.int32, "r", shape=(self._size,))
 
+    def __exit__(self, *exception: object) -> None:
+        if self._file is not None:
+            self._file.close()  # the map of it stays
+
+
+@contextlib.contextmanager
+def _room_in(folder: str | Path, remedy: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CorpusError(
+            f"{folder}: cannot keep encoded text there ({error.strerror}); {remedy}"
+        ) from error
+
 
 # The cache: one folder an entry, moved into place whole.
+
+
+def _key(fingerprint: str) -> str:
+    return f"{fingerprint[:40]}-v{_VERSION}"
 
 
 def _read_cached(entry: Path) -> EncodedCorpus:
     from eigentext.storage import read_saved
 
-    if not entry.is_dir():
-        raise FileNotFoundError(entry)
     arrays, about = read_saved(entry / "words.safetensors")
     tokens = np.memmap(entry / "tokens.i32", np.int32, "r")
-    os.utime(entry)  # the least recently used goes first
+    if len(tokens) != about["length"]:
+        raise ValueError("cut short")
+    with contextlib.suppress(OSError):  # another user's
+        os.utime(entry)  # the least recently used goes first
     return EncodedCorpus(
         tokens,
         arrays["words"],  # type: ignore[arg-type]
@@ -174,40 +207,44 @@ def _read_cached(entry: Path) -> EncodedCorpus:
     )
 
 
-def _fill_cache(corpus: TextCorpus, folder: Path, key: str) -> EncodedCorpus:
+def _fill_cache(corpus: TextCorpus, entry: Path) -> EncodedCorpus:
     from eigentext.storage import write_saved
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
-    except OSError as error:
-        raise CorpusError(
-            f"{folder}: cannot keep encoded text there ({error.strerror}); "
-            "name another cache folder (--cache DIR, EIGENTEXT_CACHE) or none (--no-cache)"
-        ) from error
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=entry.parent, prefix=_UNFINISHED))
     try:
         encoded = _encode(corpus, temporary / "tokens.i32")
-        about = {"fingerprint": encoded.fingerprint, "options": encoded.options}
+        about = {
+            "fingerprint": encoded.fingerprint,
+            "options": encoded.options,
+            "length": len(encoded.tokens),
+        }
         arrays: dict[str, Any] = {"words": encoded.words, "counts": encoded.counts}
         write_saved(temporary / "words.safetensors", "eigentext.encoded.v1", arrays, about)
         (temporary / "README").write_text(f"encoded text, safe to delete\n{json.dumps(about)}\n")
-        if not (folder / key).exists():
-            temporary.rename(folder / key)
-            _trim(folder)
-        return _read_cached(folder / key)
+        if entry.name == _key(encoded.fingerprint):  # else the text changed under our hands
+            shutil.rmtree(entry, ignore_errors=True)
+            with contextlib.suppress(OSError):  # another process was faster
+                temporary.rename(entry)
+            _trim(entry.parent)
+        return encoded  # its tokens stay mapped wherever the file went
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _trim(folder: Path) -> None:
     """Keep the cache within its limit; what a running process has mapped stays readable to it."""
-    entries = sorted(
-        (entry for entry in folder.iterdir() if entry.name.endswith(f"-v{_VERSION}")),
-        key=lambda entry: entry.stat().st_mtime,
-        reverse=True,
-    )
+    entries = []
+    for entry in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # another process deletes too
+            age = time.time() - entry.stat().st_mtime
+            if _ENTRY.fullmatch(entry.name):
+                size = sum(file.stat().st_size for file in entry.iterdir())
+                entries.append((age, size, entry))
+            elif entry.name.startswith(_UNFINISHED) and age > 86_400:  # its process was killed
+                shutil.rmtree(entry, ignore_errors=True)
     total = 0
-    for place, entry in enumerate(entries):
-        total += sum(file.stat().st_size for file in entry.iterdir())
+    for place, (_, size, entry) in enumerate(sorted(entries)):
+        total += size
         if place > 0 and total > _CACHE_BYTES:
             shutil.rmtree(entry, ignore_errors=True)

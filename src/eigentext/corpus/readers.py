@@ -6,16 +6,17 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from eigentext.errors import CorpusError
 
 BLOCK_BYTES = 4 << 20
 _BOM = b"\xef\xbb\xbf"
+_ENDINGS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".lzma": "xz", ".zst": "zst", ".zstd": "zst"}
 # What a broken or foreign compressed file raises, by the library that reads it.
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, OSError)
 
@@ -30,43 +31,52 @@ class Block:
     ends_source: bool
 
 
-def expand_paths(patterns: list[str | Path]) -> list[Path]:
+def expand_paths(patterns: Sequence[str | os.PathLike[str]]) -> list[Path]:
     """Files that the names and globs stand for, in the order given, each glob sorted."""
     paths: list[Path] = []
     for pattern in patterns:
-        path = Path(pattern).expanduser()
-        if path.exists() or not has_magic(str(path)):
-            paths.append(path)
-        else:
-            found = sorted(glob(str(path), recursive=True))
-            if not found:
-                raise CorpusError(f"{pattern}: no file matches; check the pattern and the folder")
-            paths.extend(Path(name) for name in found if Path(name).is_file())
+        # os.path, as pathlib raises on names too long, of unknown users or in closed folders.
+        name = os.path.expanduser(pattern)  # noqa: PTH111
+        if os.path.exists(name) or not has_magic(name):  # noqa: PTH110
+            paths.append(Path(name))
+            continue
+        matches = map(Path, sorted(glob(name, recursive=True)))  # noqa: PTH207
+        found = [path for path in matches if path.is_file()]
+        if not found:
+            raise CorpusError(f"{pattern}: no file matches; check the pattern and the folder")
+        paths.extend(found)
     for path in paths:
+        if not os.path.exists(path):  # noqa: PTH110
+            raise CorpusError(f"{path}: no such file; check the name")
         if path.is_dir():
             raise CorpusError(f"{path}: is a folder; name its files, as in '{path}/*.txt'")
-        if not path.exists():
-            raise CorpusError(f"{path}: no such file; check the name")
+        if not path.is_file():
+            raise CorpusError(f"{path}: is a pipe or a device, not a file; save its text in one")
         if not os.access(path, os.R_OK):
             raise CorpusError(f"{path}: cannot be read; check its permissions")
     return paths
 
 
-def open_bytes(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
+def compression(path: Path) -> str:
+    """How the ending of the name says the file is packed: "gz", "bz2", "xz", "zst" or ""."""
+    return _ENDINGS.get(path.suffix.lower(), "")
+
+
+def open_bytes(path: Path) -> contextlib.AbstractContextManager[Any]:
     """Open for reading; the ending of the name says how it is compressed."""
-    match path.suffix.lower():
-        case ".gz":
+    match compression(path):
+        case "gz":
             return gzip.open(path, "rb")
-        case ".bz2":
+        case "bz2":
             return bz2.open(path, "rb")
-        case ".xz" | ".lzma":
+        case "xz":
             return lzma.open(path, "rb")
-        case ".zst" | ".zstd":
+        case "zst":
             import pyarrow as pa
 
             return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
         case _:
-            return open(path, "rb")
+            return path.open("rb")
 
 
 def read_blocks(path: Path, *, whole_lines: bool = False) -> Iterator[Block]:
@@ -77,7 +87,7 @@ def read_blocks(path: Path, *, whole_lines: bool = False) -> Iterator[Block]:
     blanks = (b"\n",) if whole_lines else (b" ", b"\n", b"\t", b"\r")
     pieces: list[bytes] = []
     offset = 0
-    with _named_errors(path), open_bytes(path) as file:
+    with named_errors(path), open_bytes(path) as file:
         while piece := file.read(BLOCK_BYTES):
             cut = 1 + max(piece.rfind(blank) for blank in blanks)
             if cut == 0:
@@ -108,14 +118,14 @@ def _block(data: bytes, path: Path, offset: int, *, ends_source: bool) -> Block:
 
 
 @contextlib.contextmanager
-def _named_errors(path: Path) -> Iterator[None]:
+def named_errors(path: Path) -> Iterator[None]:
+    """Turn what goes wrong while reading `path` into an error that names it."""
     try:
         yield
-    except CorpusError:
-        raise
     except _BROKEN as error:
-        if path.suffix.lower() in (".gz", ".bz2", ".xz", ".lzma", ".zst", ".zstd"):
+        if compression(path):
             raise CorpusError(
-                f"{path}: not a whole {path.suffix} file ({error}); make it again or unpack it first"
+                f"{path}: not a whole {path.suffix} file ({error}); "
+                "make it again or unpack it first"
             ) from error
         raise CorpusError(f"{path}: cannot be read ({error})") from error

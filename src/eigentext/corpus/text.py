@@ -1,8 +1,9 @@
 """`TextCorpus`: text that is read as often as asked, and never held whole."""
 
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -10,17 +11,13 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eigentext.corpus.readers import (
-    BLOCK_BYTES,
-    Block,
-    expand_paths,
-    line_number,
-    read_blocks,
-)
+from eigentext.corpus import readers
+from eigentext.corpus.readers import Block, compression, expand_paths, line_number, read_blocks
 from eigentext.corpus.tokenizers import (
     UNIT_END,
     Tokenizer,
     check_tokenizer,
+    checked_tokens,
     string_array,
     tokenize,
     tokenizer_name,
@@ -28,23 +25,25 @@ from eigentext.corpus.tokenizers import (
 from eigentext.errors import CorpusError, ParameterError
 
 Unit = Literal["line", "document", "stream"]
+Kind = Literal["files", "texts", "tokens"]
 _NEWLINE = b"\n"
+_ITEMS = {"files": (str, PathLike), "texts": str, "tokens": (list, tuple)}
 _LOOKS_LIKE_PATH = re.compile(r"\S*(/\S*|\.[A-Za-z0-9]{1,5})")
 
 
 class TextCorpus:
-    """Text in files or in memory, as units of tokens.
+    r"""Text in files or in memory, as units of tokens.
 
     A unit is what a context window never leaves: a line, a document (one file, or one string of
     a list), or everything (``"stream"``: line ends are blanks and files follow one another).
-    Lines end at ``\\n``; units without tokens are passed over.
+    Lines end at ``\n``; units without tokens are passed over.
 
     Parameters
     ----------
     paths : path, glob, list of them, list of strings, or list of lists of tokens
         Files may be plain or end in .gz, .bz2, .xz or .zst. Strings of a list are taken as files
-        when they name existing ones or look like names (no blank, and a slash or an ending), else
-        as text; `kind` leaves nothing to guess.
+        when they all name existing ones or look like names (no blank, and a slash or an ending),
+        else as text; `kind` leaves nothing to guess.
     tokenizer : "whitespace", "simple" or callable
         See :mod:`eigentext.corpus.tokenizers`.
     lowercase : bool
@@ -71,16 +70,16 @@ class TextCorpus:
         lowercase: bool = False,
         unit: Unit = "line",
         errors: Literal["strict", "replace"] = "strict",
-        kind: Literal["files", "texts", "tokens"] | None = None,
+        kind: Kind | None = None,
     ):
         check_tokenizer(tokenizer)
         if unit not in ("line", "document", "stream"):
             raise ParameterError(f"unit must be 'line', 'document' or 'stream', not {unit!r}")
         if errors not in ("strict", "replace"):
             raise ParameterError(f"errors must be 'strict' or 'replace', not {errors!r}")
-        items = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
-        if not items:
-            raise CorpusError("an empty list: give at least one file, string or list of tokens")
+        if kind not in (None, *_ITEMS):
+            raise ParameterError(f"kind must be 'files', 'texts' or 'tokens', not {kind!r}")
+        items = _items_of(paths, kind)
         kind = kind or ("files" if isinstance(paths, str) else _kind_of(items))
         self.tokenizer = tokenizer
         self.lowercase = lowercase
@@ -89,6 +88,8 @@ class TextCorpus:
         self.files: list[Path] = expand_paths(items) if kind == "files" else []
         self.texts: list[str] = items if kind == "texts" else []
         self.token_lists: list[Sequence[str]] = items if kind == "tokens" else []
+        for number, tokens in enumerate(self.token_lists, start=1):
+            checked_tokens(tokens, f"token list {number}")
 
     def __iter__(self) -> Iterator[list[str]]:
         unit: list[str] = []
@@ -119,7 +120,7 @@ class TextCorpus:
     @property
     def size(self) -> int | None:
         """Bytes to read, where that is known before reading (plain files)."""
-        if not self.files or any(file.suffix in (".gz", ".bz2", ".xz", ".zst") for file in self.files):
+        if not self.files or any(map(compression, self.files)):
             return None
         return sum(file.stat().st_size for file in self.files)
 
@@ -127,12 +128,13 @@ class TextCorpus:
         """SHA-256 of the content as stored and of the options: equal for equal input."""
         digest = hashlib.sha256(repr((self.options, self.errors)).encode())
         for file in self.files:
-            with file.open("rb") as raw:
+            digest.update(compression(file).encode())  # equal bytes, read in another way
+            with readers.named_errors(file), file.open("rb") as raw:
                 digest.update(hashlib.file_digest(raw, "sha256").digest())
         for text in self.texts:
             digest.update(b"%d:" % len(text) + text.encode("utf-8", "surrogatepass"))
         for unit in self.token_lists:
-            digest.update("\0".join((*unit, "\n")).encode("utf-8", "surrogatepass"))
+            digest.update("".join((*(f"{len(token)}:{token}" for token in unit), ";")).encode())
         return digest.hexdigest()
 
     # Reading, in the order of the data: blocks (one thread), then their tokens (any thread).
@@ -169,7 +171,7 @@ class TextCorpus:
         for number, text in enumerate(self.texts, start=1):
             pieces.append(text.replace("\n", " ") if self.unit == "document" else text)
             size += len(text)
-            if size >= BLOCK_BYTES or number == len(self.texts):
+            if size >= readers.BLOCK_BYTES or number == len(self.texts):
                 data = "\n".join((*pieces, "")).encode("utf-8", "surrogatepass")
                 yield Block(data, "", lines, ends_source=False)
                 lines += data.count(b"\n")
@@ -177,12 +179,8 @@ class TextCorpus:
 
     def _ready_tokens(self, units: list[Sequence[str]]) -> pa.LargeStringArray:
         end = [] if self.unit == "stream" else [UNIT_END]
-        tokens = string_array([token for unit in units for token in (*unit, *end)])
-        if any(UNIT_END in token for unit in units for token in unit):
-            raise CorpusError("a token holds a NUL character; take it out before counting")
-        if self.lowercase:
-            tokens = pc.utf8_lower(tokens)
-        return tokens
+        tokens = string_array(token for unit in units for token in (*unit, *end))
+        return pc.utf8_lower(tokens) if self.lowercase else tokens
 
     def _checked(self, block: Block) -> bytes:
         """The bytes of the block if they are text; else an error that names the line."""
@@ -210,18 +208,40 @@ class TextCorpus:
         return f"line {block.offset + block.data.count(_NEWLINE, 0, position) + 1} of the texts"
 
 
-def _kind_of(items: list[Any]) -> Literal["files", "texts", "tokens"]:
-    if all(isinstance(item, PathLike) for item in items):
-        return "files"
+def _items_of(paths: Any, kind: Kind | None) -> list[Any]:
+    """What was given, as a list of things of that kind (of any kind, where it must be guessed)."""
+    if isinstance(paths, (str, PathLike)):
+        if kind is None and not isinstance(paths, PathLike) and not _may_name_file(paths):
+            raise CorpusError(f"{paths[:40]!r}… is no file name; give text as a list of strings")
+        items = [paths]
+    else:
+        items = list(paths) if isinstance(paths, Iterable) else [paths]
+    if not items:
+        raise CorpusError("an empty list: give at least one file, string or list of tokens")
+    allowed = _ITEMS[kind] if kind else (str, PathLike, list, tuple)
+    for number, item in enumerate(items, start=1):
+        if not isinstance(item, allowed):
+            raise CorpusError(
+                f"item {number} is {item!r:.60}; give {kind or 'files, texts or token lists'}"
+            )
+    return items
+
+
+def _kind_of(items: list[Any]) -> Kind:
     if all(isinstance(item, (list, tuple)) for item in items):
         return "tokens"
-    if not all(isinstance(item, str) for item in items):
+    if any(isinstance(item, (list, tuple)) for item in items):
         raise CorpusError("give files, strings or lists of tokens, not a mixture of them")
-    named = [_names_file(item) for item in items]
-    if all(named):
+    if any(isinstance(item, PathLike) for item in items):
         return "files"
-    if any(Path(item).is_file() for item, is_name in zip(items, named) if is_name):
-        text = items[named.index(False)]
+    text = next((item for item in items if not _names_file(item)), None)
+    if text is None:
+        try:
+            expand_paths(items)
+        except CorpusError as error:
+            raise CorpusError(f"{error}, or say kind='texts' if it is text") from error
+        return "files"
+    if any(map(_is_file, items)):
         raise CorpusError(
             f"{text[:60]!r} names no file, but other items do; "
             "say which is meant with kind='files' or kind='texts'"
@@ -230,11 +250,20 @@ def _kind_of(items: list[Any]) -> Literal["files", "texts", "tokens"]:
 
 
 def _names_file(text: str) -> bool:
-    if len(text) > 4096 or "\n" in text or "\0" in text:
+    if not _may_name_file(text):
         return False
-    if _LOOKS_LIKE_PATH.fullmatch(text):
+    if _LOOKS_LIKE_PATH.fullmatch(text) or _is_file(text):
         return True
     try:
-        return Path(text).is_file() or bool(expand_paths([text]))
-    except (CorpusError, OSError, ValueError):
+        return bool(expand_paths([text]))
+    except CorpusError:
         return False
+
+
+def _is_file(text: str) -> bool:
+    # Once for each of a million texts: os.path takes a tenth of pathlib's time, and never raises.
+    return _may_name_file(text) and os.path.isfile(text)  # noqa: PTH113
+
+
+def _may_name_file(text: str) -> bool:
+    return len(text) <= 4096 and "\n" not in text and "\0" not in text

@@ -1,11 +1,11 @@
-"""A block of bytes -> the flat array of its tokens, by Arrow's kernels.
+r"""A block of bytes -> the flat array of its tokens, by Arrow's kernels.
 
 The end of a unit (a line, a document) is a token too: `UNIT_END`, a NUL, which no valid text
 holds. So one flat split keeps the boundaries, and a block may be cut at any blank.
 
 ``"whitespace"`` splits at Unicode blanks, as ``str.split`` does. ``"simple"`` also parts words
 (letters, digits, underscores; one apostrophe or hyphen at a time inside) from every other sign:
-``\\w+(?:['’-]\\w+)*|['’-]+|[^\\w\\s]``. A callable takes one line and returns its tokens.
+``\w+(?:['’-]\w+)*|['’-]+|[^\w\s]``. A callable takes one line and returns its tokens.
 """
 
 from collections.abc import Callable, Iterable
@@ -48,15 +48,15 @@ def tokenizer_name(tokenizer: Tokenizer) -> str:
 def tokenize(
     data: bytes, tokenizer: Tokenizer, *, lowercase: bool, lines_are_units: bool
 ) -> pa.LargeStringArray:
-    """All tokens of valid UTF-8 `data` in order, with `UNIT_END` after each line if they are units.
+    r"""All tokens of valid UTF-8 `data`, with `UNIT_END` at each line end if lines are units.
 
-    Equivalent to ``[t for line in text.split("\\n") for t in [*line.split(), UNIT_END]]``.
+    Equivalent to ``[t for line in text.split("\n") for t in [*line.split(), UNIT_END]][:-1]``.
     """
     if callable(tokenizer):
         text = data.decode()
         return _call(tokenizer, text.lower() if lowercase else text, lines_are_units)
-    # A last token of our own, dropped below: where a text ends in a blank, Arrow (26.0) looks at the
-    # byte past its end, and if that chances to be a blank too, leaves the last token unsplit.
+    # A last token of our own, dropped below: where a text ends in a blank, Arrow (26.0) looks at
+    # the byte past its end, and if that chances to be a blank too, leaves the last token unsplit.
     text = _one_string(data + b" \0")
     if lowercase:
         text = pc.utf8_lower(text)
@@ -71,12 +71,24 @@ def tokenize(
     return tokens.slice(start, len(tokens) - 1 - start)
 
 
-def string_array(tokens: Iterable[str]) -> pa.LargeStringArray:
-    """Tokens that are already split, as an Arrow array."""
+def checked_tokens(tokens: Iterable[str], where: str) -> list[str]:
+    """The tokens as a list, if they are strings of valid Unicode without NUL; else `where` not."""
     try:
-        return pa.array(tokens, pa.large_string())
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
-        raise CorpusError(f"tokens must be strings of valid Unicode ({error})") from error
+        tokens = list(tokens)
+        text = "".join(tokens)
+        text.encode()
+        if UNIT_END in text:
+            raise ValueError("a NUL character")
+    except (TypeError, ValueError) as error:
+        raise CorpusError(
+            f"{where}: tokens must be strings of valid Unicode without NUL ({error})"
+        ) from error
+    return tokens
+
+
+def string_array(tokens: Iterable[str]) -> pa.LargeStringArray:
+    """Tokens that are already split and checked, as an Arrow array."""
+    return pa.array(tokens, pa.large_string())
 
 
 def _one_string(data: bytes) -> pa.LargeStringArray:
@@ -88,8 +100,11 @@ def _call(
     tokenizer: Callable[[str], Iterable[str]], text: str, lines_are_units: bool
 ) -> pa.LargeStringArray:
     tokens: list[str] = []
-    for line in text.split("\n"):
-        tokens.extend(tokenizer(line))
-        if lines_are_units:
-            tokens.append(UNIT_END)
+    end = [UNIT_END] if lines_are_units else []
+    *lines, rest = text.replace("\r\n", "\n").split("\n")
+    for line in lines:
+        tokens += checked_tokens(tokenizer(line), f"tokenizer, given {line[:40]!r}")
+        tokens += end
+    if rest:
+        tokens += checked_tokens(tokenizer(rest), f"tokenizer, given {rest[:40]!r}")
     return string_array(tokens)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentext.errors import CorpusError, UnknownWordError
+from eigentext.errors import CorpusError, ParameterError, UnknownWordError
 
 
 class Vocabulary:
@@ -26,7 +26,8 @@ class Vocabulary:
 
     def __init__(self, words: Sequence[str], counts: Iterable[int]):
         self.words = list(words)
-        self.counts = np.asarray(counts, np.int64)
+        known = counts if isinstance(counts, np.ndarray) else list(counts)
+        self.counts = np.asarray(known, np.int64)
         if len(self.words) != len(self.counts):
             raise CorpusError(f"{len(self.words)} words but {len(self.counts)} counts")
 
@@ -42,18 +43,20 @@ class Vocabulary:
         """Sort the words, and leave out those that are too rare or too many."""
         import pyarrow as pa
 
-        counts = np.asarray(counts, np.int64)
-        kept = np.flatnonzero(counts >= min_count)
+        if max_size is not None and max_size < 1:
+            raise ParameterError(f"max_size must be 1 or more, not {max_size}")
+        whole = cls(words, counts)
+        kept = np.flatnonzero(whole.counts >= min_count)
         if len(kept) == 0:
-            most = counts.max(initial=0)
+            most = whole.counts.max(initial=0)
             raise CorpusError(
                 f"no word occurs {min_count} times or more (the most frequent one: {most}); "
                 "lower min_count or give more text"
                 if most
                 else "the corpus has no words: is the file empty?"
             )
-        names = pa.array(words, pa.large_string()).take(pa.array(kept))
-        table = pa.table({"word": names, "count": counts[kept]})
+        names = pa.array(whole.words, pa.large_string()).take(pa.array(kept))
+        table = pa.table({"word": names, "count": whole.counts[kept]})
         table = table.sort_by([("count", "descending"), ("word", "ascending")])
         if max_size is not None:
             table = table.slice(0, max_size)
@@ -84,7 +87,7 @@ class Vocabulary:
         try:
             return self._ids[word]
         except KeyError:
-            raise UnknownWordError(self._unknown(word)) from None
+            raise UnknownWordError(self._unknown(str(word))) from None
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -20,9 +20,7 @@ class Engine(Protocol):
 
     n_workers: int
 
-    def map(
-        self, function: Callable[[Item], Result], items: Iterable[Item]
-    ) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """``function(item)`` for every item: worked on in parallel, returned in order."""
         ...
 
@@ -50,9 +48,7 @@ class ThreadEngine:
             raise ParameterError(f"threads must be 1 or more, not {n_threads}")
         self.n_workers = n_threads or usable_cores()
 
-    def map(
-        self, function: Callable[[Item], Result], items: Iterable[Item]
-    ) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """See :meth:`Engine.map`; at most two results a worker wait, so memory stays bounded."""
         if self.n_workers == 1:
             yield from map(function, items)

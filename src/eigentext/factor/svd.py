@@ -30,6 +30,7 @@ from eigentext.factor.products import Factorable, factorable, rows_times, transp
 Method = Literal["auto", "exact", "randomized", "krylov"]
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
 _BLOCK = 32  # columns of a Krylov block
+_FEWEST_BLOCKS = 10  # a small rank needs the powers of A as much as a large one
 _EXACT_CELLS = 1 << 20  # up to 1024 x 1024, the exact answer is also the fastest
 
 
@@ -93,7 +94,8 @@ def svd(
                 U, s, Vt = _randomized(factorable(A), rank, spare, steps, random_state)
             case "krylov":
                 spare = rank if n_oversamples is None else n_oversamples
-                steps = -(-(rank + spare) // _BLOCK) + 1 if n_iter is None else n_iter
+                enough = max(_FEWEST_BLOCKS, -(-(rank + spare) // _BLOCK) + 1)
+                steps = min(enough, min(A.shape) // _BLOCK) if n_iter is None else n_iter
                 U, s, Vt = _krylov(factorable(A), rank, steps, random_state)
             case _:
                 raise ParameterError(
@@ -104,10 +106,10 @@ def svd(
 
 def _best_method(A: Any, rank: int) -> Method:
     n, d = A.shape
-    # A Krylov space of twice the rank would be most of the whole space.
-    if n * d <= _EXACT_CELLS or (2 * rank + 2 * _BLOCK >= min(n, d) and n * d <= 32 * _EXACT_CELLS):
+    fits = 2 * rank + 2 * _BLOCK < min(n, d)  # else a Krylov space is most of the whole space
+    if n * d <= _EXACT_CELLS or (not fits and n * d <= 32 * _EXACT_CELLS):
         return "exact"
-    return "krylov" if 2 * rank + 2 * _BLOCK < min(n, d) else "randomized"
+    return "krylov" if fits else "randomized"
 
 
 def _exact(A: Any, rank: int) -> Factors:

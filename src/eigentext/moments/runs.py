@@ -1,6 +1,6 @@
 """Integer matrices made by blocks of rows in parallel, and added up, in memory or from disk.
 
-Matrices here are CSR with sorted columns, int32 column indices and int64 row pointers and counts.
+Matrices here are CSR with sorted columns and int64 counts.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def merge(runs: list[CSR]) -> CSR:
         return runs[0]
 
     def rows_of(run: CSR, start: int, stop: int):
-        p = run.indptr[start : stop + 1]
+        p = run.indptr[start : stop + 1].astype(np.int64)
         entries = slice(p[0], p[-1])
         return p - p[0], np.asarray(run.indices[entries]), np.asarray(run.data[entries])
 
@@ -78,14 +78,20 @@ def transposed(F: CSR) -> CSR:
     """F'."""
     from eigentext.moments import _kernels
 
-    indptr, indices, data = _kernels.transpose(F.indptr, F.indices, F.data, F.shape[1])
+    indptr, indices, data = _kernels.transpose(
+        F.indptr.astype(np.int64), F.indices, F.data, F.shape[1]
+    )
     return csr(data, indices, indptr, F.shape[::-1])
 
 
 def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> CSR:
-    """A CSR matrix around the arrays as they are: scipy would copy to give both one index type."""
+    """A CSR matrix with sorted columns: int32 indices, or int64 where so many entries need them."""
+    index = np.int32 if max(indptr[-1], *shape) < 2**31 else np.int64
+    # Set one by one: the constructor would check every index, and widen them all to int64.
     matrix = sp.csr_array(shape, dtype=np.int64)
-    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    matrix.data = data
+    matrix.indices = indices.astype(index, copy=False)
+    matrix.indptr = indptr.astype(index, copy=False)
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 
@@ -93,5 +99,4 @@ def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -
 def canonical(matrix: CSR) -> CSR:
     """A matrix of scipy's in the form that is kept here."""
     matrix.sum_duplicates()
-    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
-    return csr(matrix.data, indices, indptr, matrix.shape)
+    return csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape)

@@ -8,8 +8,10 @@ the arrays into memory and runs no code from it.
 
 import contextlib
 import json
+import math
 import os
 import struct
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,11 @@ _KEY = "eigentext"
 _DTYPES = {
     "F64": np.float64,
     "F32": np.float32,
+    "F16": np.float16,
     "I64": np.int64,
     "I32": np.int32,
+    "I16": np.int16,
+    "I8": np.int8,
     "U64": np.uint64,
     "U32": np.uint32,
     "U16": np.uint16,
@@ -32,10 +37,13 @@ _DTYPES = {
     "BOOL": np.bool_,
 }
 _MAX_HEADER = 100 << 20  # the limit of the safetensors format
+# What JSON of another shape than ours raises when it is taken for ours.
+_MALFORMED = (LookupError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: dict) -> None:
     """Write `arrays` and the JSON document `about` as a file of the format `form`."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     path = Path(path)
@@ -44,10 +52,18 @@ def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: 
         if isinstance(array, list):
             flat[f"{name}.utf8"], flat[f"{name}.offsets"] = _pack(array)
         else:
-            flat[name] = np.ascontiguousarray(array)
+            flat[name] = np.asarray(array, order="C")
+            if flat[name].dtype.newbyteorder("=") not in _DTYPES.values():
+                raise TypeError(f"{name}: no place in a file for arrays of {flat[name].dtype}")
     document = {"format": form, "eigentext": eigentext.__version__, **about}
     with replacing(path) as temporary:
-        save_file(flat, temporary, metadata={_KEY: json.dumps(document)})
+        temporary.touch()
+        mode = temporary.stat().st_mode  # the user's umask; save_file would let nobody else read it
+        try:
+            save_file(flat, temporary, metadata={_KEY: json.dumps(document)})
+        except SafetensorError as error:
+            raise OSError(str(error)) from error
+        temporary.chmod(mode)
 
 
 def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
@@ -56,24 +72,22 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     header, start = _header(path)
     try:
         document = json.loads(header.pop("__metadata__")[_KEY])
-        arrays = {name: _mapped(path, start, entry) for name, entry in header.items()}
-        document["format"]  # noqa: B018 - a document without a format is foreign
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ModelFileError(
-            f"{path}: not an eigentext file; give one that `save` or `fit -o` wrote"
-        ) from error
-    for name in [name[: -len(".utf8")] for name in header if name.endswith(".utf8")]:
-        arrays[name] = _unpack(arrays.pop(f"{name}.utf8"), arrays.pop(f"{name}.offsets"))
+        document["format"]
+    except _MALFORMED as error:
+        raise _foreign(path) from error
+    try:
+        arrays: Arrays = {name: _mapped(path, start, entry) for name, entry in header.items()}
+        for name in [name.removesuffix(".utf8") for name in header if name.endswith(".utf8")]:
+            arrays[name] = _unpack(arrays.pop(f"{name}.utf8"), arrays.pop(f"{name}.offsets"))
+    except (*_MALFORMED, OSError) as error:
+        raise _damaged(path) from error
     return arrays, document
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a path that could not be written, before hours of work and not after them."""
-    path = Path(path)
-    if path.is_dir():
-        raise EigentextError(f"{path}: is a folder; name a file in it, as in {path}/model")
     try:
-        with replacing(path) as temporary:
+        with replacing(Path(path)) as temporary:
             temporary.touch()
             raise _OnlyTrying
     except _OnlyTrying:
@@ -83,6 +97,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 @contextlib.contextmanager
 def replacing(path: Path):
     """Yield a temporary path beside `path`; on success it takes the place of `path`, at once."""
+    if os.path.isdir(path):  # noqa: PTH112 - pathlib raises where a folder may not be searched
+        raise EigentextError(f"{path}: is a folder; name a file in it, as in {path}/model")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
@@ -95,11 +111,20 @@ def replacing(path: Path):
             "choose another place with -o, or mend the folder's permissions or space"
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
-class _OnlyTrying(Exception):
+class _OnlyTrying(Exception):  # noqa: N818 - no error: it undoes the attempt
     pass
+
+
+def _foreign(path: Path) -> ModelFileError:
+    return ModelFileError(f"{path}: not an eigentext file; give one that `save` or `fit -o` wrote")
+
+
+def _damaged(path: Path) -> ModelFileError:
+    return ModelFileError(f"{path}: damaged or cut short; copy it again or fit the model again")
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
@@ -113,7 +138,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror or error})") from error
     if length > _MAX_HEADER or not raw.startswith(b"{"):
-        raise ModelFileError(f"{path}: not an eigentext file; give one that `save` or `fit -o` wrote")
+        raise _foreign(path)
     try:
         if len(raw) < length:
             raise ValueError("header")
@@ -121,17 +146,15 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
         ends = [int(e["data_offsets"][1]) for n, e in header.items() if n != "__metadata__"]
         if size != 8 + length + max(ends, default=0):
             raise ValueError("data")
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise ModelFileError(
-            f"{path}: damaged or cut short ({size} bytes); copy it again or fit the model again"
-        ) from error
+    except _MALFORMED as error:
+        raise _damaged(path) from error
     return header, 8 + length
 
 
 def _mapped(path: Path, start: int, entry: dict[str, Any]) -> np.ndarray:
-    begin, end = entry["data_offsets"]
-    shape, dtype = tuple(entry["shape"]), np.dtype(_DTYPES[entry["dtype"]])
-    if end - begin != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
+    begin, end = map(index, entry["data_offsets"])
+    shape, dtype = tuple(map(index, entry["shape"])), np.dtype(_DTYPES[entry["dtype"]])
+    if min(begin, *shape, 0) < 0 or end - begin != dtype.itemsize * math.prod(shape):
         raise ValueError("shape and size disagree")
     if begin == end:  # an empty range cannot be mapped
         return np.zeros(shape, dtype)
@@ -148,10 +171,9 @@ def _pack(strings: list[str]) -> tuple[np.ndarray, np.ndarray]:
 def _unpack(utf8: Any, offsets: Any) -> list[str]:
     import pyarrow as pa
 
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
+        raise ValueError("offsets")
     buffers = pa.py_buffer(np.asarray(offsets)), pa.py_buffer(np.asarray(utf8))
     strings = pa.LargeStringArray.from_buffers(len(offsets) - 1, *buffers)
-    try:
-        strings.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise ModelFileError(f"a list of strings is damaged ({error})") from error
+    strings.validate(full=True)  # an ArrowInvalid is a ValueError
     return strings.to_pylist()

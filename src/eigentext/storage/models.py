@@ -8,7 +8,7 @@ import eigentext
 from eigentext.errors import ModelFileError
 from eigentext.storage.files import Arrays, read_saved, write_saved
 
-# Which class reads which format. A file names a format, never a class: loading runs no foreign code.
+# Which class reads which format. A file names a format, never a class: it cannot run code here.
 _READERS = {
     "eigentext.cooccurrence": ("eigentext.moments", "CooccurrenceMoments"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
@@ -58,7 +58,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         )
     try:
         return reader._from_saved(arrays, about)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"{path}: damaged: {error!r} while reading {about['format']}") from error
+    except ModelFileError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ModelFileError(
+            f"{path}: damaged: {error!r} while reading {about['format']}"
+        ) from error

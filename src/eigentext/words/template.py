@@ -96,10 +96,7 @@ def scaled_counts(
     with engine.phase("scale", counts.nnz, "entries") as advance:
         for done in engine.current().map(scale, engine.even_blocks(counts.indptr, _ENTRIES)):
             advance(done)
-    # One index type for both, the narrow one if it will do: scipy would widen both to int64.
-    index = np.int32 if max(counts.nnz, *counts.shape) < 2**31 else np.int64
-    indices, indptr = (a.astype(index, copy=False) for a in (counts.indices, counts.indptr))
-    Omega = sp.csr_array((data, indices, indptr), shape=counts.shape)
+    Omega = sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
     if scaling == "ppmi":
         Omega.eliminate_zeros()
     return Omega

@@ -1,0 +1,148 @@
+"""The SVD: seed 000's matrices, LAPACK as the oracle, and laws of its factors."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import subspace_angles
+from scipy.sparse.linalg import aslinearoperator
+
+from eigentext import engine
+from eigentext.errors import ParameterError
+from eigentext.factor import svd
+from eigentext.factor.svd import orthonormalize
+
+SOLVERS = ["exact", "randomized", "krylov"]
+
+
+def decaying(n=400, d=300, *, seed=0, rate=0.8, dtype=np.float64):
+    """A matrix with singular values 1, rate, rate**2, …"""
+    rng = np.random.default_rng(seed)
+    U, _ = np.linalg.qr(rng.standard_normal((n, min(n, d))))
+    V, _ = np.linalg.qr(rng.standard_normal((d, min(n, d))))
+    return ((U * rate ** np.arange(min(n, d))) @ V.T).astype(dtype)
+
+
+def counts_like(n=1500, d=1200, seed=0):
+    rng = np.random.default_rng(seed)
+    rates = 30 / np.outer(np.arange(1, n + 1) ** 0.7, np.arange(1, d + 1) ** 0.7)
+    return sp.csr_array(np.sqrt(rng.poisson(rates)))
+
+
+def test_singular_values_on_the_rank_slides():
+    rank2 = np.array([[1, 1, 2], [1, 2, 2], [1, 1, 2]])
+    rank3 = np.array([[1, 1, 2], [1, 2, 2], [1, 1, 3]])
+    assert np.allclose(svd(rank2, 3)[1], [4.53, 0.7, 0], atol=0.005)
+    assert np.allclose(svd(rank3, 3)[1], [5, 0.98, 0.2], atol=0.005)
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_solvers_agree_with_lapack(method, dtype, seed):
+    A = decaying(seed=seed, dtype=dtype)
+    U, s, Vt = svd(A, 20, method=method, random_state=seed)
+    exact_U, exact_s, _ = np.linalg.svd(A.astype(np.float64))
+    tolerance = 1e-5 if dtype == np.float32 else 1e-9
+    assert U.dtype == s.dtype == Vt.dtype == dtype
+    assert np.allclose(s, exact_s[:20], atol=tolerance)
+    assert subspace_angles(U.astype(np.float64), exact_U[:, :20]).max() < 1e3 * tolerance
+    assert np.allclose(U.T @ U, np.eye(20), atol=tolerance)
+    assert np.allclose(Vt @ Vt.T, np.eye(20), atol=tolerance)
+    assert np.allclose((U * s) @ Vt @ Vt.T, A @ Vt.T, atol=10 * tolerance)
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+def test_dense_sparse_and_operator_are_one_matrix(method):
+    A = decaying(200, 250)
+    A[np.abs(A) < 1e-3] = 0
+    reference = svd(A, 10, method=method)
+    for form in (sp.csr_matrix(A), sp.csc_array(A), sp.coo_array(A), aslinearoperator(A)):
+        for one, other in zip(svd(form, 10, method=method), reference):
+            assert np.allclose(one, other, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_same_bits_on_any_number_of_threads(method, dtype):
+    A = counts_like().astype(dtype)
+    results = []
+    for threads in (1, 2, 5):
+        with engine.use(engine.ThreadEngine(threads)):
+            results.append(svd(A, 30, method=method))
+    for other in results[1:]:
+        for one, two in zip(results[0], other):
+            assert np.array_equal(one, two)
+
+
+def test_krylov_is_nearer_to_the_exact_subspace_than_power_iteration():
+    A = counts_like()
+    exact = np.linalg.svd(A.toarray())[0][:, :30]
+
+    def angle(**options):
+        return np.sin(subspace_angles(svd(A, 30, **options)[0], exact)).max()
+
+    assert angle(method="krylov", n_iter=4) < angle(method="randomized", n_iter=2)
+    # More work, nearer answer.
+    assert angle(method="krylov", n_iter=12) < angle(method="krylov", n_iter=4)
+    assert angle(method="randomized", n_iter=8) < angle(method="randomized", n_iter=2)
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+def test_signs_are_decided_by_u(method):
+    U, _, _ = svd(decaying(), 15, method=method)
+    assert (U[np.abs(U).argmax(axis=0), np.arange(15)] > 0).all()
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rank_deficient_matrices(method, dtype):
+    rng = np.random.default_rng(0)
+    A = (rng.standard_normal((400, 5)) @ rng.standard_normal((5, 300))).astype(dtype)
+    U, s, Vt = svd(sp.csr_array(A), 40, method=method)
+    assert (s[5:] < s[0] * 1e3 * np.finfo(dtype).eps).all()
+    assert np.allclose((U * s) @ Vt, A, atol=10 * s[0] * np.finfo(dtype).eps)
+    assert np.allclose(U.T @ U, np.eye(40), atol=1e-5)
+    assert np.allclose(Vt @ Vt.T, np.eye(40), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+def test_zero_matrix(method):
+    U, s, Vt = svd(sp.csr_array((200, 150)), 8, method=method)
+    assert (s == 0).all()
+    assert np.isfinite(U).all()
+    assert np.isfinite(Vt).all()
+
+
+def test_auto_finds_the_exact_answer_where_it_is_cheap():
+    A = counts_like(500, 400)
+    assert np.allclose(svd(A, 399)[1], np.linalg.svd(A.toarray(), compute_uv=False)[:399])
+    tall = sp.random(30_000, 60, 0.05, format="csr", random_state=0)
+    assert np.allclose(svd(tall, 50)[1], np.linalg.svd(tall.toarray(), compute_uv=False)[:50], rtol=1e-3)
+
+
+def test_integers_are_worked_on_in_float64():
+    A = np.arange(12).reshape(3, 4)
+    U, s, Vt = svd(A, 2)
+    assert U.dtype == np.float64
+    assert np.allclose((U * s) @ Vt, A)
+
+
+def test_bad_input():
+    A = np.eye(4)
+    for rank in (0, 5):
+        with pytest.raises(ParameterError, match="from 1 to 4"):
+            svd(A, rank)
+    with pytest.raises(ParameterError, match="krylov"):
+        svd(A, 2, method="lanczos")
+    with pytest.raises(ParameterError, match="does not fit"):
+        svd(A, 2, method="krylov")
+
+
+def test_orthonormalize_gives_a_basis_whatever_the_condition():
+    rng = np.random.default_rng(0)
+    for smallest in (1, 1e-3, 1e-6, 0):
+        scales = np.geomspace(1, max(smallest, 1e-300), 20) * (smallest > 0 or np.arange(20) < 3)
+        Y = (rng.standard_normal((500, 20)) * scales).astype(np.float32)
+        Q = orthonormalize(Y)
+        assert np.allclose(Q.T @ Q, np.eye(20), atol=1e-5)
+        assert np.allclose(Q @ (Q.T @ Y), Y, atol=1e-5)

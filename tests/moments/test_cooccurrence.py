@@ -1,0 +1,212 @@
+"""Co-occurrence counts: against a slow twin, and the laws of their addition."""
+
+from collections import Counter
+from math import lcm
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import eigentext as et
+from eigentext import CooccurrenceMoments, TextCorpus, engine
+from eigentext.corpus import encode
+from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.moments.cooccurrence import pair_weights
+
+LINES = st.lists(st.text("abcde ", min_size=1, max_size=12), min_size=1, max_size=8)
+SETTINGS = st.fixed_dictionaries(
+    {
+        "window": st.integers(1, 4),
+        "context": st.sampled_from(["bag", "list"]),
+        "weighting": st.sampled_from(["flat", "distance"]),
+    }
+)
+
+
+def moments(lines, **settings):
+    return CooccurrenceMoments.from_corpus(TextCorpus(lines, kind="texts"), **settings)
+
+
+def spaced(lines):
+    """Every letter a word; always at least two tokens."""
+    return [" ".join(line.replace(" ", "")) for line in lines] + ["a b"]
+
+
+def counts_by_hand(lines, vocabulary, *, window, context, weighting):
+    """#(w, c) from its definition, as a dictionary; the context is (place, word) for "list"."""
+    unit = lcm(*range(1, window + 1)) if weighting == "distance" else 1
+    known = set(vocabulary)
+    counts = Counter()
+    for line in lines:
+        tokens = [t if t in known else None for t in line.split()]
+        for i, w in enumerate(tokens):
+            for j, c in enumerate(tokens):
+                if i != j and abs(i - j) <= window:
+                    weight = unit // abs(i - j) if weighting == "distance" else 1
+                    counts[w, (j - i, c) if context == "list" else c] += weight
+    return counts
+
+
+def counts_of(m):
+    """#(w, c) as counted, in the same form."""
+    names = [*m.vocabulary.words, *([] if m.whole else [None])]
+    if m.context == "list":
+        places = [*range(-m.window, 0), *range(1, m.window + 1)]
+        columns = [(place, name) for place in places for name in names]
+    else:
+        columns = names
+    entries = sp.coo_array(m.counts())
+    return Counter(
+        {(names[r], columns[c]): int(v) for r, c, v in zip(*entries.coords, entries.data)}
+    )
+
+
+def test_bigram_table_of_seed_000():
+    m = moments(["I ate ham", "You ate cheese", "You ate"], window=1)
+    table = ["ate", "cheese", "ham", "I", "You"]
+    ids = m.vocabulary.ids_of(table)
+    expected = np.zeros((5, 5), int)
+    expected[0, [1, 2]] = 1  # ate cheese, ate ham
+    expected[3, 0] = 1  # I ate
+    expected[4, 0] = 2  # You ate
+    assert (m.forward.toarray()[np.ix_(ids, ids)] == expected).all()
+
+
+@given(LINES, SETTINGS, st.integers(1, 3))
+def test_counts_equal_their_definition(lines, settings, min_count):
+    lines = spaced(lines)
+    m = moments([*lines, "a b"] * 3, **settings, min_count=min_count)
+    assert counts_of(m) == counts_by_hand([*lines, "a b"] * 3, m.vocabulary, **settings)
+
+
+@given(LINES, LINES, SETTINGS)
+def test_moments_add_up(a, b, settings):
+    a, b = spaced(a), spaced(b)
+    both = moments(a, **settings) + moments(b, **settings)
+    assert both == moments(a + b, **settings)
+    assert both == moments(b, **settings) + moments(a, **settings)
+
+
+@given(LINES, LINES)
+def test_cut_moments_of_one_vocabulary_add_up(a, b):
+    a, b = spaced(a), spaced(b)
+    words = ["b", "a", "d"]
+    whole = moments(a + b).restrict(words)
+    parts = moments(a).restrict(words) + moments(b).restrict(words)
+    assert parts.restrict(words) == whole.restrict(words)
+
+
+@given(LINES, SETTINGS, st.integers(1, 4), st.integers(1, 5))
+def test_cutting_later_equals_cutting_at_once(lines, settings, min_count, max_size):
+    lines = [*spaced(lines), "a a a b"]
+    cut = {"min_count": min_count, "max_size": max_size}
+    assert moments(lines, **settings).restrict(**cut) == moments(lines, **settings, **cut)
+
+
+@pytest.mark.parametrize("settings", [{}, {"context": "list"}, {"weighting": "distance"}])
+@pytest.mark.parametrize("unit", ["line", "stream"])
+def test_same_bits_for_any_shards_threads_and_memory(zipf_lines, settings, unit):
+    corpus = encode(TextCorpus(zipf_lines(300), kind="texts", unit=unit))
+    reference = CooccurrenceMoments.from_corpus(corpus, n_shards=1, **settings)
+    for n_shards in (2, 3, 8, 200):
+        for threads in (1, 2, 8):
+            with engine.use(engine.ThreadEngine(threads)):
+                found = CooccurrenceMoments.from_corpus(corpus, n_shards=n_shards, **settings)
+            assert found == reference
+    # Hardly any memory: many shards, all of them waiting on disk.
+    assert CooccurrenceMoments.from_corpus(corpus, memory=20_000, **settings) == reference
+
+
+def test_one_long_line_loses_and_doubles_no_pair():
+    line = ["a b c d e f g h " * 500]
+    whole = moments(line, window=3, n_shards=1)
+    assert moments(line, window=3, n_shards=37) == whole
+    assert whole.forward.sum() == 3 * 4000 - 6  # three pairs from each token but the last ones
+
+
+def test_windows_stop_at_the_end_of_a_unit():
+    inside = moments(["a b", "c d"], window=3)
+    assert inside.forward.sum() == 2
+    stream = CooccurrenceMoments.from_corpus(
+        TextCorpus(["a b", "c d"], kind="texts", unit="stream"), window=3
+    )
+    assert stream.forward.sum() == 6
+
+
+def test_rare_words_keep_their_place():
+    m = moments(["a x b", "a y b", "a b"], window=1, min_count=2)
+    a, b = m.vocabulary["a"], m.vocabulary["b"]
+    assert m.forward.toarray()[a, b] == 1  # x and y still stand between a and b
+    assert m.rare_count == 2
+    assert not m.whole
+
+
+def test_distance_weights_are_exact_thirds():
+    m = moments(["a b c d"], window=3, weighting="distance")
+    assert m.unit == 6
+    a = m.vocabulary["a"]
+    assert [m.forward[a, m.vocabulary[w]] for w in "bcd"] == [6, 3, 2]
+    assert pair_weights(2, "distance").tolist() == [0, 2, 1]
+
+
+def test_saved_moments_are_the_same_moments(tmp_path, zipf_lines):
+    for m in (moments(zipf_lines(50)), moments(zipf_lines(50), min_count=3, context="list")):
+        m.save(tmp_path / "moments")
+        loaded = et.load(tmp_path / "moments")
+        assert loaded == m
+        assert loaded.sources == m.sources
+        assert loaded + m == m + m
+
+
+def test_cut_moments_say_what_they_cannot_do(zipf_lines):
+    cut = moments(zipf_lines(50), min_count=5)
+    assert "no word can join" in cut.limits
+    assert moments(zipf_lines(50)).limits is None
+    with pytest.raises(MomentsError, match="cut to"):
+        cut.restrict(["never-seen"])
+    with pytest.raises(MomentsError, match="different vocabularies"):
+        cut + moments(zipf_lines(50), min_count=8)
+
+
+def test_whole_moments_join_cut_ones_on_their_words(zipf_lines):
+    a, b = zipf_lines(50, seed=1), zipf_lines(50, seed=2)
+    cut = moments(a, min_count=5)
+    words = cut.vocabulary.words
+    assert (cut + moments(b)).restrict(words) == moments(a + b).restrict(words)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"window": 2}, "window"),
+        ({"context": "list"}, "context"),
+        ({"weighting": "distance"}, "weight"),
+    ],
+)
+def test_different_settings_do_not_add_up(settings, named):
+    with pytest.raises(MomentsError, match=named):
+        moments(["a b"]) + moments(["a b"], **settings)
+
+
+def test_differently_read_text_does_not_add_up():
+    lower = CooccurrenceMoments.from_corpus(TextCorpus(["A b"], kind="texts", lowercase=True))
+    with pytest.raises(MomentsError, match="text read"):
+        moments(["A b"]) + lower
+
+
+def test_bad_input():
+    with pytest.raises(CorpusError, match="one token only"):
+        moments(["alone"])
+    with pytest.raises(CorpusError, match="no word occurs 9 times"):
+        moments(["a b"], min_count=9)
+    with pytest.raises(ParameterError, match="window"):
+        moments(["a b"], window=0)
+    with pytest.raises(ParameterError, match="window"):
+        moments(["a b"], window=50, weighting="distance")
+    with pytest.raises(ParameterError, match="weighting"):
+        moments(["a b"], weighting="linear")
+    with pytest.raises(ParameterError, match="context"):
+        moments(["a b"], context="tree")
+    assert moments(["a b"]).__add__(3) is NotImplemented

@@ -1,0 +1,307 @@
+"""Eigenwords: theorem 4.1 from exact moments and from samples; the contracts of the estimator."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+
+import eigentext as et
+from eigentext import CooccurrenceMoments, Eigenwords, TextCorpus, engine
+from eigentext.corpus import encode
+from eigentext.errors import MomentsError, ParameterError, UnknownWordError
+from eigentext.factor import svd
+from eigentext.words import scaled_counts
+
+_spec = importlib.util.spec_from_file_location(
+    "brown_model", Path(__file__).with_name("brown_model.py")
+)
+brown_model = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(brown_model)
+BrownModel = brown_model.BrownModel
+
+SMALL = {"n_components": 8, "min_count": 2, "window": 2}
+
+
+@pytest.fixture
+def lines(zipf_lines):
+    return zipf_lines(400, n_words=300)
+
+
+@pytest.fixture
+def fitted(lines):
+    return Eigenwords(**SMALL).fit(lines)
+
+
+# Theorem 4.1.
+
+
+@pytest.mark.parametrize("transform", ["none", "two-thirds", "sqrt"])  # a = 1, 2/3, 1/2
+@pytest.mark.parametrize("seed", range(5))
+def test_theorem_4_1_exactly(transform, seed):
+    model = BrownModel(m=5, n=200, seed=seed)
+    B = sp.csr_array(model.cooccurrence(window=2))
+    Omega = scaled_counts(B, transform=transform, scaling="cca", alpha=1, dtype=np.float64)
+    U, s, _ = svd(Omega, 6)
+    assert s[5] < 1e-12 < s[4]  # the rank is exactly m
+    rows = U[:, :5] / np.linalg.norm(U[:, :5], axis=1, keepdims=True)
+    same_state = model.states[:, None] == model.states
+    # One direction for each state, and those of two states are orthogonal: rows of Q.
+    assert np.allclose(rows @ rows.T, same_state, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_recovery_of_the_states_from_samples(seed):
+    model = BrownModel(m=5, n=200, seed=seed)
+    tokens = model.sample(300_000, seed)
+    accuracies = []
+    for n_tokens in (3_000, 30_000, 300_000):
+        words = Eigenwords(5, min_count=1, window=2, alpha=1).fit([tokens[:n_tokens]])
+        truth = model.states[[int(word) for word in words.vocabulary_]]
+        accuracies.append(clustering_accuracy(words.vectors_, truth, 5))
+    assert accuracies[0] < accuracies[-1] == 1.0
+    assert accuracies == sorted(accuracies)
+
+
+def clustering_accuracy(vectors, truth, m):
+    labels = KMeans(m, n_init=10, random_state=0).fit_predict(vectors)
+    agreement = np.array(
+        [[np.sum((labels == a) & (truth == b)) for b in range(m)] for a in range(m)]
+    )
+    return agreement[linear_sum_assignment(-agreement)].sum() / len(truth)
+
+
+# The estimator.
+
+
+def test_vectors_are_the_normalised_rows_of_u_sigma_beta(lines):
+    words = Eigenwords(**SMALL, beta=0.5).fit(lines)
+    moments = CooccurrenceMoments.from_corpus(lines, window=2, min_count=2)
+    U, s, _ = np.linalg.svd(scaled_counts(moments.counts(), dtype=np.float64).toarray())
+    rows = (U[:, :8] * s[:8] ** 0.5)[: len(moments.vocabulary)]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    assert np.allclose(np.abs(words.vectors_ @ words.vectors_.T), np.abs(rows @ rows.T), atol=1e-4)
+    assert np.allclose(words.singular_values_, s[:8], rtol=1e-5)
+    assert np.allclose(words.diagnostics_["dropped_singular_values"], s[8:13], rtol=1e-5)
+    assert np.allclose(np.linalg.norm(words.vectors_, axis=1), 1, atol=1e-6)
+    assert words.vectors_.dtype == np.float32
+
+
+def test_fit_is_fit_moments_of_collect(lines, fitted):
+    estimator = Eigenwords(**SMALL)
+    again = estimator.fit_moments(estimator.collect(lines))
+    assert np.array_equal(again.vectors_, fitted.vectors_)
+
+
+@pytest.mark.parametrize("unit", ["line", "stream"])
+def test_same_bits_for_any_number_of_shards_and_threads(lines, unit):
+    corpus = encode(TextCorpus(lines, unit=unit))
+    reference = None
+    for n_shards in (1, 2, 8):
+        for threads in (1, 2, 8):
+            with engine.use(engine.ThreadEngine(threads)):
+                moments = CooccurrenceMoments.from_corpus(corpus, n_shards=n_shards, window=2)
+                vectors = Eigenwords(**SMALL).fit_moments(moments).vectors_
+            reference = vectors if reference is None else reference
+            assert np.array_equal(vectors, reference)
+
+
+def test_adding_text_equals_fitting_from_scratch(lines):
+    together = Eigenwords(**SMALL, keep_moments="whole").fit(lines)
+    added = Eigenwords(**SMALL, keep_moments="whole").fit(lines[:150])
+    added.partial_fit(lines[150:300]).partial_fit(lines[300:])
+    assert np.array_equal(added.vectors_, together.vectors_)
+    assert added.vocabulary_ == together.vocabulary_
+    assert added.moments_ == together.moments_
+    fresh = Eigenwords(**SMALL, keep_moments="whole").partial_fit(lines)
+    assert np.array_equal(fresh.vectors_, together.vectors_)
+
+
+def test_whole_and_cut_moments_give_the_same_vectors(lines, fitted):
+    for keep in ("whole", "cut"):
+        words = Eigenwords(**SMALL, keep_moments=keep).fit(lines)
+        assert np.array_equal(words.vectors_, fitted.vectors_)
+        assert words.moments_.whole == (keep == "whole")
+    assert fitted.moments_ is None
+
+
+def test_adding_to_cut_moments_must_be_asked_for(lines):
+    words = Eigenwords(**SMALL, keep_moments="cut").fit(lines[:200])
+    kept = words.vocabulary_.words
+    with pytest.raises(MomentsError, match="no word can join"):
+        words.partial_fit(lines[200:])
+    words.partial_fit(lines[200:], fixed_vocabulary=True)
+    assert sorted(words.vocabulary_.words) == sorted(kept)
+    with pytest.raises(ParameterError, match="keep_moments='whole'"):
+        Eigenwords(**SMALL).fit(lines).partial_fit(lines)
+
+
+def test_a_saved_model_is_the_same_model(tmp_path, lines):
+    for keep in ("none", "cut", "whole"):
+        words = Eigenwords(**SMALL, keep_moments=keep).fit(lines)
+        words.save(tmp_path / "model")
+        loaded = et.load(tmp_path / "model")
+        assert isinstance(loaded.vectors_, np.memmap)
+        assert np.array_equal(loaded.vectors_, words.vectors_)
+        assert loaded.vocabulary_ == words.vocabulary_
+        assert loaded.get_params() == words.get_params()
+        assert loaded.diagnostics_ == words.diagnostics_
+        assert loaded.provenance_ == words.provenance_
+        assert loaded.moments_ == words.moments_
+        assert loaded.most_similar("w1") == words.most_similar("w1")
+    loaded.partial_fit(lines[:50]).save(tmp_path / "model")  # over the file it was mapped from
+    assert et.load(tmp_path / "model").provenance_["n_tokens"] > words.provenance_["n_tokens"]
+
+
+def test_equal_input_gives_equal_files(tmp_path, lines):
+    for name in ("one", "two"):
+        Eigenwords(**SMALL, keep_moments="whole").fit(lines).save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_sklearn_contract(fitted):
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    assert copy.set_params(beta=0.5).beta == 0.5
+    with pytest.raises(NotFittedError):
+        copy.most_similar("w1")
+    with pytest.raises(NotFittedError):
+        copy.save("nowhere")
+
+
+@pytest.mark.parametrize("transform", ["none", "log", "two-thirds", "sqrt"])
+@pytest.mark.parametrize("scaling", ["none", "reg", "ppmi", "cca"])
+@pytest.mark.parametrize("context", ["bag", "list"])
+def test_every_configuration_fits(lines, transform, scaling, context):
+    words = Eigenwords(
+        **SMALL, transform=transform, scaling=scaling, context=context, weighting="distance"
+    ).fit(lines)
+    assert np.allclose(np.linalg.norm(words.vectors_, axis=1), 1, atol=1e-5)
+
+
+# Questions.
+
+
+def test_most_similar_sorts_all_words_by_cosine(fitted):
+    cosines = fitted.vectors_ @ fitted["w3"]
+    found = fitted.most_similar("w3", topn=5)
+    others = [w for w in fitted.vocabulary_ if w != "w3"]
+    expected = sorted((fitted.similarity("w3", w) for w in others), reverse=True)[:5]
+    assert np.allclose([score for _, score in found], expected, atol=1e-6)
+    assert all(np.isclose(score, cosines[fitted.vocabulary_[w]]) for w, score in found)
+    assert len(fitted.most_similar("w3", topn=10_000)) == len(fitted.vocabulary_) - 1
+    assert fitted.most_similar("w3", topn=0) == []
+    assert fitted.most_similar(fitted["w3"] * 7)[0][0] == "w3"  # a vector leaves out no word
+
+
+@pytest.mark.parametrize("method", ["mul", "add"])
+def test_analogy_maximises_its_formula(fitted, method):
+    def score(x):
+        a, b, c = (fitted.similarity(x, word) for word in ("w1", "w2", "w3"))
+        if method == "add":
+            return b - a + c
+        return (1 + b) / 2 * (1 + c) / 2 / ((1 + a) / 2 + 0.001)
+
+    found = fitted.analogy("w1", "w2", "w3", topn=3, method=method)
+    others = [w for w in fitted.vocabulary_ if w not in ("w1", "w2", "w3")]
+    best = sorted(others, key=score, reverse=True)[:3]
+    assert [word for word, _ in found] == best
+    assert np.isclose(found[0][1], score(best[0]), atol=1e-5)
+
+
+def test_unknown_words_are_named_with_near_spellings():
+    words = Eigenwords(2, min_count=1).fit(["spectral methods", "spectral learning"] * 3)
+    with pytest.raises(UnknownWordError, match="did you mean spectral"):
+        words["spectrl"]
+    with pytest.raises(KeyError):
+        words.similarity("methods", "xyzzy")
+    assert "methods" in words
+    assert "method" not in words
+
+
+def test_a_word_always_alone_has_a_zero_vector():
+    words = Eigenwords(2, min_count=1).fit(["a b", "b c", "c a", "lonely"] * 3)
+    assert words.diagnostics_["words_without_context"] == 1
+    assert not words["lonely"].any()
+    assert words.similarity("lonely", "a") == 0
+
+
+# Bad input.
+
+
+def test_more_components_than_rank():
+    with pytest.raises(ParameterError, match="there are words 3; use 3 or less"):
+        Eigenwords(300, min_count=1).fit(["a b c"] * 9)
+    # b and c are used alike: three words, two directions.
+    with pytest.raises(ParameterError, match="rank 2"):
+        Eigenwords(3, min_count=1, window=1).fit(["a b", "a c"] * 9)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"n_components": 0},
+        {"n_components": 2.5},
+        {"min_count": 0},
+        {"beta": 1.5},
+        {"alpha": 1.5},
+        {"window": 0},
+        {"transform": "cube"},
+        {"scaling": "tfidf"},
+        {"context": "tree"},
+        {"weighting": "linear"},
+        {"keep_moments": "all"},
+    ],
+)
+def test_bad_parameters(lines, bad):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        Eigenwords(**{**SMALL, **bad}).fit(lines)
+
+
+def test_moments_of_other_settings_are_refused(lines):
+    moments = CooccurrenceMoments.from_corpus(lines, window=3)
+    with pytest.raises(MomentsError, match="window"):
+        Eigenwords(**SMALL).fit_moments(moments)
+
+
+def test_wrong_questions(fitted):
+    with pytest.raises(ParameterError, match="shape"):
+        fitted.most_similar(np.ones(3))
+    with pytest.raises(ParameterError, match="'mul' or 'add'"):
+        fitted.analogy("w1", "w2", "w3", method="div")
+
+
+# Real data.
+
+
+def test_brown_corpus_has_sensible_neighbours(data_folder):
+    import zipfile
+
+    with zipfile.ZipFile(data_folder / "nltk_data/corpora/brown.zip") as archive:
+        names = sorted(n for n in archive.namelist() if n[-4:-2].isalpha() and n[-2:].isdigit())
+        text = [archive.read(name).decode() for name in names]
+    sentences = [
+        [token.rpartition("/")[0].lower() for token in line.split()]
+        for file in text
+        for line in file.splitlines()
+        if line.strip()
+    ]
+    assert len(sentences) == 57_340
+    assert sum(map(len, sentences)) == 1_161_192
+    words = Eigenwords(50, min_count=50, window=2).fit(sentences)
+    days = {"monday", "sunday", "saturday", "friday"} & set(words.vocabulary_)
+    assert {w for w, _ in words.most_similar("him", 5)} & {"them", "me", "her", "us", "himself"}
+    assert {w for w, _ in words.most_similar("two", 5)} & {
+        "three",
+        "four",
+        "five",
+        "several",
+        "six",
+    }
+    assert words.similarity("could", "would") > words.similarity("could", "three")
+    assert not days or words.similarity(*sorted(days)[:2]) > words.similarity("could", "three")
