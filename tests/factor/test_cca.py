@@ -306,7 +306,7 @@ def test_wide_one_hot_views_never_become_dense():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 300e6
+    assert peak < 1e9  # a dense covariance would take 320e9
     assert cca.diagnostics_["x"]["rank"] > n // 2
     assert cca.diagnostics_["residual"] < 1e-4
     assert cca.correlations_[-1] > 2 * cca.diagnostics_["next_correlations"][0]  # h has k states

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import svd
-from eigentext.factor.svd import orthonormalize
+from eigentext.factor.svd import thin_qr
 
 SOLVERS = ["exact", "randomized", "krylov"]
 
@@ -117,7 +117,8 @@ def test_auto_finds_the_exact_answer_where_it_is_cheap():
     A = counts_like(500, 400)
     assert np.allclose(svd(A, 399)[1], np.linalg.svd(A.toarray(), compute_uv=False)[:399])
     tall = sp.random(30_000, 60, 0.05, format="csr", random_state=0)
-    assert np.allclose(svd(tall, 50)[1], np.linalg.svd(tall.toarray(), compute_uv=False)[:50], rtol=1e-3)
+    expected = np.linalg.svd(tall.toarray(), compute_uv=False)[:50]
+    assert np.allclose(svd(tall, 50)[1], expected, rtol=1e-3)
 
 
 def test_integers_are_worked_on_in_float64():
@@ -138,11 +139,11 @@ def test_bad_input():
         svd(A, 2, method="krylov")
 
 
-def test_orthonormalize_gives_a_basis_whatever_the_condition():
+def test_thin_qr_gives_a_basis_whatever_the_condition():
     rng = np.random.default_rng(0)
     for smallest in (1, 1e-3, 1e-6, 0):
         scales = np.geomspace(1, max(smallest, 1e-300), 20) * (smallest > 0 or np.arange(20) < 3)
         Y = (rng.standard_normal((500, 20)) * scales).astype(np.float32)
-        Q = orthonormalize(Y)
+        Q, R = thin_qr(Y.copy())
         assert np.allclose(Q.T @ Q, np.eye(20), atol=1e-5)
-        assert np.allclose(Q @ (Q.T @ Y), Y, atol=1e-5)
+        assert np.allclose(Q @ R, Y, atol=1e-5)

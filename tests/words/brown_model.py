@@ -4,7 +4,7 @@ import numpy as np
 
 
 class BrownModel:
-    """m states, n words; `states[w]` is H(w). Columns of O and T are distributions, as in the seed."""
+    """m states, n words; `states[w]` is H(w). Columns of O and T are distributions (the seed's)."""
 
     def __init__(self, m: int, n: int, seed: int):
         rng = np.random.default_rng(seed)

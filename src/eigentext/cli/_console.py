@@ -1,15 +1,16 @@
 """What every command shares: printing, progress bars, timing, and options spelled alike."""
 
 import json as json_module
+import os
 import re
 import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
@@ -27,43 +28,62 @@ from rich.text import Text
 
 from eigentext import engine
 from eigentext.engine import Phase
-from eigentext.errors import ParameterError
+from eigentext.errors import EigentextError, ParameterError
 
-printer = Console(highlight=False, soft_wrap=True)
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class Printer(Console):
+    """Prints words as they are: they may look like Rich's emoji codes, or not suit the terminal."""
+
+    def __init__(self, *, stderr: bool = False):
+        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, emoji=False)
+
+    def on_broken_pipe(self) -> NoReturn:
+        """`eigentext ... | head` is no mistake."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit
+
+
+printer = Printer()
+messages = Printer(stderr=True)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print machine-readable results.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", help="Threads to use; all usable cores by default.")
+    int | None,
+    typer.Option("--threads", min=1, help="Threads to use; all usable cores by default."),
 ]
 
 
-class Memory(str):
+def parse_memory(size: str | int) -> int:
     """A number of bytes as people write it: 2GB, 500MB, 1.5GiB."""
-
-    @property
-    def bytes(self) -> int:
-        """The number."""
-        match = re.fullmatch(r"([\d.]+)\s*([KMGT]?)(i?)B?", self, re.IGNORECASE)
-        try:
-            number = float(match[1]) if match else 0.0
-        except ValueError:
-            number = 0.0
-        if not match or number <= 0:
-            raise ParameterError(f"--memory {self}: write it as in 2GB or 500MB")
-        return int(number * (1024 if match[3] else 1000) ** " KMGT".index(match[2].upper() or " "))
+    match = re.fullmatch(r"(\d+\.?\d*) ?([KMGT]?)(i?)B?", str(size), re.ASCII | re.IGNORECASE)
+    if not match:
+        raise typer.BadParameter(f"{size!r} is no size; write it as in 2GB or 500MB")
+    number, letter, binary = match.groups()
+    n_bytes = float(number) * (1024 if binary else 1000) ** " KMGT".index(letter.upper() or " ")
+    if not _LEAST_MEMORY <= n_bytes < 2**63:
+        raise typer.BadParameter(f"{size!r} is out of range; the least is 10MB")
+    return int(n_bytes)
 
 
-DEFAULT_MEMORY = Memory("2GB")
+_LEAST_MEMORY = 10_000_000  # with less, more time goes into shuffling pieces than into counting
+DEFAULT_MEMORY = 2_000_000_000
 MemoryOption = Annotated[
-    Memory, typer.Option("--memory", parser=Memory, metavar="SIZE", help="For counting, as 2GB.")
+    int,
+    typer.Option(
+        "--memory",
+        parser=parse_memory,
+        metavar="SIZE",
+        show_default="2GB",
+        help="For counting; what does not fit waits on disk.",
+    ),
 ]
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    print(json_module.dumps(value, ensure_ascii=False))
+    text = json_module.dumps(value, ensure_ascii=False)
+    printer.out(text if can_print(text) else json_module.dumps(value), highlight=False)
 
 
 @contextmanager
@@ -71,17 +91,15 @@ def work(*, quiet: bool, threads: int | None = None) -> Iterator["Watch"]:
     """Run the work inside on `threads`, show its phases unless `quiet`, and time them."""
     watch = Watch(show=not quiet)
     with (
+        tempfile.TemporaryDirectory(prefix="eigentext-") as scratch,
         engine.use(engine.ThreadEngine(threads)),
         engine.report_to(watch),
         watch.bars,
     ):
-        if not quiet:
-            _note_compilation()
-        try:
-            yield watch
-        except KeyboardInterrupt:
-            messages.print("eigentext: interrupted; nothing was written")
-            raise typer.Exit(130) from None
+        note = _prepare_kernels(scratch)
+        if note and not quiet:
+            messages.print(note, style="dim")
+        yield watch
 
 
 class Watch:
@@ -91,8 +109,9 @@ class Watch:
         self.phases: list[Phase] = []
         self._lines = show and not messages.is_terminal
         self._tasks: dict[int, TaskID] = {}
+        plain = not can_print("✓⠋", sys.stderr)
         self.bars = Progress(
-            SpinnerColumn(finished_text="[green]✓[/]" if can_print("✓") else "*"),
+            SpinnerColumn("line" if plain else "dots", finished_text="*" if plain else "[green]✓"),
             TextColumn("{task.description}"),
             BarColumn(bar_width=28),
             _Rate(),
@@ -116,7 +135,8 @@ class Watch:
         done = phase.done or 1
         self.bars.update(self._tasks.pop(id(phase)), total=done, completed=done)
         if self._lines:
-            messages.print(f"{phase.name}: {phase.seconds:.2f} s{_rate(phase.done, phase)}")
+            rate = _rate(phase.done / phase.seconds, phase.unit) if phase.seconds else ""
+            messages.print(f"{phase.name}: {phase.seconds:.2f} s{rate and f' ({rate})'}")
 
     def times(self) -> dict[str, float]:
         """Seconds by phase, in the order of the work; phases of one name are added up."""
@@ -128,39 +148,46 @@ class Watch:
 
 class _Rate(ProgressColumn):
     def render(self, task: Any) -> Text:
-        unit = task.fields.get("unit", "")
-        speed = task.finished_speed or task.speed
-        return Text(f"{_short_number(speed)} {unit}/s" if unit and speed else "", style="cyan")
+        return Text(_rate(task.finished_speed or task.speed, task.fields["unit"]), style="cyan")
 
 
-def _rate(done: int, phase: Phase) -> str:
-    if not (phase.unit and phase.seconds and done):
+def _rate(speed: float | None, unit: str) -> str:
+    """The speed as in 3.1 M tokens/s or 54.0 MB/s; nothing if it or the unit is not known."""
+    if not (speed and unit):
         return ""
-    return f" ({_short_number(done / phase.seconds)} {phase.unit}/s)"
+    sizes = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+    size, letter = next(((s, f" {name}") for s, name in sizes if speed >= s), (1, ""))
+    gap = "" if letter and unit == "B" else " "
+    return f"{speed / size:.1f}{letter}{gap}{unit}/s"
 
 
-def _short_number(number: float) -> str:
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.1f} {letter}"
-    return f"{number:.1f}"
-
-
-def can_print(text: str) -> bool:
+def can_print(text: str, stream: TextIO | None = None) -> bool:
+    """Whether the stream (standard output by default) has all these characters."""
     try:
-        text.encode(sys.stdout.encoding or "ascii")
+        text.encode((stream or sys.stdout).encoding or "ascii")
     except UnicodeEncodeError:
         return False
     return True
 
 
-def _note_compilation() -> None:
-    """Say once why the first run is slow: Numba keeps what it compiled beside the source."""
-    from eigentext.moments._kernels import count_pairs
+def _prepare_kernels(scratch: str) -> str:
+    """Load the kernels; return why the first run is slow, where they have yet to be compiled.
 
+    Numba keeps what it compiled beside the source or in the user's cache folder, and refuses to
+    work where it may write to neither (a container, a service): there it gets the `scratch` folder.
+    """
+    note = "compiling kernels for this machine: only this once, a few seconds"
+    try:
+        from eigentext.moments._kernels import count_pairs
+    except RuntimeError:
+        import numba
+
+        numba.config.CACHE_DIR = scratch
+        from eigentext.moments._kernels import count_pairs
+
+        note = "compiling kernels for this run: set NUMBA_CACHE_DIR to a folder that keeps them"
     folder = Path(count_pairs.stats.cache_path or ".")
-    if not any(folder.glob("_kernels.count_pairs-*.nbi")):
-        messages.print("[dim]compiling kernels for this machine: only this once, a few seconds[/]")
+    return "" if any(folder.glob("_kernels.count_pairs-*.nbi")) else note
 
 
 def peak_memory() -> int:
@@ -169,17 +196,50 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+# Files and standard streams.
+
+
 @contextmanager
 def inputs(files: list[str]) -> Iterator[list[Path]]:
     """The files to read; "-" is standard input, kept in a temporary file while it is needed."""
     with tempfile.TemporaryDirectory(prefix="eigentext-") as folder:
-        paths = []
-        for name in files:
-            if name == "-":
-                path = Path(folder, "standard-input")
-                with path.open("wb") as file:
-                    shutil.copyfileobj(sys.stdin.buffer, file)
-                paths.append(path)
-            else:
-                paths.append(Path(name))
-        yield paths
+        kept = Path(folder, "standard-input")
+        if "-" in files:
+            with kept.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            yield [kept if name == "-" else Path(name) for name in files]
+        except EigentextError as error:
+            raise type(error)(str(error).replace(str(kept), "standard input")) from error
+
+
+@contextmanager
+def destination(output: Path) -> Iterator[Path]:
+    """Where to write; "-" is standard output, which gets all or nothing."""
+    if str(output) != "-":
+        yield output
+        return
+    with tempfile.TemporaryDirectory(prefix="eigentext-") as folder:
+        kept = Path(folder, "standard-output")
+        yield kept
+        try:
+            with kept.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            printer.on_broken_pipe()
+
+
+def check_model_path(output: Path) -> None:
+    """Refuse a path that no model can be written to, before hours of work and not after them."""
+    from eigentext.storage import check_writable
+
+    if str(output) == "-":
+        raise ParameterError("a model is a file, not a stream; name one with -o")
+    check_writable(output)
+
+
+def check_no_input(output: Path, files: Iterable[Path]) -> None:
+    """Refuse to write over what is read."""
+    if output.exists() and any(output.samefile(file) for file in files):
+        raise ParameterError(f"{output}: would be written over what is read; choose another -o")

@@ -90,12 +90,9 @@ def encode(corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None) -
             return _encode(corpus, None)
     folder = default_cache() if cache is True else Path(cache)
     entry = folder / _key(corpus.fingerprint())
-    try:
-        return _read_cached(entry)
-    except (OSError, KeyError, ValueError):  # not there, or damaged
-        remedy = "name another cache folder (--cache DIR, EIGENTEXT_CACHE) or none (--no-cache)"
-        with _room_in(folder, remedy):
-            return _fill_cache(corpus, entry)
+    remedy = "name another cache folder (--cache DIR, EIGENTEXT_CACHE) or none (--no-cache)"
+    with _room_in(folder, remedy):
+        return _read_cached(entry) or _fill_cache(corpus, entry)
 
 
 def default_cache() -> Path:
@@ -189,13 +186,14 @@ def _key(fingerprint: str) -> str:
     return f"{fingerprint[:40]}-v{_VERSION}"
 
 
-def _read_cached(entry: Path) -> EncodedCorpus:
+def _read_cached(entry: Path) -> EncodedCorpus | None:
     from eigentext.storage import read_saved
 
-    arrays, about = read_saved(entry / "words.safetensors")
-    tokens = np.memmap(entry / "tokens.i32", np.int32, "r")
-    if len(tokens) != about["length"]:
-        raise ValueError("cut short")
+    try:
+        arrays, about = read_saved(entry / "words.safetensors")
+        tokens = np.memmap(entry / "tokens.i32", np.int32, "r", shape=(about["length"],))
+    except (OSError, KeyError, ValueError):  # not there, or damaged
+        return None
     with contextlib.suppress(OSError):  # another user's
         os.utime(entry)  # the least recently used goes first
     return EncodedCorpus(
@@ -236,7 +234,7 @@ def _trim(folder: Path) -> None:
     """Keep the cache within its limit; what a running process has mapped stays readable to it."""
     entries = []
     for entry in folder.iterdir():
-        with contextlib.suppress(FileNotFoundError):  # another process deletes too
+        with contextlib.suppress(OSError):  # another process deletes too, or it is not ours
             age = time.time() - entry.stat().st_mtime
             if _ENTRY.fullmatch(entry.name):
                 size = sum(file.stat().st_size for file in entry.iterdir())

@@ -89,15 +89,15 @@ def sparse_transposed_times(A: CSR, X: np.ndarray) -> np.ndarray:
     return np.hstack(list(engine.current().map(work, _panels(X, width))))
 
 
-def rows_times(X: np.ndarray, M: np.ndarray) -> np.ndarray:
-    """``X @ M`` for a tall X."""
-    out = np.empty((len(X), M.shape[1]), np.result_type(X, M))
+def rows_times(X: np.ndarray, M: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """``X @ M`` for a tall X; `out` may be X itself."""
+    result = np.empty((len(X), M.shape[1]), np.result_type(X, M)) if out is None else out
 
     def work(rows: slice) -> None:
-        np.matmul(X[rows], M, out=out[rows])
+        result[rows] = X[rows] @ M
 
     _run(work, _row_blocks(len(X)))
-    return out
+    return result
 
 
 def transposed_times(X: np.ndarray, Y: np.ndarray) -> np.ndarray:

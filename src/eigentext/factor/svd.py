@@ -127,10 +127,11 @@ def _randomized(A: Factorable, rank: int, spare: int, n_iter: int, random_state:
     width = min(rank + spare, *A.shape)
     with engine.phase("factor", n_iter + 2, "passes") as advance:
         Omega = _gaussian(A.shape[1], width, A.dtype, random_state)
-        Q = orthonormalize(A.times(Omega))
+        Q, _ = thin_qr(A.times(Omega))
         advance(1)
         for _ in range(n_iter):
-            Q = orthonormalize(A.times(orthonormalize(A.transposed_times(Q))))
+            Z, _ = thin_qr(A.transposed_times(Q))
+            Q, _ = thin_qr(A.times(Z))
             advance(1)
         factors = _rayleigh_ritz(Q, A.transposed_times(Q), rank)
         advance(1)
@@ -160,50 +161,48 @@ def _krylov(A: Factorable, rank: int, n_iter: int, random_state: Any) -> Factors
 
 
 def _rayleigh_ritz(Q: np.ndarray, P: np.ndarray, rank: int) -> Factors:
-    """The SVD of the projection Q Q' A, given orthonormal Q and P = A' Q."""
-    Z = orthonormalize(P)
-    small = transposed_times(P, Z)  # Q' A Z
-    U, s, Vt = np.linalg.svd(small.astype(np.float64))
+    """The SVD of the projection Q Q' A, given orthonormal Q and P = A' Q (which is overwritten)."""
+    Z, R = thin_qr(P)  # Q' A = P' = R' Z'
+    U, s, Vt = np.linalg.svd(R.T)
     U, s, Vt = (factor.astype(Q.dtype) for factor in (U[:, :rank], s[:rank], Vt[:rank]))
     return rows_times(Q, U), s, rows_times(Z, np.ascontiguousarray(Vt.T)).T
 
 
-def orthonormalize(Y: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of (at least) the columns of a tall Y.
+def thin_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Y = Q R with orthonormal columns in Q, which may overwrite a tall Y; R is in float64.
 
     Cholesky QR, twice: nearly all of it is matrix products. Where Y is too ill-conditioned for
     its Gram matrix to be trusted, Householder QR.
     """
-    Q = Y
-    for tolerance in (np.inf, 0.1):  # after one round, Q is nearly orthonormal or not to be mended
-        gram = transposed_times(Q, Q).astype(np.float64)
+    R = np.eye(Y.shape[1])
+    for tolerance in (np.inf, 0.1):  # after one round, Y is nearly orthonormal or not to be mended
+        gram = transposed_times(Y, Y).astype(np.float64)
         if not np.abs(gram - np.eye(len(gram))).max() < tolerance:
             break
         try:
-            Q = rows_times(Q, _inverse_cholesky(gram).astype(Y.dtype))
+            step = np.linalg.cholesky(gram).T
         except np.linalg.LinAlgError:
             break
+        inverse = solve_triangular(step, np.eye(len(step)))
+        Y = rows_times(Y, inverse.astype(Y.dtype), out=Y)
+        R = step @ R
     else:
-        return Q
-    return np.linalg.qr(Y)[0]
+        return Y, R
+    Y, step = np.linalg.qr(Y)
+    return Y, step @ R
 
 
 def _orthonormalize_against(Q: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Orthonormal columns for the part of Y outside the span of Q ("twice is enough")."""
     for _ in range(2):
-        Y = orthonormalize(Y)
+        Y, _ = thin_qr(Y)
         if Q.shape[1]:
-            Y = Y - rows_times(Q, transposed_times(Q, Y))
-    Y = orthonormalize(Y)
+            Y -= rows_times(Q, transposed_times(Q, Y))
+    Y, _ = thin_qr(Y)
     # What is left of an exhausted Krylov space is rounding: take any new directions.
     if Q.shape[1] and np.abs(transposed_times(Q, Y)).max() > 1e3 * np.finfo(Y.dtype).eps:
         return np.linalg.qr(np.hstack([Q, Y]))[0][:, Q.shape[1] :]
     return Y
-
-
-def _inverse_cholesky(gram: np.ndarray) -> np.ndarray:
-    lower = np.linalg.cholesky(gram)
-    return solve_triangular(lower, np.eye(len(lower)), lower=True).T
 
 
 def _gaussian(n_rows: int, n_columns: int, dtype: np.dtype, random_state: Any) -> np.ndarray:

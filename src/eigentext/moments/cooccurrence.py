@@ -167,11 +167,12 @@ class CooccurrenceMoments(Saved):
 
     def counts(self) -> CSR:
         """#(w, c): words by contexts, as integers over `unit`."""
-        if self.context == "bag":
-            return merge([self.forward, transposed(self.forward)])
-        n = self.forward.shape[0]
-        ahead = [self.forward[:, d * n : (d + 1) * n] for d in range(self.window)]
-        return sp.hstack([F.T for F in reversed(ahead)] + ahead, format="csr")
+        with engine.phase("mirror"):
+            if self.context == "bag":
+                return merge([self.forward, transposed(self.forward)])
+            n = self.forward.shape[0]
+            ahead = [self.forward[:, d * n : (d + 1) * n] for d in range(self.window)]
+            return sp.hstack([F.T for F in reversed(ahead)] + ahead, format="csr")
 
     def restrict(
         self,

@@ -53,15 +53,16 @@ def assembled(
     """
     blocks = engine.even_blocks(work, _BLOCK_WORK)
     indptr = np.zeros(shape[0] + 1, np.int64)
-    indices, data = [], []
+    indices, data = np.empty(0, np.int32), np.empty(0, np.int64)
     for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
-        indptr[start + 1 : stop + 1] = block[0][1:] + indptr[start]
-        indices.append(block[1])
-        data.append(block[2])
+        filled, end = indptr[start], indptr[start] + block[0][-1]
+        indptr[start + 1 : stop + 1] = block[0][1:] + filled
+        # Grown in place (the system moves pages, not bytes): two copies never exist at once.
+        indices.resize(end, refcheck=False)
+        data.resize(end, refcheck=False)
+        indices[filled:], data[filled:] = block[1:]
         advance(int(work[stop] - work[start]))
-    columns = np.concatenate(indices)
-    indices.clear()
-    return csr(np.concatenate(data), columns, indptr, shape)
+    return csr(data, indices, indptr, shape)
 
 
 def spilled(run: CSR, folder: str, number: int) -> CSR:

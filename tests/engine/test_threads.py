@@ -1,0 +1,208 @@
+"""Threads change when things are done, never what comes out or in which order."""
+
+import os
+import threading
+import time
+from operator import add
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigentext import engine
+from eigentext.engine import ThreadEngine, current, use
+from eigentext.engine.threads import usable_cores
+from eigentext.errors import ParameterError
+
+
+@given(st.lists(st.integers()), st.integers(1, 5))
+def test_map_is_map(items, threads):
+    assert list(ThreadEngine(threads).map(str, items)) == list(map(str, items))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_order_is_kept_whoever_is_first(threads):
+    delays = [Random(0).random() / 200 for _ in range(60)]
+
+    def work(number):
+        time.sleep(delays[number])
+        return number
+
+    assert list(ThreadEngine(threads).map(work, range(60))) == list(range(60))
+
+
+def test_the_work_is_done_by_that_many_threads():
+    barrier = threading.Barrier(3, timeout=10)
+    names = set()
+
+    def work(_):
+        barrier.wait()  # nobody passes before all three are here
+        names.add(threading.current_thread().name)
+
+    list(ThreadEngine(3).map(work, range(30)))
+    assert len(names) == 3
+
+
+def test_one_thread_is_a_plain_map():
+    seen, taken = [], []
+
+    def items():
+        for number in range(3):
+            taken.append(number)
+            yield number
+
+    results = ThreadEngine(1).map(lambda _: seen.append(threading.current_thread()), items())
+    next(results)
+    assert taken == [0]  # nothing is read ahead
+    list(results)
+    assert set(seen) == {threading.current_thread()}
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_no_more_than_two_a_worker_are_in_flight(threads):
+    taken = 0
+
+    def items():
+        nonlocal taken
+        for number in range(50):
+            taken += 1
+            yield number
+
+    results = ThreadEngine(threads).map(abs, items())
+    assert taken == 0  # it starts when it is asked
+    for consumed, _ in enumerate(results, start=1):
+        assert taken - consumed <= 2 * threads
+    assert taken == 50
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_an_error_comes_in_its_place_and_ends_the_work(threads):
+    done = []
+
+    def work(number):
+        if number == 5:
+            raise ZeroDivisionError("five")
+        done.append(number)
+        return number
+
+    results = ThreadEngine(threads).map(work, range(10_000))
+    assert [next(results) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(ZeroDivisionError, match="five"):
+        next(results)
+    count = len(done)
+    assert count < 5 + 2 * threads + 1
+    time.sleep(0.02)
+    assert len(done) == count  # nobody is still at work
+    with pytest.raises(StopIteration):
+        next(results)
+
+
+def test_what_waits_behind_an_error_is_not_begun():
+    begun = []
+
+    def work(number):
+        begun.append(number)
+        if number == 0:
+            raise ZeroDivisionError
+        time.sleep(0.05)
+
+    with pytest.raises(ZeroDivisionError):
+        list(ThreadEngine(2).map(work, range(100)))
+    assert len(begun) < 4  # of the four that were in flight, two waited
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_of_the_items_is_raised(threads):
+    def items():
+        yield from range(20)
+        raise OSError("the file ended early")
+
+    with pytest.raises(OSError, match="ended early"):
+        list(ThreadEngine(threads).map(abs, items()))
+
+
+def test_no_threads_are_left_behind():
+    before = threading.active_count()
+    results = ThreadEngine(4).map(abs, range(1000))
+    next(results)
+    assert threading.active_count() > before
+    results.close()
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_reduce_combines_from_first_to_last(threads):
+    def work(number):
+        time.sleep(0.002 * (number % 3))
+        return str(number)
+
+    assert ThreadEngine(threads).reduce(work, add, range(12)) == "01234567891011"
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1))
+@settings(max_examples=20)
+def test_even_sums_of_floats_are_the_same_bits(numbers):
+    sums = {ThreadEngine(threads).reduce(abs, add, numbers) for threads in (1, 2, 4)}
+    assert len(sums) == 1
+
+
+def test_maps_within_maps():
+    inner = ThreadEngine(2)
+    outer = inner.map(lambda n: sum(inner.map(abs, range(n))), range(20))
+    assert list(outer) == [n * (n - 1) // 2 for n in range(20)]
+
+
+# Which engine.
+
+
+def test_the_default_is_every_usable_core():
+    assert isinstance(current(), ThreadEngine)
+    assert current().n_workers == usable_cores() == ThreadEngine().n_workers
+    if hasattr(os, "sched_getaffinity"):
+        assert usable_cores() == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_no_threads_are_too_few(threads):
+    with pytest.raises(ParameterError, match=f"threads must be 1 or more, not {threads}"):
+        ThreadEngine(threads)
+
+
+def test_with_restores_what_was():
+    one, two = ThreadEngine(1), ThreadEngine(2)
+    with use(one):
+        assert current() is one
+        with use(two):
+            assert current() is two
+        assert current() is one
+        with pytest.raises(ZeroDivisionError), use(two):
+            raise ZeroDivisionError
+        assert current() is one
+    assert current() not in (one, two)
+
+
+def test_a_statement_holds_till_the_next():
+    with use(ThreadEngine(1)):  # so that the statements below end with the test
+        two, three = ThreadEngine(2), ThreadEngine(3)
+        use(two)
+        assert current() is two
+        use(three)
+        assert current() is three
+    assert current().n_workers == usable_cores()
+
+
+def test_an_engine_is_anything_with_its_methods():
+    class Backwards:
+        n_workers = 1
+
+        def map(self, function, items):
+            return iter([function(item) for item in reversed(list(items))][::-1])
+
+        def reduce(self, function, combine, items):
+            return ThreadEngine(1).reduce(function, combine, items)
+
+    mine: engine.Engine = Backwards()
+    with use(mine):
+        assert current() is mine
+        assert list(current().map(abs, [-1, -2])) == [1, 2]
