@@ -38,7 +38,7 @@ def test_importing_is_instant_and_light():
     ("name", "loads", "spares"),
     [
         ("EigentextError", (), HEAVY),
-        ("engine", (), HEAVY),
+        ("engine", (), ("numba", "sklearn", "scipy", "typer", "pyarrow")),
         ("TextCorpus", ("pyarrow",), ("numba", "sklearn", "scipy", "typer")),
         ("storage", ("numpy",), ("numba", "sklearn", "scipy", "typer", "pyarrow")),
     ],

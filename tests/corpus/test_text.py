@@ -70,6 +70,13 @@ def test_texts(texts, unit, block_bytes):
         assert list(corpus) == twin(texts, unit)
 
 
+def test_texts_come_in_blocks():
+    corpus = TextCorpus(["ab cd"] * 100)
+    for block_bytes, n_blocks in ((1, 100), (10, 50), (1000, 1)):
+        with small_blocks(block_bytes):
+            assert len(list(corpus.blocks())) == n_blocks
+
+
 @given(SOME, st.sampled_from(UNITS), st.integers(1, 30))
 def test_files(folder, texts, unit, block_bytes):
     with small_blocks(block_bytes):
@@ -294,7 +301,7 @@ def test_the_first_of_two_bad_bytes_is_named(tmp_path):
     path.write_bytes(path.read_bytes() + b"\xff\n")
     with pytest.raises(CorpusError, match="line 2: a NUL byte"):
         list(TextCorpus(path))
-    path.write_bytes(b"\xff\na\0")
+    path.write_bytes(b"\xff\na\0\n")
     with pytest.raises(CorpusError, match="line 1: byte 0xff"):
         list(TextCorpus(path))
 

@@ -26,11 +26,8 @@ from eigentext.storage.files import _DTYPES, replacing
 
 FORM = "eigentext.test.v1"
 STRINGS = st.lists(st.text(st.characters(exclude_categories=("Cs",))))
-ARRAYS = st.sampled_from(list(_DTYPES.values())).flatmap(
-    lambda dtype: hnp.arrays(
-        dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
-    )
-)
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
+ARRAYS = st.sampled_from(list(_DTYPES.values())).flatmap(lambda dtype: hnp.arrays(dtype, SHAPES))
 
 
 @pytest.fixture(scope="module")
@@ -204,10 +201,7 @@ except EigentextError as error:
     [
         ("folder", "folder: is a folder; name a file in it, as in .*folder/model"),
         (".", "is a folder"),
-        (
-            "missing/model",
-            r"missing/model: cannot be written \(No such file.*another place with -o",
-        ),
+        ("missing/model", r"missing/model: cannot be written \(No such file.*with -o"),
         ("file/model", r"cannot be written \(Not a directory\)"),
         ("x" * 300, r"cannot be written \(File name too long\)"),
         ("/proc/model", r"/proc/model: cannot be written"),
@@ -228,7 +222,7 @@ def test_a_folder_that_is_read_only():
             Path(closed).chmod(mode)
             with (
                 as_nobody(),
-                pytest.raises(EigentextError, match=r"Permission denied\).*permissions"),
+                pytest.raises(EigentextError, match=r"Permission denied.*permissions"),
             ):
                 check_writable(Path(closed, "model"))
         Path(closed).chmod(0o700)
@@ -350,9 +344,7 @@ ENTRY = {"dtype": "I64", "shape": [2], "data_offsets": [0, 16]}
 )
 def test_entries_that_are_wrong(tmp_path, entry):
     path = with_header(tmp_path / "model", {**about(), "x": entry}, bytes(16))
-    with pytest.raises(
-        ModelFileError, match="damaged or cut short; copy it again or fit the model"
-    ):
+    with pytest.raises(ModelFileError, match="damaged or cut short; copy it again or fit"):
         read_saved(path)
     with_header(path, {**about(), "x": ENTRY}, bytes(16))
     assert np.array_equal(read_saved(path)[0]["x"], [0, 0])
@@ -376,7 +368,7 @@ def test_entries_that_are_wrong(tmp_path, entry):
     ids=range(11),
 )
 def test_headers_that_are_wrong(tmp_path, header):
-    with pytest.raises(ModelFileError, match="model: (damaged|not an eigentext file)"):
+    with pytest.raises(ModelFileError, match=r"model: (damaged|not an eigentext file)"):
         read_saved(with_header(tmp_path / "model", header))
 
 
@@ -391,6 +383,7 @@ def test_headers_that_are_wrong(tmp_path, header):
         (np.array([], np.int64), b"ab"),
         (np.array([0, 1], np.int32), b"ab"),
         (np.array([[0, 1]]), b"ab"),
+        (np.array([0.0, 0.0]), b"ab"),
         (None, b"ab"),
     ],
 )

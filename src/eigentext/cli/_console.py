@@ -5,11 +5,14 @@ import os
 import re
 import resource
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
@@ -92,6 +95,7 @@ def work(*, quiet: bool, threads: int | None = None) -> Iterator["Watch"]:
     watch = Watch(show=not quiet)
     with (
         tempfile.TemporaryDirectory(prefix="eigentext-") as scratch,
+        _safe_interrupts(),
         engine.use(engine.ThreadEngine(threads)),
         engine.report_to(watch),
         watch.bars,
@@ -100,6 +104,31 @@ def work(*, quiet: bool, threads: int | None = None) -> Iterator["Watch"]:
         if note and not quiet:
             messages.print(note, style="dim")
         yield watch
+
+
+@contextmanager
+def _safe_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait where Numba calls back into Python and takes no exception for an answer.
+
+    Raised as a kernel hands over its result, KeyboardInterrupt turns into a SystemError or a crash
+    (numba issue 2324); raised as compiled code is loaded, it is lost.
+    """
+
+    def interrupt(signal_number: int, frame: FrameType | None) -> None:
+        while frame:
+            if frame.f_code.co_name in ("_numba_unpickle", "_raw_object_cache_notify"):
+                threading.Timer(0.01, signal.raise_signal, [signal_number]).start()
+                return
+            frame = frame.f_back
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # else it is ignored, as under nohup
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Watch:
@@ -123,7 +152,7 @@ class Watch:
 
     def started(self, phase: Phase) -> None:
         """Show a new bar."""
-        self._tasks[id(phase)] = self.bars.add_task(phase.name, total=phase.total, unit=phase.unit)
+        self._tasks[id(phase)] = self.bars.add_task(phase.name, total=phase.total, phase=phase)
 
     def advanced(self, phase: Phase) -> None:
         """Move the bar."""
@@ -135,7 +164,7 @@ class Watch:
         done = phase.done or 1
         self.bars.update(self._tasks.pop(id(phase)), total=done, completed=done)
         if self._lines:
-            rate = _rate(phase.done / phase.seconds, phase.unit) if phase.seconds else ""
+            rate = _rate(phase)
             messages.print(f"{phase.name}: {phase.seconds:.2f} s{rate and f' ({rate})'}")
 
     def times(self) -> dict[str, float]:
@@ -148,17 +177,18 @@ class Watch:
 
 class _Rate(ProgressColumn):
     def render(self, task: Any) -> Text:
-        return Text(_rate(task.finished_speed or task.speed, task.fields["unit"]), style="cyan")
+        return Text(_rate(task.fields["phase"]), style="cyan")
 
 
-def _rate(speed: float | None, unit: str) -> str:
-    """The speed as in 3.1 M tokens/s or 54.0 MB/s; nothing if it or the unit is not known."""
-    if not (speed and unit):
+def _rate(phase: Phase) -> str:
+    """The speed so far, as in 3.1 M tokens/s or 54.0 MB/s; nothing if it is not known."""
+    if not (phase.unit and phase.done and phase.seconds):
         return ""
+    speed = phase.done / phase.seconds
     sizes = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
     size, letter = next(((s, f" {name}") for s, name in sizes if speed >= s), (1, ""))
-    gap = "" if letter and unit == "B" else " "
-    return f"{speed / size:.1f}{letter}{gap}{unit}/s"
+    gap = "" if letter and phase.unit == "B" else " "
+    return f"{speed / size:.1f}{letter}{gap}{phase.unit}/s"
 
 
 def can_print(text: str, stream: TextIO | None = None) -> bool:
@@ -180,9 +210,9 @@ def _prepare_kernels(scratch: str) -> str:
     try:
         from eigentext.moments._kernels import count_pairs
     except RuntimeError:
-        import numba
+        from numba.core import config
 
-        numba.config.CACHE_DIR = scratch
+        config.CACHE_DIR = scratch
         from eigentext.moments._kernels import count_pairs
 
         note = "compiling kernels for this run: set NUMBA_CACHE_DIR to a folder that keeps them"
@@ -210,6 +240,8 @@ def inputs(files: list[str]) -> Iterator[list[Path]]:
         try:
             yield [kept if name == "-" else Path(name) for name in files]
         except EigentextError as error:
+            if str(kept) not in str(error):
+                raise
             raise type(error)(str(error).replace(str(kept), "standard input")) from error
 
 

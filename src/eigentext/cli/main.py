@@ -1,11 +1,13 @@
 """The top of the command line: sub-commands, and what errors look like."""
 
+import io
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
+from rich.markup import escape
 
 import eigentext
 from eigentext.cli import demo, words
@@ -22,24 +24,36 @@ app = typer.Typer(
 app.add_typer(words.app, name="words")
 app.command("demo")(demo.demo)
 
+_UsageError: Any = typer.BadParameter.__base__  # click's; some versions of typer carry their own
+_INTERRUPTED = 130  # what typer makes of Ctrl-C
 
-def main(arguments: list[str] | None = None) -> None:
+
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command; exit with 0, 2 for a user's mistake (one line), 1 for anything else."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a word is no reason to stop
     try:
-        app(arguments)
+        status = app(arguments, prog_name="eigentext", standalone_mode=False)
     except EigentextError as error:
         _fail(str(error), 2)
-    except KeyboardInterrupt:
-        _fail("interrupted; nothing was written", 130)
-    except BrokenPipeError:  # `eigentext ... | head` is no mistake
-        sys.stderr.close()
-        sys.exit(0)
+    except _UsageError as error:
+        if not (message := error.format_message()):  # no arguments: the help was printed
+            sys.exit(2)
+        _fail(f"{message.rstrip('.')}; see {error.ctx.command_path} --help", 2)
+    except MemoryError:
+        _fail("out of memory; raise --min-count, or lower --dim, --threads or --memory", 1)
+    except OSError as error:
+        _fail(f"the system refused: {error}", 1)
     except Exception as error:
         traceback.print_exc()
         _fail(f"this is a bug in eigentext: {error!r}", 1)
+    if status == _INTERRUPTED:
+        _fail("interrupted; nothing was written", status)
+    sys.exit(status)
 
 
-def _fail(message: str, status: int) -> None:
+def _fail(message: str, status: int) -> NoReturn:
     print(f"eigentext: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(status)
 
@@ -72,7 +86,8 @@ def info(
     if json:
         print_json({"file": str(model), **about, "arrays": sizes})
         return
-    printer.print(f"[bold]{model}[/]  {about['format']}, written by eigentext {about['eigentext']}")
+    name, form, version = (escape(str(x)) for x in (model, about["format"], about.get("eigentext")))
+    printer.print(f"[bold]{name}[/]  {form}, written by eigentext {version}")
     for title, part in about.items():
         if title not in ("format", "eigentext"):
             _print_part(title, part)
@@ -81,11 +96,11 @@ def info(
 
 def _print_part(title: str, part: Any) -> None:
     if not isinstance(part, dict):
-        printer.print(f"[bold]{title}[/]  {_short(part)}")
+        printer.print(f"[bold]{escape(title)}[/]  {escape(_short(part))}")
         return
-    printer.print(f"[bold]{title}[/]")
+    printer.print(f"[bold]{escape(title)}[/]")
     for name, value in part.items():
-        printer.print(f"  {name:24} {_short(value)}", highlight=False)
+        printer.print(f"  {name:24} {_short(value)}", markup=False)
 
 
 def _short(value: Any) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.markup import escape
 
 from eigentext.cli._console import (
     DEFAULT_MEMORY,
@@ -13,6 +14,9 @@ from eigentext.cli._console import (
     QuietFlag,
     ThreadsOption,
     Watch,
+    check_model_path,
+    check_no_input,
+    destination,
     inputs,
     peak_memory,
     print_json,
@@ -43,18 +47,20 @@ ErrorsOption = Annotated[
 def fit(
     files: FilesArgument,
     output: OutputOption,
-    dim: Annotated[int, typer.Option("--dim", help="Dimension of the vectors.")] = 300,
-    window: Annotated[int, typer.Option(help="Context words on each side.")] = 5,
-    min_count: Annotated[int, typer.Option(help="Rarer words share one symbol.")] = 5,
-    max_size: Annotated[int | None, typer.Option(help="Largest vocabulary.")] = None,
+    dim: Annotated[int, typer.Option("--dim", min=1, help="Dimension of the vectors.")] = 300,
+    window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 5,
+    min_count: Annotated[int, typer.Option(min=1, help="Rarer words share one symbol.")] = 5,
+    max_size: Annotated[int | None, typer.Option(min=1, help="Largest vocabulary.")] = None,
     transform: Annotated[
         Literal["sqrt", "two-thirds", "log", "none"], typer.Option(help="Of the counts.")
     ] = "sqrt",
     scaling: Annotated[
         Literal["cca", "ppmi", "reg", "none"], typer.Option(help="Of the transformed counts.")
     ] = "cca",
-    alpha: Annotated[float, typer.Option(help="Smoothing of the context distribution.")] = 0.75,
-    beta: Annotated[float, typer.Option(help="Exponent of the singular values.")] = 0.0,
+    alpha: Annotated[
+        float, typer.Option(max=1, help="Smoothing of the context distribution.")
+    ] = 0.75,
+    beta: Annotated[float, typer.Option(max=1, help="Exponent of the singular values.")] = 0.0,
     context: Annotated[
         Literal["bag", "list"], typer.Option(help="list: position-sensitive contexts.")
     ] = "bag",
@@ -83,9 +89,8 @@ def fit(
 ) -> None:
     """Learn word vectors from text and write them as one model file."""
     from eigentext import Eigenwords, TextCorpus
-    from eigentext.storage import check_writable
 
-    check_writable(output)
+    check_model_path(output)
     started = time.perf_counter()
     model = Eigenwords(
         dim,
@@ -105,7 +110,8 @@ def fit(
         corpus = TextCorpus(
             paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
         )
-        model.fit(corpus, memory=memory.bytes, cache=_cache(cache, no_cache))
+        check_no_input(output, corpus.files)
+        model.fit(corpus, memory=memory, cache=_cache(cache, no_cache))
         _save(model, output)
     _report(model, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
 
@@ -131,10 +137,9 @@ def add(
     """Add text to a model fitted with --keep-moments whole; equal to fitting all text again."""
     from eigentext import TextCorpus
     from eigentext.corpus.tokenizers import NAMED
-    from eigentext.storage import check_writable
 
     output = output or model
-    check_writable(output)
+    check_model_path(output)
     started = time.perf_counter()
     words = _load(model)
     options = words.provenance_["options"]
@@ -144,10 +149,12 @@ def add(
             "line does not have; add the text in Python with partial_fit"
         )
     with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+        corpus = TextCorpus(paths, errors=errors, **options)
+        check_no_input(output, corpus.files)
         words.partial_fit(
-            TextCorpus(paths, errors=errors, **options),
+            corpus,
             fixed_vocabulary=fixed_vocabulary,
-            memory=memory.bytes,
+            memory=memory,
             cache=_cache(cache, no_cache),
         )
         _save(words, output)
@@ -168,7 +175,7 @@ def neighbors(
         print_json(found)
         return
     for word, near in found.items():
-        printer.print(f"[bold]{word}[/]")
+        printer.print(word, style="bold", markup=False)
         _print_scored(near)
 
 
@@ -187,14 +194,16 @@ def analogy(
     if json:
         print_json(found)
         return
-    printer.print(f"[bold]{a}[/] : [bold]{b}[/] = [bold]{c}[/] :")
+    printer.print("[bold]{}[/] : [bold]{}[/] = [bold]{}[/] :".format(*map(escape, (a, b, c))))
     _print_scored(found)
 
 
 @app.command()
 def export(
     model: ModelArgument,
-    output: OutputOption,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write; - is standard output.")
+    ],
     format: Annotated[
         Literal["word2vec", "word2vec-binary", "glove"], typer.Option("--format")
     ] = "word2vec",
@@ -203,12 +212,18 @@ def export(
 ) -> None:
     """Write the vectors in a format that gensim and others open."""
     vectors = _load(model)
-    vectors.export(output, format)
+    check_no_input(output, [model])
+    with destination(output) as path:
+        vectors.export(path, format)
+    if str(output) == "-":
+        return
     n_words, dim = vectors.vectors_.shape
     if json:
         print_json({"output": str(output), "format": format, "n_words": n_words, "dim": dim})
     elif not quiet:
-        printer.print(f"{output}: {n_words} vectors of {dim} dimensions, {format} format")
+        printer.print(
+            f"{output}: {n_words:,} vectors of {dim} dimensions, {format} format", markup=False
+        )
 
 
 def _load(path: Path) -> Any:
@@ -256,5 +271,6 @@ def _report(
     elif not quiet:
         printer.print(
             f"{output}: {n_words:,} words in {dim} dimensions from {summary['n_tokens']:,} tokens; "
-            f"{seconds:.1f} s, {summary['peak_memory'] / 1e6:,.0f} MB at most"
+            f"{seconds:.1f} s, {summary['peak_memory'] / 1e6:,.0f} MB at most",
+            markup=False,
         )
