@@ -1,6 +1,8 @@
 """Threads change when things are done, never what comes out or in which order."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from operator import add
@@ -105,7 +107,7 @@ def test_what_waits_behind_an_error_is_not_begun():
         begun.append(number)
         if number == 0:
             raise ZeroDivisionError
-        time.sleep(0.05)
+        time.sleep(0.3)
 
     with pytest.raises(ZeroDivisionError):
         list(ThreadEngine(2).map(work, range(100)))
@@ -128,7 +130,41 @@ def test_no_threads_are_left_behind():
     next(results)
     assert threading.active_count() > before
     results.close()
-    assert threading.active_count() == before
+    del results
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+
+
+def test_threads_serve_one_map_after_another():
+    engine = ThreadEngine(2)
+    names = {
+        name
+        for _ in range(50)
+        for name in engine.map(lambda _: threading.current_thread().name, range(4))
+    }
+    assert len(names) <= 2
+
+
+def test_a_worker_may_map_in_turn():
+    engine = ThreadEngine(2)
+    sums = engine.map(lambda n: sum(engine.map(abs, range(n))), range(20))
+    assert list(sums) == [n * (n - 1) // 2 for n in range(20)]
+
+
+def test_a_forked_process_gets_threads_of_its_own():
+    code = """
+import os
+from eigentext.engine import ThreadEngine
+engine = ThreadEngine(2)
+assert list(engine.map(abs, [-1, 2])) == [1, 2]
+child = os.fork()
+assert list(engine.map(abs, [-3, 4])) == [3, 4]
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

@@ -98,6 +98,15 @@ def test_cut_moments_of_one_vocabulary_add_up(a, b):
     assert parts.restrict(words) == whole.restrict(words)
 
 
+def test_a_given_vocabulary_is_fixed_even_if_it_holds_all_words():
+    fixed = moments(["a b"]).restrict(["a", "b"])
+    assert not fixed.whole
+    both = fixed + moments(["a b c"])
+    assert sorted(both.vocabulary) == ["a", "b"]
+    assert both.rare_count == 1
+    assert moments(["a b"]).restrict(min_count=1).whole
+
+
 @given(LINES, SETTINGS, st.integers(1, 4), st.integers(1, 5))
 def test_cutting_later_equals_cutting_at_once(lines, settings, min_count, max_size):
     lines = [*spaced(lines), "a a a b"]

@@ -1,11 +1,12 @@
 """The engine of one machine: threads over shards, calling code that lets go of the GIL."""
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from functools import reduce
+from functools import cache, reduce
 from itertools import islice
 from typing import Protocol, TypeVar
 
@@ -13,6 +14,7 @@ from eigentext.errors import ParameterError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_thread = threading.local()
 
 
 class Engine(Protocol):
@@ -47,25 +49,36 @@ class ThreadEngine:
         if n_threads is not None and n_threads < 1:
             raise ParameterError(f"threads must be 1 or more, not {n_threads}")
         self.n_workers = n_threads or usable_cores()
+        self._owner = -1
+
+    @property
+    def _pool(self) -> ThreadPoolExecutor:
+        # Kept from one map to the next (the SVD makes hundreds of short ones), but not over a fork,
+        # which threads do not survive.
+        if self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._threads = ThreadPoolExecutor(self.n_workers, "eigentext", _mark_worker)
+        return self._threads
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """See :meth:`Engine.map`; at most two results a worker wait, so memory stays bounded."""
-        if self.n_workers == 1:
+        # A worker that maps in turn works alone: were it to wait for the others, all might wait.
+        if self.n_workers == 1 or getattr(_thread, "is_worker", False):
             yield from map(function, items)
             return
         queue = iter(items)
-        with ThreadPoolExecutor(self.n_workers) as pool:
-            try:
-                waiting: deque[Future[Result]] = deque(
-                    pool.submit(function, item) for item in islice(queue, 2 * self.n_workers)
-                )
-                while waiting:
-                    result = waiting.popleft().result()
-                    waiting.extend(pool.submit(function, item) for item in islice(queue, 1))
-                    yield result
-            finally:
-                # An error or Ctrl-C must not wait for work that nobody wants any more.
-                pool.shutdown(wait=False, cancel_futures=True)
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in islice(queue, 2 * self.n_workers):
+                waiting.append(self._pool.submit(function, item))
+            while waiting:
+                result = waiting.popleft().result()
+                waiting.extend(self._pool.submit(function, item) for item in islice(queue, 1))
+                yield result
+        finally:
+            # An error or Ctrl-C must not wait for work that nobody wants any more.
+            for future in waiting:
+                future.cancel()
 
     def reduce(
         self,
@@ -77,12 +90,21 @@ class ThreadEngine:
         return reduce(combine, self.map(function, items))
 
 
+def _mark_worker() -> None:
+    _thread.is_worker = True
+
+
 _engine: ContextVar[Engine | None] = ContextVar("eigentext_engine", default=None)
 
 
 def current() -> Engine:
     """The engine in use: the one last given to :func:`use`, else all cores of this machine."""
-    return _engine.get() or ThreadEngine()
+    return _engine.get() or _all_cores()
+
+
+@cache
+def _all_cores() -> ThreadEngine:
+    return ThreadEngine()
 
 
 class use:  # noqa: N801 - reads as a verb: ``use(ThreadEngine(1))`` or ``with use(...):``

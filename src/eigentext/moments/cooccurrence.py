@@ -183,13 +183,16 @@ class CooccurrenceMoments(Saved):
     ) -> Self:
         """Keep only some words (given, or by count); the others become `RARE`.
 
-        Equal, bit for bit, to counting the corpus with that vocabulary from the start.
+        Equal, bit for bit, to counting the corpus with that vocabulary from the start. A given
+        vocabulary is fixed: the answer is cut even if it holds every word so far.
         """
         old = self.vocabulary
         if vocabulary is None:
             new = Vocabulary.from_counts(
                 old.words, old.counts, min_count=min_count, max_size=max_size
             )
+            if len(new) == len(old):  # nothing to cut; whole moments stay whole
+                return self
         else:
             # Kept in the order given, so that it agrees with the moments it comes from; words
             # that never occurred here have empty rows.
@@ -200,8 +203,6 @@ class CooccurrenceMoments(Saved):
                 raise MomentsError(f"{unknown!r} is not in these moments, which are {self.limits}")
             new = Vocabulary(names, np.where(places < 0, 0, old.counts[places]))
         outside = int(old.counts.sum() - new.counts.sum())
-        if self.whole and outside == 0 and new == old:
-            return self
         places = np.append(new.ids_of(old.words), np.int32(-1))
         places[places < 0] = len(new)
         return replace(
