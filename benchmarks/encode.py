@@ -1,6 +1,6 @@
 """Text -> integers: read, split, number and count the words of text8-prefix (12.6 million tokens).
 
-    .venv/bin/python benchmarks/encode.py
+Run it with ``.venv/bin/python benchmarks/encode.py``.
 """
 
 import time
@@ -50,7 +50,7 @@ def eigentext_threads(n_threads: int) -> dict:
 
 
 def _figures(n_tokens: int, n_words: int, start: float) -> dict:
-    # Imports are left out of the time: they are the same for a short text and a long one.
+    # Imports are left out of the wall time: they are the same for a short text and a long one.
     wall = time.perf_counter() - start
     return {"wall": wall, "Mtokens/s": n_tokens / wall / 1e6, "tokens": n_tokens, "words": n_words}
 

@@ -1,24 +1,24 @@
-"""Rank-300 SVD of text8-prefix's sqrt-CCA matrix: time, memory, and distance from the exact subspace.
+"""Rank-300 SVD of text8-prefix's sqrt-CCA matrix: time, memory, distance from the exact answer.
 
-    .venv/bin/python benchmarks/svd.py
-
-The distance is the mean sine of the principal angles between the first 300 left singular vectors and
-those of ARPACK run to convergence (kept in the temporary folder after the first run).
+Run it with ``.venv/bin/python benchmarks/svd.py``. The distance is the mean and largest sine of the
+principal angles between the first 300 left singular vectors and those of ARPACK run to convergence
+(which is kept in the temporary folder after the first run).
 """
 
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
-from _harness import main, unpacked
 
+from _harness import main, unpacked
 from eigentext import CooccurrenceMoments
 from eigentext.corpus import encode
 from eigentext.factor import svd
 from eigentext.words import scaled_counts
 
 RANK = 300
-FOLDER = Path("/tmp/eigentext-benchmarks")
+FOLDER = Path(tempfile.gettempdir(), "eigentext-benchmarks")
 
 
 def omega():

@@ -30,6 +30,7 @@ from eigentext.factor.products import Factorable, factorable, rows_times, transp
 Method = Literal["auto", "exact", "randomized", "krylov"]
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
 _BLOCK = 32  # columns of a Krylov block
+_SPARE = 1.5  # spare dimensions by default, as a multiple of the rank: see docs/results.md
 _FEWEST_BLOCKS = 10  # a small rank needs the powers of A as much as a large one
 _EXACT_CELLS = 1 << 20  # up to 1024 x 1024, the exact answer is also the fastest
 
@@ -55,8 +56,8 @@ def svd(
         "auto" is exact for small or nearly square problems (where `rank` is a large part of
         ``min(n, d)``) and for dense arrays of moderate size, else Krylov.
     n_oversamples : int, optional
-        Spare dimensions of the subspace: by default 20 for "randomized"; for "krylov" about as
-        many again as `rank`.
+        Spare dimensions of the subspace: by default 20 for "randomized" and
+        one and a half times `rank` for "krylov".
     n_iter : int, optional
         Power iterations ("randomized": 4) or number of blocks of the Krylov space.
     random_state : int or Generator
@@ -93,8 +94,8 @@ def svd(
                 steps = 4 if n_iter is None else n_iter
                 U, s, Vt = _randomized(factorable(A), rank, spare, steps, random_state)
             case "krylov":
-                spare = rank if n_oversamples is None else n_oversamples
-                enough = max(_FEWEST_BLOCKS, -(-(rank + spare) // _BLOCK) + 1)
+                spare = _SPARE * rank if n_oversamples is None else n_oversamples
+                enough = max(_FEWEST_BLOCKS, int(-(-(rank + spare) // _BLOCK)) + 1)
                 steps = min(enough, min(A.shape) // _BLOCK) if n_iter is None else n_iter
                 U, s, Vt = _krylov(factorable(A), rank, steps, random_state)
             case _:
@@ -106,7 +107,9 @@ def svd(
 
 def _best_method(A: Any, rank: int) -> Method:
     n, d = A.shape
-    fits = 2 * rank + 2 * _BLOCK < min(n, d)  # else a Krylov space is most of the whole space
+    fits = (1 + _SPARE) * rank + 2 * _BLOCK < min(
+        n, d
+    )  # else a Krylov space is most of the whole space
     if n * d <= _EXACT_CELLS or (not fits and n * d <= 32 * _EXACT_CELLS):
         return "exact"
     return "krylov" if fits else "randomized"
