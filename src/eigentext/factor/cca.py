@@ -35,6 +35,7 @@ from sklearn.utils.validation import (
 )
 
 from eigentext.errors import ParameterError
+from eigentext.factor.products import sparse_times, sparse_transposed_times
 from eigentext.factor.svd import svd
 
 __all__ = ["CCA"]
@@ -335,6 +336,23 @@ class _DiagonalRoot(LinearOperator):
         return self._rmatmat(x.reshape(-1, 1))
 
 
+class _Sparse(LinearOperator):
+    """A sparse matrix, multiplied on all cores."""
+
+    def __init__(self, C):
+        self.C = C
+        super().__init__(C.dtype, C.shape)
+
+    def _matmat(self, X):
+        return sparse_times(self.C, np.ascontiguousarray(X))
+
+    def _rmatmat(self, X):
+        return sparse_transposed_times(self.C, np.ascontiguousarray(X))
+
+    def _rmatvec(self, x):
+        return self._rmatmat(x.reshape(-1, 1))
+
+
 def _gap(rows, square, r) -> float:
     """1 - |u|^2 = P(empty row) + sum_j p_j (p_j Var[x_j | x_j != 0] + r) / D_j: no cancellation."""
     n, k = rows.shape
@@ -369,7 +387,7 @@ def _omega(x: _View, y: _View, n: int):
         C = (C.toarray() if issparse(C) else C) / n - np.outer(x.shift, y.shift)
         return x.W.T @ C @ y.W
     # One row of the one-hot view meets one row of the other: no more nonzeros than that one has.
-    C = aslinearoperator(csr_array(x.rows).T @ csr_array(y.rows) / n)
+    C = _Sparse(csr_array(csr_array(x.rows).T @ csr_array(y.rows) / n))
     means = aslinearoperator(x.shift[:, None]) @ aslinearoperator(y.shift[None, :])
     return aslinearoperator(x.W).H @ (C - means) @ aslinearoperator(y.W)
 
