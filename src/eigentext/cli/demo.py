@@ -112,7 +112,7 @@ def _frequent_words(counts: Any) -> tuple[int, int]:
 def _some_words(model: Any, n_words: int = 12) -> list[str]:
     """Longer words from the middle of the frequency list: those that people look for."""
     words = model.vocabulary_.words
-    longer = [word for word in words if len(word) > 3 and word.isalpha()] or words
+    longer = [word for word in words if 3 < len(word) < 25 and word.isalpha()] or words
     step = max(1, min(len(longer), 1000) // n_words)
     return list(islice(longer, step // 2, None, step))[:n_words]
 

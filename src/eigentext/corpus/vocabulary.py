@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -111,9 +112,9 @@ class Vocabulary:
         return {word: place for place, word in enumerate(self.words)}
 
     def _unknown(self, word: str) -> str:
-        # Spelling distance is slow: compare only words of about the same length.
+        # Spelling distance is slow: compare only frequent words of about the same length.
         near = (w for w in self.words if abs(len(w) - len(word)) <= 2)
-        close = difflib.get_close_matches(word, near, n=3, cutoff=0.7)
+        close = difflib.get_close_matches(word, islice(near, 50_000), n=3, cutoff=0.7)
         if word.lower() != word and word.lower() in self:
             close = [word.lower(), *(w for w in close if w != word.lower())][:3]
         hint = f"did you mean {', '.join(close)}?" if close else "it may be rarer than min_count"

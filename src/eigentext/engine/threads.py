@@ -56,8 +56,8 @@ class ThreadEngine:
         # Kept from one map to the next (the SVD makes hundreds of short ones), but not over a fork,
         # which threads do not survive.
         if self._owner != os.getpid():
-            self._owner = os.getpid()
             self._threads = ThreadPoolExecutor(self.n_workers, "eigentext", _mark_worker)
+            self._owner = os.getpid()  # last: another thread may be asking too
         return self._threads
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -1,0 +1,182 @@
+"""The command as a whole: exit status, one line for a mistake, `info`, pipes and Ctrl-C."""
+
+import importlib.metadata
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import eigentext as et
+from eigentext.errors import CorpusError
+
+LONG_FIT = ("--dim", "400", "--no-cache")
+
+
+@pytest.fixture
+def fails_with(cli, monkeypatch, text, tmp_path):
+    """Run a fit in which something goes wrong."""
+
+    def run(error: BaseException):
+        def fit(*arguments, **options):
+            raise error
+
+        monkeypatch.setattr(et.Eigenwords, "fit", fit)
+        return cli("words", "fit", text, "-o", tmp_path / "model", "--quiet")
+
+    return run
+
+
+def test_version_and_help(cli, process):
+    assert cli("--version").out == process("--version").out == f"eigentext {et.__version__}\n"
+    for command in ((), ("words",), ("words", "fit")):
+        shown = cli(*command, "--help")
+        assert shown.status == 0
+        assert shown.err == ""
+    assert "--keep-moments" in shown.out
+
+
+def test_no_command_shows_the_help(cli):
+    for command in ((), ("words",)):
+        shown = cli(*command)
+        assert shown.status == 2
+        assert "Commands" in shown.out
+
+
+def test_the_installed_command_is_this_one():
+    (command,) = importlib.metadata.entry_points(group="console_scripts", name="eigentext")
+    assert command.load() is sys.modules["eigentext.cli"].main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "about", "help_for"),
+    [
+        (["nonsense"], "nonsense", "eigentext"),
+        (["words", "fit", "a", "-o", "b", "--nonsense"], "--nonsense", "eigentext words fit"),
+        (["words", "fit"], "files", "eigentext words fit"),
+        (["words", "fit", "a"], "--output", "eigentext words fit"),
+        (["words", "fit", "a", "-o", "b", "--transform", "cube"], "cube", "eigentext words fit"),
+        (["words", "neighbors", "a", "b", "-n", "0"], "-n", "eigentext words neighbors"),
+        (["demo", "--threads", "two"], "--threads", "eigentext demo"),
+    ],
+)
+def test_usage_errors_are_one_line_too(cli, arguments, about, help_for):
+    line = cli(*arguments).mistake
+    assert about in line
+    assert line.endswith(f"; see {help_for} --help")
+
+
+def test_a_mistake_is_one_line_even_if_its_message_is_not(fails_with):
+    assert fails_with(CorpusError("bad\n  text;\tmend it")).mistake == "bad text; mend it"
+
+
+def test_a_bug_says_so_with_a_traceback(fails_with):
+    result = fails_with(ZeroDivisionError("by zero"))
+    assert result.status == 1
+    assert "Traceback" in result.err
+    assert result.err.endswith(
+        "eigentext: this is a bug in eigentext: ZeroDivisionError('by zero')\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (OSError(28, "No space left on device", "/tmp/x"), "No space left on device: '/tmp/x'"),
+        (MemoryError(), "out of memory; raise --min-count"),
+    ],
+)
+def test_the_machine_gives_up(fails_with, error, line):
+    result = fails_with(error)
+    assert result.status == 1
+    assert result.err.startswith("eigentext: ")
+    assert result.err.count("\n") == 1
+    assert line in result.err
+
+
+def test_info_tells_all(cli, model):
+    result = cli("info", model)
+    assert result.status == 0
+    assert f"{model}  eigentext.words.v1, written by eigentext {et.__version__}" in result.out
+    for line in ("n_components             4", "words_without_context    0", "vectors"):
+        assert line in result.out
+    told = json.loads(cli("info", model, "--json").out)
+    loaded = et.load(model)
+    assert told["parameters"] == loaded.get_params()
+    assert told["diagnostics"] == loaded.diagnostics_
+    assert told["arrays"]["vectors"] == list(loaded.vectors_.shape)
+
+
+def test_info_of_statistics_and_of_a_newer_format(cli, tmp_path, model):
+    et.CooccurrenceMoments.from_corpus(["a b", "b c"]).save(tmp_path / "moments")
+    assert "eigentext.cooccurrence.v1" in cli("info", tmp_path / "moments").out
+    arrays, _ = et.storage.read_saved(model)
+    et.storage.write_saved(tmp_path / "newer", "eigentext.words.v99", arrays, {"[/]": "[b]"})
+    told = cli("info", tmp_path / "newer").out
+    assert "eigentext.words.v99" in told
+    assert "[/]  [b]" in told  # no markup of ours
+
+
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_a_closed_pipe_is_no_mistake(model, option):
+    words = list(et.load(model).vocabulary_) * 200
+    command = [sys.executable, "-m", "eigentext", "words", "neighbors", model, *words, *option]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_full_disk_behind_standard_output(process, model):
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(
+            [sys.executable, "-m", "eigentext", "words", "export", model, "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "eigentext: the system refused: [Errno 28] No space left on device\n"
+
+
+# Ctrl-C.
+
+
+def start(*arguments, **options) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "eigentext", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(("threads", "phase"), [(1, "read and encode"), (2, "scale")])
+def test_ctrl_c_leaves_nothing_behind(tmp_path, long_text, threads, phase):
+    for folder in ("out", "tmp"):
+        (tmp_path / folder).mkdir()
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    options = ("-o", tmp_path / "out" / "model", "--threads", threads, *LONG_FIT)
+    with start("words", "fit", long_text, *options, env=environment) as process:
+        assert any(line.startswith(phase) for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == 130
+    assert err.endswith("eigentext: interrupted; nothing was written\n")
+    assert "Traceback" not in err
+    assert out == ""
+    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []
+
+
+def test_ctrl_c_while_reading_standard_input(tmp_path):
+    with start("words", "fit", "-", "-o", tmp_path / "model", stdin=subprocess.PIPE) as process:
+        process.stdin.write("a b c\n" * 100_000)  # more than a pipe holds: it is reading
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == "eigentext: interrupted; nothing was written\n"
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
