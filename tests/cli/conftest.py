@@ -52,12 +52,9 @@ def process():
 
     def run(*arguments, before: str = "", env: dict[str, str] | None = None, **options) -> Result:
         code = f"{before}\nfrom eigentext.cli import main\nmain()"
+        launch = ("-c", code) if before else ("-m", "eigentext")
         done = subprocess.run(
-            [
-                sys.executable,
-                *(("-c", code) if before else ("-m", "eigentext")),
-                *map(str, arguments),
-            ],
+            [sys.executable, *launch, *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=120,

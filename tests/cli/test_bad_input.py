@@ -1,4 +1,4 @@
-"""Bad input gets one line that names the place and the remedy, and nothing is lost or half written."""
+"""Bad input gets one line with the place and the remedy; nothing is lost or half written."""
 
 import signal
 import subprocess

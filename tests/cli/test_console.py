@@ -47,7 +47,7 @@ def test_memory_as_people_write_it(written, n_bytes):
 
 @pytest.mark.parametrize("nonsense", ["", "GB", "-1GB", "2XB", "1.2.3GB", "nan", "٣GB", "two", "0"])
 def test_memory_that_is_no_size(nonsense):
-    with pytest.raises(typer.BadParameter, match="2GB or 500MB|the least is 10MB"):
+    with pytest.raises(typer.BadParameter, match=r"2GB or 500MB|the least is 10MB"):
         _console.parse_memory(nonsense)
 
 
