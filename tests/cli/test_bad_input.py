@@ -1,5 +1,6 @@
 """Bad input gets one line with the place and the remedy; nothing is lost or half written."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -202,14 +203,19 @@ def test_a_disk_that_fills_up_while_saving(process, text, tmp_path):
 
 
 @pytest.mark.parametrize("older", [True, False])
-def test_a_killed_fit_leaves_the_old_model_or_none(long_text, model, tmp_path, older):
+def test_a_killed_fit_leaves_the_old_model_or_none(
+    long_text, model, tmp_path, tmp_path_factory, older
+):
     output = tmp_path / "model"
     if older:
         output.write_bytes(model.read_bytes())
     before = contents(tmp_path)
     command = [sys.executable, "-m", "eigentext", "words", "fit", long_text, "-o", output]
     with subprocess.Popen(
-        [*command, "--dim", "400", "--no-cache"], stderr=subprocess.PIPE, text=True
+        [*command, "--dim", "400", "--no-cache"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path_factory.mktemp("tmp"))},  # kill leaves it full
     ) as process:
         assert any(line.startswith("count") for line in process.stderr)
         process.kill()

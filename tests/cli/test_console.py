@@ -215,6 +215,14 @@ def test_bars_in_ascii_and_the_note_on_compiling(text, tmp_path):
     assert "compiling" not in second
 
 
+def test_without_compilation(process, tmp_path):
+    (tmp_path / "text.txt").write_text("a b c\n" * 9)
+    fit = ("words", "fit", tmp_path / "text.txt", "-o", tmp_path / "model", "--dim", 2)
+    result = process(*fit, env={"NUMBA_DISABLE_JIT": "1"})
+    assert result.status == 0, result.err
+    assert "compiling" not in result.err
+
+
 def test_numba_finds_no_folder_to_keep_kernels_in(process, text, tmp_path, without_privileges):
     installed = shutil.copytree(
         Path(eigentext.__file__).parent,

@@ -52,7 +52,8 @@ def test_the_installed_text(process, cli, here):
 
     taken = times(story)
     assert set(taken) > {"gather text", "read and encode", "count", "factor", "save", "all"}
-    assert sum(taken.values()) - taken["all"] == pytest.approx(taken["all"], rel=0.2)
+    whole = taken.pop("all")
+    assert sum(taken.values()) < whole + 0.1
     assert "gather text: " in result.err
 
     neighbors, add, export, fit = next_steps(story)
@@ -77,9 +78,7 @@ def test_a_text_of_ones_own(cli, text, here):
     assert result.status == 0
     model = et.load(output)
     assert model.provenance_["n_tokens"] == 4_000
-    assert (
-        f"Words from {text}\n4,000 tokens, 23 words, {model.n_components} dimensions" in result.out
-    )
+    assert f"Words from {text}\n4,000 tokens, 23 words, 5 dimensions\n" in result.out
     for word in ("teacher", "village"):
         near = ", ".join(other for other, _ in model.most_similar(word, 6))
         assert re.search(rf"^  {word} +{near}$", result.out, re.MULTILINE)
@@ -131,7 +130,7 @@ def test_a_tiny_text(cli, here, content):
 
 
 def test_rare_words_count_when_there_are_few(cli, here, zipf_lines):
-    for n_lines, min_count in ((6, 1), (60, 2), (2000, 5)):
+    for n_lines, min_count in ((6, 1), (100, 2), (2000, 5)):
         (here / "text.txt").write_text("\n".join(zipf_lines(n_lines, n_words=200)))
         assert cli("demo", "text.txt", "-o", "model", "--dim", 3, "--quiet").status == 0
         assert et.load("model").min_count == min_count

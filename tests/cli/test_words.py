@@ -135,14 +135,6 @@ def test_standard_input(fit, text, more_text, standard_input):
     assert np.array_equal(mixed.vectors_, expected.vectors_)
 
 
-def test_standard_input_of_a_process(process, text, tmp_path):
-    result = process(
-        "words", "fit", "-", "-o", tmp_path / "model", *SMALL, "-q", input=text.read_text()
-    )
-    assert (result.status, result.out, result.err) == (0, "", "")
-    assert len(et.load(tmp_path / "model").vocabulary_) == 23
-
-
 # The cache of encoded text.
 
 

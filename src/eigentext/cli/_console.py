@@ -216,8 +216,9 @@ def _prepare_kernels(scratch: str) -> str:
         from eigentext.moments._kernels import count_pairs
 
         note = "compiling kernels for this run: set NUMBA_CACHE_DIR to a folder that keeps them"
-    folder = Path(count_pairs.stats.cache_path or ".")
-    return "" if any(folder.glob("_kernels.count_pairs-*.nbi")) else note
+    stats = getattr(count_pairs, "stats", None)  # a plain function under NUMBA_DISABLE_JIT
+    kept = stats is None or any(Path(stats.cache_path).glob("_kernels.count_pairs-*.nbi"))
+    return "" if kept else note
 
 
 def peak_memory() -> int:
