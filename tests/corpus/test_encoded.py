@@ -327,6 +327,11 @@ def test_a_cache_that_cannot_be_written_names_the_remedy(text, tmp_path, monkeyp
         encode(text, cache=folder)
 
 
+def test_the_default_cache_is_done_without_where_it_cannot_be(text, monkeypatch):
+    monkeypatch.setenv("EIGENTEXT_CACHE", "/proc/eigentext")
+    assert np.array_equal(encode(text, cache=True).tokens, encode(text).tokens)
+
+
 def test_a_full_disk_names_the_remedy(text, tmp_path, monkeypatch):
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     monkeypatch.setattr(encoded._TokenSink, "append", mock.Mock(side_effect=full))

@@ -68,12 +68,12 @@ def test_phases_within_phases():
     assert listener.heard[0][1].total is None
 
 
-def test_an_error_finishes_the_phase_and_goes_on():
+def test_an_error_ends_the_phase_unfinished_and_goes_on():
     listener = Listener()
     with report_to(listener), pytest.raises(ZeroDivisionError), phase("divide") as advance:
         advance(1)
         raise ZeroDivisionError
-    assert listener.story[-1] == ("finished", "divide", 1)
+    assert listener.story[-1] == ("advanced", "divide", 1)
 
 
 def test_the_nearest_listener_hears_it():

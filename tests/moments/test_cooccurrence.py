@@ -208,6 +208,8 @@ def test_differently_read_text_does_not_add_up():
 def test_bad_input():
     with pytest.raises(CorpusError, match="one token only"):
         moments(["alone"])
+    with pytest.raises(CorpusError, match=r"no two words share a line.*--unit"):
+        moments(["one", "word", "a", "line"])
     with pytest.raises(CorpusError, match="no word occurs 9 times"):
         moments(["a b"], min_count=9)
     with pytest.raises(ParameterError, match="window"):

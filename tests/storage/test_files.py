@@ -402,3 +402,14 @@ def test_paths_that_hold_no_file(tmp_path):
         read_saved(tmp_path / "missing")
     with pytest.raises(ModelFileError, match=r"cannot be read \(Is a directory"):
         read_saved(tmp_path)
+
+
+def test_pipes_are_not_replaced_and_links_stay_links(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(EigentextError, match="device or a pipe"):
+        write_saved(tmp_path / "pipe", "eigentext.test.v1", {}, {})
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    write_saved(tmp_path / "link", "eigentext.test.v1", {"a": np.arange(3)}, {})
+    assert (tmp_path / "link").is_symlink()
+    assert read_saved(tmp_path / "model")[0]["a"].tolist() == [0, 1, 2]

@@ -85,6 +85,8 @@ def encode(corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None) -
         return corpus
     if not isinstance(corpus, TextCorpus):
         corpus = TextCorpus(corpus)
+    if cache is True and not _usable(default_cache()):
+        cache = None  # nobody asked for that folder: do without
     if cache is None or cache is False or callable(corpus.tokenizer):
         with _room_in(tempfile.gettempdir(), "set TMPDIR to another folder"):
             return _encode(corpus, None)
@@ -99,6 +101,14 @@ def default_cache() -> Path:
     """``EIGENTEXT_CACHE``, else the folder the system has for caches."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("EIGENTEXT_CACHE") or Path(base, "eigentext"))
+
+
+def _usable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
 
 
 def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:

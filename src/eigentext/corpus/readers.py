@@ -14,7 +14,7 @@ from typing import Any
 
 from eigentext.errors import CorpusError
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 8 << 20
 _BOM = b"\xef\xbb\xbf"
 _ENDINGS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".lzma": "xz", ".zst": "zst", ".zstd": "zst"}
 # What a broken or foreign compressed file raises, by the library that reads it.

@@ -60,8 +60,6 @@ def phase(name: str, total: int | None = None, unit: str = "") -> Iterator[Calla
         listener.advanced(state)
 
     listener.started(state)
-    try:
-        yield advance
-    finally:
-        state.seconds = time.perf_counter() - start
-        listener.finished(state)
+    yield advance  # an error ends the phase without finishing it
+    state.seconds = time.perf_counter() - start
+    listener.finished(state)

@@ -119,7 +119,8 @@ class CooccurrenceMoments(Saved):
         encoded = encode(corpus, cache=cache)
         if encoded.n_tokens < 2:
             raise CorpusError(
-                "the corpus has one token only: nothing occurs together with anything"
+                "the corpus has one token only, and nothing occurs together with it; "
+                "give more text, or another tokenizer if this is one long word"
             )
         vocabulary = Vocabulary.from_counts(
             encoded.words, encoded.counts, min_count=min_count, max_size=max_size
@@ -132,6 +133,11 @@ class CooccurrenceMoments(Saved):
         # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
         lookup = np.append(places, np.int32(-1))
         forward = _count(encoded, lookup, weights, shape, memory, n_shards)
+        if forward.nnz == 0:
+            raise CorpusError(
+                f"no two words share a {encoded.options['unit']}, so there is nothing to count; "
+                "read the text as one with unit='document' or 'stream' (--unit)"
+            )
         return cls(
             vocabulary,
             encoded.n_tokens - int(vocabulary.counts.sum()),

@@ -97,8 +97,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 @contextlib.contextmanager
 def replacing(path: Path):
     """Yield a temporary path beside `path`; on success it takes the place of `path`, at once."""
-    if os.path.isdir(path):  # noqa: PTH112 - pathlib raises where a folder may not be searched
+    # os.path, because pathlib raises where a folder may not be searched.
+    if os.path.isdir(path):  # noqa: PTH112
         raise EigentextError(f"{path}: is a folder; name a file in it, as in {path}/model")
+    if os.path.islink(path):  # noqa: PTH114
+        path = path.resolve()  # a link stays a link, to the new file
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
+        raise EigentextError(f"{path}: is a device or a pipe; name an ordinary file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary

@@ -199,16 +199,16 @@ class Eigenwords(Saved, BaseEstimator):
                 "partial_fit needs the statistics of the text so far; "
                 "fit with keep_moments='whole' (--keep-moments whole)"
             )
-        new = clone_with(self, keep_moments="whole").collect(corpus, memory=memory, cache=cache)
         old = getattr(self, "moments_", None)
-        if old is None:
-            return self.fit_moments(new)
-        if not old.whole and not fixed_vocabulary:
+        if old is not None and not old.whole and not fixed_vocabulary:
             raise MomentsError(
                 f"these moments are {old.limits}; fit all the text again with "
                 "keep_moments='whole', or accept that with fixed_vocabulary=True "
                 "(--fixed-vocabulary)"
             )
+        new = clone_with(self, keep_moments="whole").collect(corpus, memory=memory, cache=cache)
+        if old is None:
+            return self.fit_moments(new)
         return self.fit_moments(old + new)
 
     # Using.
@@ -256,8 +256,10 @@ class Eigenwords(Saved, BaseEstimator):
             raise ParameterError(f"n_components must be 1 or more, not {self.n_components!r}")
         if self.min_count < 1:
             raise ParameterError(f"min_count must be 1 or more, not {self.min_count}")
-        if self.beta > 1:
-            raise ParameterError(f"beta must be at most 1, not {self.beta}")
+        for name in ("alpha", "beta"):
+            exponent = getattr(self, name)
+            if not -np.inf < exponent <= 1:
+                raise ParameterError(f"{name} must be a number up to 1, not {exponent}")
         if self.keep_moments not in ("none", "cut", "whole"):
             raise ParameterError(
                 f"keep_moments must be 'none', 'cut' or 'whole', not {self.keep_moments!r}"
