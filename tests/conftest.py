@@ -1,6 +1,7 @@
 """What all tests share: where the data is, and small random texts."""
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,24 @@ def data_folder() -> Path:
 def _own_cache(tmp_path_factory, monkeypatch):
     """No test reads or fills the user's cache."""
     monkeypatch.setenv("EIGENTEXT_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def as_nobody():
+    """``with as_nobody():`` permissions hold, as they do not for root."""
+
+    @contextmanager
+    def being_nobody():
+        is_root = os.geteuid() == 0
+        if is_root:
+            os.setresuid(65534, 65534, 0)
+        try:
+            yield
+        finally:
+            if is_root:
+                os.setresuid(0, 0, 0)
+
+    return being_nobody
 
 
 @pytest.fixture

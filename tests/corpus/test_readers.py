@@ -5,7 +5,6 @@ import gzip
 import lzma
 import os
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -47,19 +46,6 @@ def folder(tmp_path_factory):
 def blocks_of(path, block_bytes, **options):
     with mock.patch.object(readers, "BLOCK_BYTES", block_bytes):
         return list(read_blocks(path, **options))
-
-
-@contextmanager
-def as_nobody():
-    """Permissions do not hold root: be somebody else for a while."""
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.setresuid(65534, 65534, 0)
-    try:
-        yield
-    finally:
-        if is_root:
-            os.setresuid(0, 0, 0)
 
 
 # Blocks.
@@ -188,7 +174,7 @@ def test_the_home_of_nobody():
         expand_paths(["~no-such-user/text.txt"])
 
 
-def test_a_file_without_permission():
+def test_a_file_without_permission(as_nobody):
     with tempfile.TemporaryDirectory() as open_folder:
         Path(open_folder).chmod(0o755)
         path = Path(open_folder, "secret.txt")
@@ -198,7 +184,7 @@ def test_a_file_without_permission():
             expand_paths([path])
 
 
-def test_a_folder_without_permission():
+def test_a_folder_without_permission(as_nobody):
     with tempfile.TemporaryDirectory() as closed:
         path = Path(closed, "text.txt")
         path.write_text("a b")

@@ -8,7 +8,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -42,19 +41,6 @@ def small(tmp_path):
     arrays = {"vectors": np.eye(2, dtype=np.float32), "none": np.zeros((0, 3)), "words": ["a", "é"]}
     write_saved(path, FORM, arrays, {"about": {"rank": 2}})
     return path
-
-
-@contextmanager
-def as_nobody():
-    """Permissions do not hold root: be somebody else for a while."""
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.setresuid(65534, 65534, 0)
-    try:
-        yield
-    finally:
-        if is_root:
-            os.setresuid(0, 0, 0)
 
 
 def with_header(path: Path, header: object, data: bytes = b"") -> Path:
@@ -216,7 +202,7 @@ def test_places_that_cannot_be_written(tmp_path, monkeypatch, write, place, mess
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
 
 
-def test_a_folder_that_is_read_only():
+def test_a_folder_that_is_read_only(as_nobody):
     with tempfile.TemporaryDirectory() as closed:
         for mode in (0o555, 0o000):
             Path(closed).chmod(mode)
