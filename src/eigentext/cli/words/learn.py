@@ -1,11 +1,10 @@
-"""`eigentext words`: fit, neighbors, analogy, export, add."""
+"""From text to vectors: fit, add."""
 
 import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 
 from eigentext.cli._console import (
     DEFAULT_MEMORY,
@@ -16,24 +15,19 @@ from eigentext.cli._console import (
     Watch,
     check_model_path,
     check_no_input,
-    destination,
     inputs,
     peak_memory,
     print_json,
     printer,
     work,
 )
+from eigentext.cli.words._shared import ModelArgument, OutputOption, load_words
 from eigentext.errors import EigentextError
-
-app = typer.Typer(help="Word vectors by the spectral template.", no_args_is_help=True)
 
 FilesArgument = Annotated[
     list[str],
     typer.Argument(help="Text files or globs (plain, .gz, .bz2, .xz, .zst); - is standard input."),
 ]
-ModelArgument = Annotated[Path, typer.Argument(help="A model written by `words fit`.")]
-OutputOption = Annotated[Path, typer.Option("--output", "-o", help="Where to write.")]
-CountOption = Annotated[int, typer.Option("-n", "--topn", min=1, help="How many to print.")]
 CacheOption = Annotated[
     Path | None, typer.Option("--cache", help="Folder for encoded text; a cache folder by default.")
 ]
@@ -43,7 +37,6 @@ ErrorsOption = Annotated[
 ]
 
 
-@app.command()
 def fit(
     files: FilesArgument,
     output: OutputOption,
@@ -116,7 +109,6 @@ def fit(
     _report(model, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
 
 
-@app.command()
 def add(
     model: ModelArgument,
     files: FilesArgument,
@@ -141,7 +133,7 @@ def add(
     output = output or model
     check_model_path(output)
     started = time.perf_counter()
-    words = _load(model)
+    words = load_words(model)
     options = words.provenance_["options"]
     if options["tokenizer"] not in NAMED:
         raise EigentextError(
@@ -161,81 +153,6 @@ def add(
     _report(words, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
 
 
-@app.command()
-def neighbors(
-    model: ModelArgument,
-    words: Annotated[list[str], typer.Argument(help="Words to look up.")],
-    topn: CountOption = 10,
-    json: JsonFlag = False,
-) -> None:
-    """The words nearest to each of the given ones, by cosine."""
-    vectors = _load(model)
-    found = {word: vectors.most_similar(word, topn) for word in words}
-    if json:
-        print_json(found)
-        return
-    for word, near in found.items():
-        printer.print(word, style="bold", markup=False)
-        _print_scored(near)
-
-
-@app.command()
-def analogy(
-    model: ModelArgument,
-    a: Annotated[str, typer.Argument(help="a is to b …")],
-    b: Annotated[str, typer.Argument()],
-    c: Annotated[str, typer.Argument(help="… as c is to what?")],
-    topn: CountOption = 5,
-    method: Annotated[Literal["mul", "add"], typer.Option(help="3CosMul or 3CosAdd.")] = "mul",
-    json: JsonFlag = False,
-) -> None:
-    """What is to c as b is to a?"""
-    found = _load(model).analogy(a, b, c, topn, method)
-    if json:
-        print_json(found)
-        return
-    printer.print("[bold]{}[/] : [bold]{}[/] = [bold]{}[/] :".format(*map(escape, (a, b, c))))
-    _print_scored(found)
-
-
-@app.command()
-def export(
-    model: ModelArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write; - is standard output.")
-    ],
-    format: Annotated[
-        Literal["word2vec", "word2vec-binary", "glove"], typer.Option("--format")
-    ] = "word2vec",
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
-) -> None:
-    """Write the vectors in a format that gensim and others open."""
-    vectors = _load(model)
-    check_no_input(output, [model])
-    with destination(output) as path:
-        vectors.export(path, format)
-    if str(output) == "-":
-        return
-    n_words, dim = vectors.vectors_.shape
-    if json:
-        print_json({"output": str(output), "format": format, "n_words": n_words, "dim": dim})
-    elif not quiet:
-        printer.print(
-            f"{output}: {n_words:,} vectors of {dim} dimensions, {format} format", markup=False
-        )
-
-
-def _load(path: Path) -> Any:
-    from eigentext import Eigenwords
-    from eigentext.storage import load
-
-    model = load(path)
-    if not isinstance(model, Eigenwords):
-        raise EigentextError(f"{path}: holds {model!r}, not word vectors")
-    return model
-
-
 def _save(model: Any, output: Path) -> None:
     from eigentext import engine
 
@@ -245,11 +162,6 @@ def _save(model: Any, output: Path) -> None:
 
 def _cache(folder: Path | None, no_cache: bool) -> Path | bool:
     return False if no_cache else folder or True
-
-
-def _print_scored(found: list[tuple[str, float]]) -> None:
-    for word, score in found:
-        printer.print(f"  {score:6.3f}  {word}", markup=False)
 
 
 def _report(

@@ -1,0 +1,12 @@
+"""`eigentext words`: word vectors by the spectral template."""
+
+import typer
+
+from eigentext.cli.words.learn import add, fit
+from eigentext.cli.words.use import analogy, export, neighbors
+
+app = typer.Typer(help="Word vectors by the spectral template.", no_args_is_help=True)
+for command in (fit, add, neighbors, analogy, export):
+    app.command()(command)
+
+__all__ = ["app"]
