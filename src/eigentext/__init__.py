@@ -11,22 +11,27 @@ __version__ = "0.1.0"
 _HOMES = {
     "CooccurrenceMoments": "eigentext.moments",
     "EigentextError": "eigentext.errors",
+    "Eigentokens": "eigentext.words",
     "Eigenwords": "eigentext.words",
     "TextCorpus": "eigentext.corpus",
     "Vocabulary": "eigentext.corpus",
+    "WordClusters": "eigentext.words",
     "load": "eigentext.storage",
 }
-_ROOMS = ("corpus", "engine", "errors", "factor", "moments", "storage", "words")
+_ROOMS = ("corpus", "engine", "errors", "evaluate", "factor", "moments", "storage", "words")
 
 __all__ = [
     "CooccurrenceMoments",
     "EigentextError",
+    "Eigentokens",
     "Eigenwords",
     "TextCorpus",
     "Vocabulary",
+    "WordClusters",
     "corpus",
     "engine",
     "errors",
+    "evaluate",
     "factor",
     "load",
     "moments",
@@ -35,12 +40,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from eigentext import corpus, engine, errors, factor, moments, storage, words
+    from eigentext import corpus, engine, errors, evaluate, factor, moments, storage, words
     from eigentext.corpus import TextCorpus, Vocabulary
     from eigentext.errors import EigentextError
     from eigentext.moments import CooccurrenceMoments
     from eigentext.storage import load
-    from eigentext.words import Eigenwords
+    from eigentext.words import Eigentokens, Eigenwords, WordClusters
 
 
 def __getattr__(name: str):

@@ -194,8 +194,8 @@ def test_what_is_read_is_never_written_over(cli, fit, text, model, tmp_path):
 def test_a_disk_that_fills_up_while_saving(process, text, tmp_path):
     output = tmp_path / "model"
     output.write_bytes(b"the old model")
-    # No file may grow beyond 8 kB, which the model does: writing fails as on a full disk.
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))"
+    # No file may grow beyond 4 kB, which the model does: writing fails as on a full disk.
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     options = ("--dim", 20, "--keep-moments", "whole", "--no-cache", "--quiet")
     result = process("words", "fit", text, "-o", output, *options, before=limit)
     assert result.mistake.startswith(f"{output}: cannot be written")

@@ -5,11 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from eigentext import engine
+from eigentext.factor._kernels import PANEL, csr_times_panel
 from eigentext.factor.products import (
     factorable,
     rows_times,
+    scaled_symmetric,
     sparse_times,
-    sparse_transposed_times,
     transposed_times,
 )
 
@@ -24,7 +25,34 @@ def test_sparse_products(dtype, width, threads):
     tolerance = {"rtol": 1e-4, "atol": 1e-5} if dtype == np.float32 else {}
     with engine.use(engine.ThreadEngine(threads)):
         assert np.allclose(sparse_times(A, X), A @ X, **tolerance)
-        assert np.allclose(sparse_transposed_times(A, Y), A.T @ Y, **tolerance)
+        assert np.allclose(factorable(A).times(X), A @ X, **tolerance)
+        assert np.allclose(factorable(A).transposed_times(Y), A.T @ Y, **tolerance)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_the_kernel_is_its_slow_twin(index):
+    rng = np.random.default_rng(0)
+    A = sp.random(50, 40, 0.2, format="csr", random_state=1)  # with some empty rows
+    X, out = rng.standard_normal((40, PANEL)), np.full((50, PANEL), np.nan)
+    csr_times_panel(A.indptr.astype(index), A.indices.astype(index), A.data, X, out, 10, 30)
+    expected = np.full((50, PANEL), np.nan)
+    for r in range(10, 30):
+        expected[r] = 0
+        for p in range(A.indptr[r], A.indptr[r + 1]):
+            expected[r] += A.data[p] * X[A.indices[p]]
+    assert np.allclose(out, expected, equal_nan=True)
+
+
+def test_scaled_symmetric():
+    rng = np.random.default_rng(0)
+    S = sp.random(60, 60, 0.2, format="csr", random_state=1)
+    S = sp.csr_array(S + S.T)
+    left, right, X = rng.random(60), rng.random(60), rng.standard_normal((60, 40))
+    A = scaled_symmetric(left, S, right)
+    dense = np.diag(left) @ S.toarray() @ np.diag(right)
+    assert np.allclose(A.times(X), dense @ X)
+    assert np.allclose(A.transposed_times(X), dense.T @ X)
+    assert np.allclose(A.T.times(X), dense.T @ X)
 
 
 def test_tall_products_over_several_blocks():

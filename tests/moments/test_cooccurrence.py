@@ -1,5 +1,6 @@
 """Co-occurrence counts: against a slow twin, and the laws of their addition."""
 
+import pickle
 from collections import Counter
 from math import lcm
 
@@ -14,6 +15,7 @@ from eigentext import CooccurrenceMoments, TextCorpus, engine
 from eigentext.corpus import encode
 from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.moments.cooccurrence import pair_weights
+from eigentext.storage import read_saved
 
 LINES = st.lists(st.text("abcde ", min_size=1, max_size=12), min_size=1, max_size=8)
 SETTINGS = st.fixed_dictionaries(
@@ -221,3 +223,103 @@ def test_bad_input():
     with pytest.raises(ParameterError, match="context"):
         moments(["a b"], context="tree")
     assert moments(["a b"]).__add__(3) is NotImplemented
+
+
+# Thresholded moments.
+
+
+@given(LINES, SETTINGS, st.integers(0, 4), st.booleans())
+def test_thresholds_are_on_what_is_counted(lines, settings, min_pairs, cut):
+    m = moments([*spaced(lines), "a b"], **settings, min_count=2 if cut else 1)
+    kept = m.thresholded(min_pairs)
+    least = min_pairs * m.unit
+    counted = counts_of(m)
+    assert counts_of(kept) == Counter({p: n for p, n in counted.items() if n >= least})
+    assert kept.vocabulary == m.vocabulary
+    assert kept.rare_count == m.rare_count
+    assert kept.thresholded(min_pairs) is kept
+    lost = counts_of(kept) != counted
+    assert (kept is m) != lost
+    assert kept.min_pairs == (min_pairs if lost else 0)
+
+
+def test_a_pair_counts_in_both_directions_in_a_bag():
+    text = ["a b", "b a", "c d", "e e"]
+    m = moments(text).thresholded(2)
+    pairs = {(w, c) for w, c in counts_of(m)}
+    assert pairs == {("a", "b"), ("b", "a"), ("e", "e")}
+    assert m.forward.sum() == 3
+    with_places = moments(text, context="list").thresholded(2)  # a b is not b a
+    assert with_places.forward.nnz == 0
+
+
+def test_thresholded_moments_say_so(zipf_lines, tmp_path):
+    m = moments(zipf_lines(50))
+    kept = m.thresholded(3)
+    assert m.limits is None
+    assert kept.limits.startswith("thresholded: pairs counted less than 3 times were dropped")
+    assert repr(kept).endswith("whole, min_pairs=3)")
+    both = moments(zipf_lines(50), min_count=5).thresholded(3).limits
+    assert "cut to" in both
+    assert "; and thresholded" in both
+    for total in (kept + m, m + kept, kept + m.thresholded(2), kept.restrict(["w1", "w2"])):
+        assert total.min_pairs == 3
+        assert "thresholded" in total.limits
+    kept.save(tmp_path / "moments")
+    assert et.load(tmp_path / "moments") == kept
+    assert et.load(tmp_path / "moments").limits == kept.limits
+    assert kept != m
+    with pytest.raises(ParameterError, match="min_pairs"):
+        m.thresholded(-1)
+
+
+def test_thresholded_moments_are_smaller(zipf_lines, tmp_path):
+    m = moments(zipf_lines(300, n_words=500))
+    sizes = []
+    for part in (m, m.thresholded(2)):
+        part.save(tmp_path / "moments")
+        sizes.append(len(read_saved(tmp_path / "moments")[0]["packed"]))
+    assert sizes[1] < 0.5 * sizes[0]
+
+
+def test_same_bits_of_thresholded_moments_for_any_threads(zipf_lines):
+    m = moments(zipf_lines(300))
+    answers = []
+    for threads in (1, 4):
+        with engine.use(engine.ThreadEngine(threads)):
+            answers.append(m.thresholded(2))
+    assert answers[0] == answers[1]
+
+
+# What is refused says why; what is loaded is light.
+
+
+@pytest.mark.parametrize(
+    ("reading", "named"),
+    [
+        ({"lowercase": True}, "text read with lowercase False and True"),
+        ({"tokenizer": "simple"}, "text read with tokenizer 'whitespace' and 'simple'"),
+        ({"unit": "stream"}, "text read with unit 'line' and 'stream'"),
+    ],
+)
+def test_the_difference_in_reading_is_named(reading, named):
+    other = CooccurrenceMoments.from_corpus(TextCorpus(["a b"], kind="texts", **reading))
+    with pytest.raises(MomentsError, match=named):
+        moments(["a b"]).check_adds_up(other)
+    with pytest.raises(MomentsError, match="window 5 and 2"):
+        moments(["a b"]).check_adds_up(moments(["a b"], window=2))
+    assert moments(["a b"]).check_adds_up(moments(["c d"])) is None
+
+
+def test_counts_are_unpacked_when_asked_for(zipf_lines, tmp_path):
+    m = moments(zipf_lines(50))
+    m.save(tmp_path / "moments")
+    loaded = et.load(tmp_path / "moments")
+    assert "forward" not in vars(loaded)
+    assert loaded.n_tokens == m.n_tokens
+    assert loaded.forward is loaded.forward
+    assert loaded == m
+    with pytest.raises(AttributeError, match="no attribute 'backward'"):
+        loaded.backward  # noqa: B018
+    again = pickle.loads(pickle.dumps(et.load(tmp_path / "moments")))
+    assert again == m

@@ -235,7 +235,7 @@ def test_a_word_always_alone_has_a_zero_vector():
 
 
 def test_more_components_than_rank():
-    with pytest.raises(ParameterError, match="there are words 3; use 3 or less"):
+    with pytest.raises(ParameterError, match="there are only 3 words; use 3 or less"):
         Eigenwords(300, min_count=1).fit(["a b c"] * 9)
     # b and c are used alike: three words, two directions.
     with pytest.raises(ParameterError, match="rank 2"):

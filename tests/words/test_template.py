@@ -1,4 +1,4 @@
-"""Steps 1 and 2 of the template against their formulas, written out with dense arrays."""
+"""The template's steps against their formulas, written out with dense arrays."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,13 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.words.template import SCALINGS, TRANSFORMS, scaled_counts
+from eigentext.words.template import (
+    SCALINGS,
+    TRANSFORMS,
+    decomposed,
+    factored_counts,
+    scaled_counts,
+)
 
 POWERS = {"none": 1, "two-thirds": 2 / 3, "sqrt": 1 / 2}
 
@@ -77,3 +83,43 @@ def test_bad_parameters(counts):
     for bad in ({"transform": "cube"}, {"scaling": "tfidf"}, {"alpha": 2}):
         with pytest.raises(ParameterError, match=next(iter(bad))):
             scaled_counts(sp.csr_array(counts), **bad)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("scaling", [scaling for scaling in SCALINGS if scaling != "ppmi"])
+def test_three_parts_multiply_out(counts, transform, scaling):
+    C = sp.csr_array(counts)
+    settings = {"transform": transform, "scaling": scaling, "dtype": np.float64}
+    left, T, right = factored_counts(C, **settings)
+    product = left[:, None] * T.toarray() * right
+    assert np.allclose(product, scaled_counts(C, **settings).toarray())
+    symmetric = sp.csr_array(counts @ counts.T)
+    T = factored_counts(symmetric, **settings)[1]
+    assert np.array_equal(T.toarray(), T.toarray().T)
+
+
+def test_ppmi_has_no_three_parts(counts):
+    with pytest.raises(ParameterError, match="use scaled_counts"):
+        factored_counts(sp.csr_array(counts), scaling="ppmi")
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_counts_are_left_alone(counts, scaling):
+    C = sp.csr_array(counts)
+    before = [C.data.copy(), C.indices.copy(), C.indptr.copy()]
+    Omega = scaled_counts(C, scaling=scaling)
+    Omega.data *= 2
+    for part, expected in zip((C.data, C.indices, C.indptr), before):
+        assert np.array_equal(part, expected)
+
+
+def test_decomposed(counts):
+    U, s, Vt, told = decomposed(sp.csr_array(counts * 1.0), 7, right=True)
+    exact = np.linalg.svd(counts, compute_uv=False)
+    assert np.allclose(s, exact[:7])
+    assert np.allclose((U * s) @ Vt @ Vt.T, counts @ Vt.T)
+    assert np.allclose(told["singular_values"] + told["dropped_singular_values"], exact[:12])
+    assert np.isclose(told["condition"], exact[0] / exact[6])
+    assert decomposed(sp.csr_array(counts * 1.0), 7)[2].shape == (0, 40)
+    with pytest.raises(ParameterError, match="only 30 words; use 30 or less"):
+        decomposed(sp.csr_array(counts), 31)

@@ -83,6 +83,11 @@ MemoryOption = Annotated[
 ]
 
 
+def print_warning(message: str) -> None:
+    """One line on standard error, whatever else is printed."""
+    messages.print(f"eigentext: warning: {' '.join(message.split())}", markup=False)
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     text = json_module.dumps(value, ensure_ascii=False)

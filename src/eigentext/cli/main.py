@@ -3,6 +3,7 @@
 import io
 import sys
 import traceback
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -11,7 +12,7 @@ from rich.markup import escape
 
 import eigentext
 from eigentext.cli import demo, words
-from eigentext.cli._console import JsonFlag, print_json, printer
+from eigentext.cli._console import JsonFlag, print_json, print_warning, printer
 from eigentext.errors import EigentextError
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a word is no reason to stop
+    warnings.showwarning = _warn
     try:
         status = app(arguments, prog_name="eigentext", standalone_mode=False)
     except EigentextError as error:
@@ -51,6 +53,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     if status == _INTERRUPTED:
         _fail("interrupted; nothing was written", status)
     sys.exit(status)
+
+
+def _warn(message: Warning | str, *where: Any) -> None:
+    print_warning(str(message))
 
 
 def _fail(message: str, status: int) -> NoReturn:

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from eigentext.factor.products import scaled_symmetric
 from eigentext.factor.svd import svd
 
 if TYPE_CHECKING:
     from eigentext.factor.cca import CCA
 
-__all__ = ["CCA", "svd"]
+__all__ = ["CCA", "scaled_symmetric", "svd"]
 
 
 def __getattr__(name: str):

@@ -35,7 +35,7 @@ from sklearn.utils.validation import (
 )
 
 from eigentext.errors import ParameterError
-from eigentext.factor.products import sparse_times, sparse_transposed_times
+from eigentext.factor.products import sparse_times
 from eigentext.factor.svd import svd
 
 __all__ = ["CCA"]
@@ -340,14 +340,14 @@ class _Sparse(LinearOperator):
     """A sparse matrix, multiplied on all cores."""
 
     def __init__(self, C):
-        self.C = C
+        self.C, self.transpose = C, C.T.tocsr()
         super().__init__(C.dtype, C.shape)
 
     def _matmat(self, X):
-        return sparse_times(self.C, np.ascontiguousarray(X))
+        return sparse_times(self.C, X)
 
     def _rmatmat(self, X):
-        return sparse_transposed_times(self.C, np.ascontiguousarray(X))
+        return sparse_times(self.transpose, X)
 
     def _rmatvec(self, x):
         return self._rmatmat(x.reshape(-1, 1))

@@ -15,8 +15,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from eigentext import engine
 
 CSR = Any  # scipy.sparse ships no types
-_ROWS = 4096
-_PANEL = 64
+_ROWS = 2048
 
 
 class Factorable:
@@ -34,14 +33,23 @@ class Factorable:
         self.times = times
         self.transposed_times = transposed_times
 
+    @property
+    def T(self) -> "Factorable":  # noqa: N802 - as numpy has it
+        """The transpose."""
+        n, d = self.shape
+        return Factorable((d, n), self.dtype, self.transposed_times, self.times)
+
 
 def factorable(A: Any) -> Factorable:
-    """Wrap a dense array, a scipy sparse matrix or a LinearOperator."""
+    """Wrap a dense array, a scipy sparse matrix or a LinearOperator; leave a Factorable alone."""
+    if isinstance(A, Factorable):
+        return A
     if sp.issparse(A):
         A = A.tocsr()
         A = A.astype(_float_type(A.dtype), copy=False)
+        transpose = A.T.tocsr()  # pays from the third product on: scattering is slow
         return Factorable(
-            A.shape, A.dtype, lambda X: sparse_times(A, X), lambda X: sparse_transposed_times(A, X)
+            A.shape, A.dtype, lambda X: sparse_times(A, X), lambda X: sparse_times(transpose, X)
         )
     if isinstance(A, LinearOperator) or not hasattr(A, "__array__"):
         A = aslinearoperator(A)
@@ -58,35 +66,44 @@ def factorable(A: Any) -> Factorable:
     )
 
 
-def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
-    """``A @ X``: panels of columns and blocks of rows in parallel."""
-    from eigentext.factor._kernels import csr_times_panel
+def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
+    """``diag(left) S diag(right)`` for a symmetric sparse S, which is its own transpose."""
+    left, right = left[:, None].astype(S.dtype), right[:, None].astype(S.dtype)
 
-    panels = _panels(X, _PANEL)
-    results = [np.empty((A.shape[0], panel.shape[1]), X.dtype) for panel in panels]
-    blocks = engine.even_blocks(A.indptr, 1 + A.nnz // 8)
-
-    def work(task: tuple[int, tuple[int, int]]) -> None:
-        place, (start, stop) = task
-        csr_times_panel(A.indptr, A.indices, A.data, panels[place], results[place], start, stop)
-
-    _run(work, [(place, block) for place in range(len(panels)) for block in blocks])
-    return results[0] if len(results) == 1 else np.hstack(results)
-
-
-def sparse_transposed_times(A: CSR, X: np.ndarray) -> np.ndarray:
-    """``A.T @ X`` without transposing A: each panel is one thread's own."""
-    from eigentext.factor._kernels import transposed_csr_times_panel
-
-    # Columns are independent, so panels as narrow as it takes to give every worker one.
-    width = min(_PANEL, max(8, -(-X.shape[1] // engine.current().n_workers)))
-
-    def work(panel: np.ndarray) -> np.ndarray:
-        result = np.zeros((A.shape[1], panel.shape[1]), X.dtype)
-        transposed_csr_times_panel(A.indptr, A.indices, A.data, panel, result)
+    def product(outer: np.ndarray, X: np.ndarray, inner: np.ndarray) -> np.ndarray:
+        result = sparse_times(S, inner * X)
+        result *= outer
         return result
 
-    return np.hstack(list(engine.current().map(work, _panels(X, width))))
+    return Factorable(
+        S.shape, S.dtype, lambda X: product(left, X, right), lambda X: product(right, X, left)
+    )
+
+
+def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
+    """``A @ X``: panels of columns and blocks of rows in parallel."""
+    from eigentext.factor._kernels import PANEL, csr_times_panel
+
+    def padded(panel: np.ndarray) -> np.ndarray:
+        if panel.shape[1] < PANEL:
+            panel = np.pad(panel, ((0, 0), (0, PANEL - panel.shape[1])))
+        return np.ascontiguousarray(panel, A.dtype)
+
+    columns = range(0, X.shape[1], PANEL)
+    blocks = engine.even_blocks(A.indptr, 1 + A.nnz // 8)
+    result = np.empty((A.shape[0], X.shape[1]), A.dtype)
+    for first in columns:
+        panel = padded(X[:, first : first + PANEL])
+        whole = X.shape[1] == PANEL
+        out = result if whole else np.empty((A.shape[0], PANEL), A.dtype)
+
+        def work(block: tuple[int, int], panel=panel, out=out) -> None:
+            csr_times_panel(A.indptr, A.indices, A.data, panel, out, *block)
+
+        _run(work, blocks)
+        if not whole:
+            result[:, first : first + PANEL] = out[:, : X.shape[1] - first]
+    return result
 
 
 def rows_times(X: np.ndarray, M: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -116,11 +133,6 @@ def _run(work: Callable[[Any], None], tasks: Any) -> None:
 
 def _row_blocks(n_rows: int) -> list[slice]:
     return [slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS)]
-
-
-def _panels(X: np.ndarray, width: int) -> list[np.ndarray]:
-    columns = range(0, X.shape[1], width)
-    return [np.ascontiguousarray(X[:, first : first + width]) for first in columns]
 
 
 def _float_type(dtype: np.dtype) -> np.dtype:

@@ -12,6 +12,8 @@ Three ways to the same answer:
 ``krylov``
     Musco and Musco (2015): Q spans *all* the powers :math:`(A A^\top)^i A \Omega` of a narrow
     :math:`\Omega`, not only the last. Fewer products with A, and closer to the exact subspace.
+    It is a block Lanczos process: making a block orthogonal to those before it leaves
+    :math:`H = Q^\top A A^\top Q` behind, whose eigenvectors W give :math:`U = Q W`.
 
 Signs are fixed by U: the entry of largest magnitude in each of its columns is positive.
 """
@@ -20,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
+from scipy.linalg import eigh, solve_triangular
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
@@ -32,6 +34,7 @@ Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
 _BLOCK = 32  # columns of a Krylov block
 _SPARE = 1.5  # spare dimensions by default, as a multiple of the rank: see docs/results.md
 _FEWEST_BLOCKS = 10  # a small rank needs the powers of A as much as a large one
+_TRUSTED = 100  # an eigenvalue is taken for a square if it is so many roundings of the largest
 _EXACT_CELLS = 1 << 20  # up to 1024 x 1024, the exact answer is also the fastest
 
 
@@ -43,12 +46,13 @@ def svd(
     n_oversamples: int | None = None,
     n_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
+    right: bool = True,
 ) -> Factors:
     """The `rank` largest singular triples of A.
 
     Parameters
     ----------
-    A : array, scipy sparse matrix or LinearOperator, shape (n, d)
+    A : array, scipy sparse matrix, LinearOperator or Factorable, shape (n, d)
         float32 stays float32; everything else is worked on in float64.
     rank : int
         At most ``min(n, d)``. Singular values beyond A's own rank come out as (nearly) zero.
@@ -62,12 +66,14 @@ def svd(
         Power iterations ("randomized": 4) or number of blocks of the Krylov space.
     random_state : int or Generator
         For the random start; the same seed gives the same bits on any number of threads.
+    right : bool
+        Whether Vt is needed: where it is not, "krylov" may spare itself the work.
 
     Returns
     -------
     U : array, shape (n, rank)
     s : array, shape (rank,), falling
-    Vt : array, shape (rank, d)
+    Vt : array, shape (rank, d); without `right`, (0, d)
 
     Examples
     --------
@@ -97,12 +103,12 @@ def svd(
                 spare = _SPARE * rank if n_oversamples is None else n_oversamples
                 enough = max(_FEWEST_BLOCKS, int(-(-(rank + spare) // _BLOCK)) + 1)
                 steps = min(enough, min(A.shape) // _BLOCK) if n_iter is None else n_iter
-                U, s, Vt = _krylov(factorable(A), rank, steps, random_state)
+                U, s, Vt = _krylov(factorable(A), rank, steps, random_state, right)
             case _:
                 raise ParameterError(
                     f"method must be 'auto', 'exact', 'randomized' or 'krylov', not {method!r}"
                 )
-    return _fix_signs(U, s, Vt)
+    return _fix_signs(U, s, Vt if right else Vt[:0])
 
 
 def _best_method(A: Any, rank: int) -> Method:
@@ -119,7 +125,7 @@ def _exact(A: Any, rank: int) -> Factors:
     if sp.issparse(A):
         A = A.toarray()
     elif not hasattr(A, "__array__"):
-        A = A.matmat(np.eye(A.shape[1], dtype=A.dtype))
+        A = factorable(A).times(np.eye(A.shape[1], dtype=A.dtype))
     A = np.asarray(A)
     A = A.astype(A.dtype if A.dtype == np.float32 else np.float64, copy=False)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
@@ -141,26 +147,40 @@ def _randomized(A: Factorable, rank: int, spare: int, n_iter: int, random_state:
     return factors
 
 
-def _krylov(A: Factorable, rank: int, n_iter: int, random_state: Any) -> Factors:
+def _krylov(A: Factorable, rank: int, n_iter: int, random_state: Any, right: bool) -> Factors:
     n, d = A.shape
+    if d < n:  # the basis lives on the shorter side
+        V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True)
+        return Ut.T, s, V.T
     n_blocks = max(n_iter, -(-rank // _BLOCK))
-    if n_blocks * _BLOCK > min(n, d):
+    size = n_blocks * _BLOCK
+    if size > n:
         raise ParameterError(
             f"a Krylov space of {n_blocks} blocks of {_BLOCK} does not fit in a {n} x {d} matrix; "
             "use method='randomized' or 'exact'"
         )
-    Q = np.empty((n, n_blocks * _BLOCK), A.dtype)
-    P = np.empty((d, n_blocks * _BLOCK), A.dtype)  # A.T @ Q, which the last step needs anyway
-    Y = A.times(_gaussian(d, _BLOCK, A.dtype, random_state))
+    Q = np.empty((n, size), A.dtype)
+    H = np.empty((size, size), A.dtype)
+    block, _ = thin_qr(A.times(_gaussian(d, _BLOCK, A.dtype, random_state)))
     with engine.phase("factor", n_blocks, "blocks") as advance:
-        for step in range(n_blocks):
-            seen, block = slice(0, step * _BLOCK), slice(step * _BLOCK, (step + 1) * _BLOCK)
-            Q[:, block] = _orthonormalize_against(Q[:, seen], Y)
-            P[:, block] = A.transposed_times(np.ascontiguousarray(Q[:, block]))
-            if step + 1 < n_blocks:
-                Y = A.times(np.ascontiguousarray(P[:, block]))
+        for start in range(0, size, _BLOCK):
+            stop = start + _BLOCK
+            Q[:, start:stop] = block
+            Y = A.times(A.transposed_times(block))
+            if stop < size:
+                C, block = _orthonormalize_against(Q[:, :stop], Y)
+            else:
+                C = transposed_times(Q, Y)
+            H[:stop, start:stop], H[start:stop, :stop] = C, C.T
             advance(1)
-        return _rayleigh_ritz(Q, P, rank)
+        squares, W = eigh(H.astype(np.float64), subset_by_index=[size - rank, size - 1])
+        if squares[0] < _TRUSTED * np.finfo(A.dtype).eps * squares[-1]:
+            # Too small to be seen beside the square of the largest: once more, without squares.
+            return _rayleigh_ritz(Q, A.transposed_times(Q), rank)
+        U = rows_times(Q, np.ascontiguousarray(W[:, ::-1], A.dtype))
+        if right:
+            return _rayleigh_ritz(U, A.transposed_times(U), rank)
+        return U, np.sqrt(squares[::-1]).astype(A.dtype), np.empty((0, d), A.dtype)
 
 
 def _rayleigh_ritz(Q: np.ndarray, P: np.ndarray, rank: int) -> Factors:
@@ -195,17 +215,27 @@ def thin_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return Y, step @ R
 
 
-def _orthonormalize_against(Q: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Orthonormal columns for the part of Y outside the span of Q ("twice is enough")."""
-    for _ in range(2):
-        Y, _ = thin_qr(Y)
-        if Q.shape[1]:
-            Y -= rows_times(Q, transposed_times(Q, Y))
-    Y, _ = thin_qr(Y)
-    # What is left of an exhausted Krylov space is rounding: take any new directions.
-    if Q.shape[1] and np.abs(transposed_times(Q, Y)).max() > 1e3 * np.finfo(Y.dtype).eps:
-        return np.linalg.qr(np.hstack([Q, Y]))[0][:, Q.shape[1] :]
-    return Y
+def _orthonormalize_against(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """C = Q' Y, and orthonormal columns for the part of Y outside the span of Q.
+
+    If Q is a Krylov basis, Y has parts in its last two blocks, and elsewhere only what rounding
+    brings back. So these go first, and one pass over all of Q is the second that "is enough".
+    """
+    near = slice(-2 * _BLOCK, None)
+    C = np.zeros((Q.shape[1], Y.shape[1]), Y.dtype)
+    C[near] = transposed_times(Q[:, near], Y)
+    Y -= rows_times(Q[:, near], C[near])
+    c = transposed_times(Q, Y)
+    C += c
+    for _ in range(3):
+        Y -= rows_times(Q, c)
+        before = np.hypot(np.linalg.norm(c), np.linalg.norm(Y))
+        Y, R = thin_qr(Y)
+        if np.linalg.norm(R, -2) > 1e-2 * before:
+            return C, Y
+        # What is left may be rounding (of an exhausted Krylov space, say): look again.
+        c = transposed_times(Q, Y)
+    return C, np.linalg.qr(np.hstack([Q, Y]))[0][:, Q.shape[1] :]
 
 
 def _gaussian(n_rows: int, n_columns: int, dtype: np.dtype, random_state: Any) -> np.ndarray:
@@ -217,4 +247,4 @@ def _fix_signs(U: np.ndarray, s: np.ndarray, Vt: np.ndarray) -> Factors:
     columns = np.arange(U.shape[1])
     signs = np.sign(U[np.abs(U).argmax(axis=0), columns])
     signs[signs == 0] = 1
-    return U * signs, s, Vt * signs[:, None]
+    return U * signs, s, Vt * signs[: len(Vt), None]

@@ -14,6 +14,7 @@ of shards and threads, and ``moments(a) + moments(b) == moments(a then b)``.
 
 Words outside the vocabulary keep their place in the window and share one last row, `RARE`. Moments
 over all words are *whole*: text can be added to them exactly, and any vocabulary cut from them.
+Moments may also be *thresholded*, which makes them smaller and no longer exact.
 """
 
 import math
@@ -28,7 +29,8 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus, Vocabulary, encode
-from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
+from eigentext.moments.packing import check_packed, pack, unpack
 from eigentext.moments.runs import CSR, assembled, canonical, merge, spilled, transposed
 from eigentext.storage import Saved
 
@@ -36,13 +38,25 @@ Context = Literal["bag", "list"]
 Weighting = Literal["flat", "distance"]
 RARE = "<rare>"  # how the shared last row is named to people; it is no word of the vocabulary
 DEFAULT_MEMORY = 2 << 30
+# What is kept besides the counts.
+_ABOUT = (
+    "rare_count",
+    "window",
+    "context",
+    "weighting",
+    "whole",
+    "options",
+    "sources",
+    "min_pairs",
+)
 
 
 @dataclass(eq=False)
 class CooccurrenceMoments(Saved):
     """Forward co-occurrence counts of a corpus; see the module for their definition.
 
-    Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, kept with ``save``.
+    Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, made smaller with
+    :meth:`thresholded`, kept with ``save``.
 
     Attributes
     ----------
@@ -60,6 +74,9 @@ class CooccurrenceMoments(Saved):
         How the text was read; only moments that agree on it can be added.
     sources : list of str
         Fingerprints of the corpora in it, sorted.
+    min_pairs : int
+        Pairs counted less often were dropped by :meth:`thresholded`, from all the counts or from a
+        part of the sum; 0 if none were.
 
     Examples
     --------
@@ -81,8 +98,9 @@ class CooccurrenceMoments(Saved):
     whole: bool = True
     options: dict[str, Any] = field(default_factory=dict)
     sources: list[str] = field(default_factory=list)
+    min_pairs: int = 0
 
-    _format = "eigentext.cooccurrence.v1"
+    _format = "eigentext.cooccurrence.v2"
 
     @classmethod
     def from_corpus(
@@ -162,14 +180,20 @@ class CooccurrenceMoments(Saved):
 
     @property
     def limits(self) -> str | None:
-        """What moments with a cut vocabulary can no longer do; None if they are whole."""
-        if self.whole:
-            return None
-        return (
-            f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share one "
-            "row, so no word can join the vocabulary any more, and a sum with new text keeps these "
-            "words and differs from counting all text again"
-        )
+        """What cut or thresholded moments can no longer do; None if they are whole and exact."""
+        limits = []
+        if not self.whole:
+            limits.append(
+                f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share "
+                "one row, so no word can join the vocabulary any more, and a sum with new text "
+                "keeps these words and differs from counting all text again"
+            )
+        if self.min_pairs:
+            limits.append(
+                f"thresholded: pairs counted less than {self.min_pairs} times were dropped, so "
+                "neither a cut of them nor a sum with new text equals counting all text again"
+            )
+        return "; and ".join(limits) or None
 
     def counts(self) -> CSR:
         """#(w, c): words by contexts, as integers over `unit`."""
@@ -219,25 +243,69 @@ class CooccurrenceMoments(Saved):
             whole=False,
         )
 
-    def __add__(self, other: Self) -> Self:
-        if not isinstance(other, CooccurrenceMoments):
-            return NotImplemented
-        for name in ("window", "context", "weighting", "options"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                what = "text read" if name == "options" else name
-                raise MomentsError(
-                    f"moments with {what} {mine!r} and {theirs!r} do not add up; "
-                    "count both texts with the same settings"
-                )
-        if self.whole != other.whole:
-            cut, full = (other, self) if self.whole else (self, other)
-            return cut + full.restrict(cut.vocabulary.words)
-        if not self.whole and set(self.vocabulary.words) != set(other.vocabulary.words):
+    def thresholded(self, min_pairs: int) -> Self:
+        """Drop the pairs that were counted less than `min_pairs` times, to take less room.
+
+        A pair goes by #(w, c), in both directions together for "bag", over `unit`: pairs that
+        are kept keep their counts. The counts of words stay as they are, but #(w) and #(c), the
+        sums of rows and columns, lose what was dropped, and a word whose pairs were all rare has
+        none left.
+
+        What was dropped cannot be had back: a sum with such moments is not what counting all text
+        would give. The answer and all its sums say so in `limits`.
+
+        Examples
+        --------
+        >>> from eigentext import CooccurrenceMoments
+        >>> text = ["I ate ham", "You ate cheese", "You ate"]
+        >>> CooccurrenceMoments.from_corpus(text, window=1).thresholded(2)
+        CooccurrenceMoments(8 tokens, 5 words, 1 pairs, window=1, bag, flat, whole, min_pairs=2)
+        """
+        from eigentext.moments import _packing_kernels
+
+        if min_pairs < 0:
+            raise ParameterError(f"min_pairs must be 0 or more, not {min_pairs}")
+        least = min_pairs * self.unit
+        if least <= 1:  # whatever was counted at all was counted so often
+            return self
+        F = self.forward
+        # In a list, the same two words the other way round are another pair.
+        back = transposed(F) if self.context == "bag" else sp.csr_array(F.shape, dtype=np.int64)
+
+        def rows_of(matrix: CSR, start: int, stop: int):
+            indptr = matrix.indptr[start : stop + 1].astype(np.int64)
+            entries = slice(indptr[0], indptr[-1])
+            return indptr - indptr[0], matrix.indices[entries], matrix.data[entries]
+
+        def keep_rows(rows: tuple[int, int]):
+            return _packing_kernels.keep_frequent(*rows_of(F, *rows), *rows_of(back, *rows), least)
+
+        forward = assembled(keep_rows, F.indptr.astype(np.int64), F.shape)
+        if forward.nnz == F.nnz:  # nothing to drop; exact moments stay exact
+            return self
+        return replace(self, forward=forward, min_pairs=max(min_pairs, self.min_pairs))
+
+    def check_adds_up(self, other: "CooccurrenceMoments") -> None:
+        """Raise a MomentsError that says why, if these two cannot be added."""
+        if difference := self._difference(other):
+            raise MomentsError(
+                f"moments with {difference} do not add up; count both texts with the same settings"
+            )
+        if self.whole or other.whole:
+            return
+        if set(self.vocabulary.words) != set(other.vocabulary.words):
             raise MomentsError(
                 "moments cut to different vocabularies do not add up; "
                 "count both with all words (whole moments), or cut both to the same words"
             )
+
+    def __add__(self, other: Self) -> Self:
+        if not isinstance(other, CooccurrenceMoments):
+            return NotImplemented
+        self.check_adds_up(other)
+        if self.whole != other.whole:
+            cut, full = (other, self) if self.whole else (self, other)
+            return cut + full.restrict(cut.vocabulary.words)
         counts = dict(zip(self.vocabulary.words, self.vocabulary.counts.tolist()))
         for word, count in zip(other.vocabulary.words, other.vocabulary.counts.tolist()):
             counts[word] = counts.get(word, 0) + count
@@ -255,6 +323,7 @@ class CooccurrenceMoments(Saved):
             rare_count=self.rare_count + other.rare_count,
             forward=merge(parts),
             sources=sorted(self.sources + other.sources),
+            min_pairs=max(self.min_pairs, other.min_pairs),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -263,8 +332,7 @@ class CooccurrenceMoments(Saved):
         return (
             self.vocabulary == other.vocabulary
             and all(
-                getattr(self, name) == getattr(other, name)
-                for name in ("rare_count", "window", "context", "weighting", "whole", "options")
+                getattr(self, name) == getattr(other, name) for name in _ABOUT if name != "sources"
             )
             and all(
                 np.array_equal(getattr(self.forward, part), getattr(other.forward, part))
@@ -274,6 +342,8 @@ class CooccurrenceMoments(Saved):
 
     def __repr__(self) -> str:
         kind = "whole" if self.whole else "cut"
+        if self.min_pairs:
+            kind += f", min_pairs={self.min_pairs}"
         return (
             f"CooccurrenceMoments({self.n_tokens} tokens, {len(self.vocabulary)} words, "
             f"{self.forward.nnz} pairs, window={self.window}, {self.context}, "
@@ -281,6 +351,18 @@ class CooccurrenceMoments(Saved):
         )
 
     # Private steps.
+
+    def _difference(self, other: "CooccurrenceMoments") -> str:
+        """The first setting in which the counting differed, as in "window 5 and 2"; or nothing."""
+        for name in ("window", "context", "weighting"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                return f"{name} {mine!r} and {theirs!r}"
+        for name in [*self.options, *other.options]:
+            mine, theirs = self.options.get(name), other.options.get(name)
+            if mine != theirs:
+                return f"text read with {name} {mine!r} and {theirs!r}"
+        return ""
 
     def _relabelled(self, places: np.ndarray, n: int) -> CSR:
         """F with row and column w moved to ``places[w]``; what meets there is added up."""
@@ -295,18 +377,15 @@ class CooccurrenceMoments(Saved):
         return canonical(sp.coo_array((F.data, (rows, columns)), shape=shape).tocsr())
 
     def _to_saved(self):
-        F = self.forward
-        smallest = np.uint64 if F.nnz == 0 else np.min_scalar_type(int(F.data.max()))
-        smallest = max(np.dtype(smallest), np.dtype(np.uint16), key=lambda t: t.itemsize)
+        packed, blocks = pack(self.forward)
+        counts = self.vocabulary.counts
         arrays = {
             "words": self.vocabulary.words,
-            "word_counts": self.vocabulary.counts,
-            "indptr": F.indptr.astype(np.int64),
-            "indices": F.indices.astype(np.int32),
-            "data": F.data.astype(smallest),
+            "word_counts": counts.astype(np.min_scalar_type(int(counts.max(initial=0)))),
+            "packed": packed,
+            "blocks": blocks,
         }
-        names = ("rare_count", "window", "context", "weighting", "whole", "options", "sources")
-        about = {name: getattr(self, name) for name in names}
+        about = {name: getattr(self, name) for name in _ABOUT}
         about["limits"] = self.limits
         return arrays, about
 
@@ -314,11 +393,29 @@ class CooccurrenceMoments(Saved):
     def _from_saved(cls, arrays, about):
         vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         n = len(vocabulary) + (not about["whole"])
-        parts = (np.asarray(arrays["data"], np.int64), arrays["indices"], arrays["indptr"])
         shape = _shape(n, about["window"], about["context"])
-        names = ("rare_count", "window", "context", "weighting", "whole", "options", "sources")
-        forward = sp.csr_array(parts, shape=shape)
-        return cls(vocabulary=vocabulary, forward=forward, **{name: about[name] for name in names})
+        saved = arrays["packed"], arrays["blocks"], shape
+        check_packed(*saved)
+        self = cls(vocabulary=vocabulary, forward=None, **{name: about[name] for name in _ABOUT})
+        del self.forward
+        self._saved = saved
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        # Saved counts are unpacked when they are first asked for: looking words up takes none.
+        if name != "forward" or "_saved" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        packed, blocks, shape = self._saved
+        try:
+            self.forward = unpack(packed, blocks, shape)
+        except ValueError as error:
+            file = getattr(packed, "filename", "saved moments")
+            raise ModelFileError(
+                f"{file}: damaged: {error!r} while reading its counts; "
+                "copy it again or fit the model again"
+            ) from error
+        vars(self).pop("_saved", None)  # another thread may have unpacked them too
+        return self.forward
 
 
 def pair_weights(window: int, weighting: Weighting) -> np.ndarray:

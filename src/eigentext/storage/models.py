@@ -10,7 +10,9 @@ from eigentext.storage.files import Arrays, read_saved, write_saved
 
 # Which class reads which format. A file names a format, never a class: it cannot run code here.
 _READERS = {
+    "eigentext.clusters": ("eigentext.words", "WordClusters"),
     "eigentext.cooccurrence": ("eigentext.moments", "CooccurrenceMoments"),
+    "eigentext.eigentokens": ("eigentext.words", "Eigentokens"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }
 

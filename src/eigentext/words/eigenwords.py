@@ -13,26 +13,31 @@ state point in one direction.
 """
 
 import os
+import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.factor import svd
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.factor import scaled_symmetric
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context, Weighting
 from eigentext.storage import Saved
 from eigentext.words.export import Format, write_vectors
-from eigentext.words.template import Scaling, Transform, scaled_counts
+from eigentext.words.neighbors import Neighbors
+from eigentext.words.template import (
+    Scaling,
+    Transform,
+    decomposed,
+    factored_counts,
+    scaled_counts,
+)
 
-_DROPPED = 5  # how many singular values past the kept ones are computed, to show where they stand
 
-
-class Eigenwords(Saved, BaseEstimator):
+class Eigenwords(Saved, Estimator):
     r"""Word vectors by the spectral template.
 
     .. math:: \min_{u_w, v_c \in R^m} \sum_{w,c} \big(\Omega_{w,c} - u_w^\top v_c\big)^2
@@ -62,6 +67,12 @@ class Eigenwords(Saved, BaseEstimator):
     keep_moments : "none", "cut" or "whole"
         Statistics to keep (and save) with the model. With "whole", :meth:`partial_fit` is exact;
         "cut" keeps those of the vocabulary only.
+    keep_pairs : int
+        Of these, only pairs counted so often: smaller files, but no longer exact sums. The vectors
+        themselves are learned from all pairs.
+    oov : "none" or "characters"
+        Whether a word outside the vocabulary gets a vector predicted from its spelling: see
+        :class:`~eigentext.words.subwords.CharacterRidge`.
     random_state : int
         Seed of the SVD's random start. Equal seeds give equal bits.
 
@@ -72,6 +83,7 @@ class Eigenwords(Saved, BaseEstimator):
     vocabulary_ : Vocabulary
     singular_values_ : array, shape (n_components,)
     moments_ : CooccurrenceMoments or None
+    spelling_ : CharacterRidge or None
     diagnostics_ : dict
         The spectrum kept and the next values dropped, its condition, how much text was rare.
     provenance_ : dict
@@ -86,7 +98,7 @@ class Eigenwords(Saved, BaseEstimator):
     'dog'
     """
 
-    _format = "eigentext.words.v1"
+    _format = "eigentext.words.v2"
 
     def __init__(
         self,
@@ -102,6 +114,8 @@ class Eigenwords(Saved, BaseEstimator):
         weighting: Weighting = "flat",
         max_size: int | None = None,
         keep_moments: Literal["none", "cut", "whole"] = "none",
+        keep_pairs: int = 0,
+        oov: Literal["none", "characters"] = "none",
         random_state: int = 0,
     ):
         self.n_components = n_components
@@ -115,6 +129,8 @@ class Eigenwords(Saved, BaseEstimator):
         self.weighting: Weighting = weighting
         self.max_size = max_size
         self.keep_moments = keep_moments
+        self.keep_pairs = keep_pairs
+        self.oov = oov
         self.random_state = random_state
 
     # Learning.
@@ -163,11 +179,19 @@ class Eigenwords(Saved, BaseEstimator):
         cut = moments
         if moments.whole:
             cut = moments.restrict(min_count=self.min_count, max_size=self.max_size)
-        Omega = self._scale(cut)
-        U, s, _ = self._decompose(Omega)
+        counts = cut.counts()
+        n_pairs = int(counts.nnz)
+        Omega = self._scale(counts, cut.unit)
+        del counts  # the factorisation needs the room
+        U, s, _, self.diagnostics_ = decomposed(
+            Omega, self.n_components, random_state=self.random_state
+        )
+        self.singular_values_ = s
         self._define_vectors(U, s, len(cut.vocabulary))
         self.vocabulary_ = cut.vocabulary
-        self.moments_ = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
+        kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
+        self.moments_ = kept and kept.thresholded(self.keep_pairs)
+        self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
         self.provenance_ = {
             "n_tokens": moments.n_tokens,
             "options": moments.options,
@@ -176,7 +200,7 @@ class Eigenwords(Saved, BaseEstimator):
         self.diagnostics_ |= {
             "n_words": len(cut.vocabulary),
             "rare_tokens": cut.rare_count,
-            "pairs": int(Omega.nnz),
+            "pairs": n_pairs,
         }
         return self
 
@@ -200,6 +224,12 @@ class Eigenwords(Saved, BaseEstimator):
                 "fit with keep_moments='whole' (--keep-moments whole)"
             )
         old = getattr(self, "moments_", None)
+        if old is not None and old.min_pairs:
+            warnings.warn(
+                f"the moments of the text so far are {old.limits}; for an exact sum, "
+                "fit with keep_pairs=0",
+                stacklevel=2,
+            )
         if old is not None and not old.whole and not fixed_vocabulary:
             raise MomentsError(
                 f"these moments are {old.limits}; fit all the text again with "
@@ -215,9 +245,12 @@ class Eigenwords(Saved, BaseEstimator):
 
     def __getitem__(self, word: str) -> np.ndarray:
         check_is_fitted(self)
+        if self.spelling_ is not None and word not in self.vocabulary_:
+            return self.spelling_.predict([word])[0]
         return self.vectors_[self.vocabulary_[word]]
 
     def __contains__(self, word: object) -> bool:
+        """Whether the word is in the vocabulary: any word may have a vector predicted."""
         return word in self.vocabulary_
 
     def similarity(self, a: str, b: str) -> float:
@@ -226,9 +259,14 @@ class Eigenwords(Saved, BaseEstimator):
 
     def most_similar(self, word: str | np.ndarray, topn: int = 10) -> list[tuple[str, float]]:
         """The words nearest to a word (itself left out) or to any vector, with their cosines."""
-        if isinstance(word, str):
-            return self._best(self._cosines(self[word]), topn, leave_out=[word])
-        return self._best(self._cosines(np.asarray(word, np.float32)), topn)
+        vector = self[word] if isinstance(word, str) else self._checked(np.asarray(word))
+        itself = int(self.vocabulary_.ids_of([word])[0]) if isinstance(word, str) else -1
+        found, cosines = self._neighbors.search(vector[None], topn, leave_out=[[itself]])
+        return [
+            (self.vocabulary_.words[place], float(cosine))
+            for place, cosine in zip(found[0].tolist(), cosines[0])
+            if place >= 0
+        ]
 
     def analogy(
         self, a: str, b: str, c: str, topn: int = 1, method: Literal["mul", "add"] = "mul"
@@ -260,35 +298,28 @@ class Eigenwords(Saved, BaseEstimator):
             exponent = getattr(self, name)
             if not -np.inf < exponent <= 1:
                 raise ParameterError(f"{name} must be a number up to 1, not {exponent}")
+        if self.oov not in ("none", "characters"):
+            raise ParameterError(f"oov must be 'none' or 'characters', not {self.oov!r}")
         if self.keep_moments not in ("none", "cut", "whole"):
             raise ParameterError(
                 f"keep_moments must be 'none', 'cut' or 'whole', not {self.keep_moments!r}"
             )
 
-    def _scale(self, moments: CooccurrenceMoments):
-        return scaled_counts(
-            moments.counts(),
-            transform=self.transform,
-            scaling=self.scaling,
-            alpha=self.alpha,
-            unit=moments.unit,
-        )
-
-    def _decompose(self, Omega: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        m, most = self.n_components, min(Omega.shape)
-        if m > most:
-            raise ParameterError(_too_many(m, most, "there are words"))
-        U, s, Vt = svd(Omega, min(m + _DROPPED, most), random_state=self.random_state)
-        rank = int((s > s[0] * max(Omega.shape) * np.finfo(s.dtype).eps).sum())
-        if m > rank:
-            raise ParameterError(_too_many(m, rank, "the counts have rank"))
-        self.singular_values_ = s[:m]
-        self.diagnostics_ = {
-            "singular_values": s[:m].tolist(),
-            "dropped_singular_values": s[m:].tolist(),
-            "condition": float(s[0] / s[m - 1]),
+    def _scale(self, counts: Any, unit: int) -> Any:
+        options = {
+            "transform": self.transform,
+            "scaling": self.scaling,
+            "alpha": self.alpha,
+            "unit": unit,
         }
-        return U[:, :m], s[:m], Vt[:m]
+        if self.context == "bag" and self.scaling != "ppmi":
+            return scaled_symmetric(*factored_counts(counts, **options))
+        return scaled_counts(counts, **options)
+
+    def _learn_spelling(self) -> Any:
+        from eigentext.words.subwords import CharacterRidge
+
+        return CharacterRidge().fit(self.vocabulary_.words, self.vectors_)
 
     def _define_vectors(self, U: np.ndarray, s: np.ndarray, n_words: int) -> None:
         with engine.phase("normalise"):
@@ -299,24 +330,32 @@ class Eigenwords(Saved, BaseEstimator):
             self.vectors_ = np.ascontiguousarray(vectors / norms, np.float32)
         self.diagnostics_["words_without_context"] = int(alone.sum())
 
+    @property
+    def _neighbors(self) -> Neighbors:
+        """An index of the vectors, made when it is first asked for."""
+        index = vars(self).get("_index")
+        if index is None or index[0] is not self.vectors_:  # fitted again since
+            index = self.vectors_, Neighbors(self.vectors_)
+            self._index = index
+        return index[1]
+
     def _cosines(self, vector: np.ndarray) -> np.ndarray:
+        return self.vectors_ @ (vector / max(float(np.linalg.norm(vector)), 1e-30))
+
+    def _checked(self, vector: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
         if vector.shape != (self.vectors_.shape[1],):
             raise ParameterError(
                 f"a vector of shape {vector.shape}, but this model's have {self.vectors_.shape[1]}"
             )
-        return self.vectors_ @ (vector / max(float(np.linalg.norm(vector)), 1e-30))
+        return vector
 
-    def _best(
-        self, scores: np.ndarray, topn: int, leave_out: list[str] | None = None
-    ) -> list[tuple[str, float]]:
-        scores = scores.copy()
-        left_out = {self.vocabulary_[word] for word in leave_out or ()}
-        scores[list(left_out)] = -np.inf
-        topn = max(0, min(topn, len(scores) - len(left_out)))
-        best = np.argpartition(-scores, topn - 1)[:topn] if topn < len(scores) else range(topn)
-        best = sorted(best, key=lambda place: (-scores[place], place))
-        return [(self.vocabulary_.words[place], float(scores[place])) for place in best[:topn]]
+    def _best(self, scores: np.ndarray, topn: int, leave_out: list[str]) -> list[tuple[str, float]]:
+        left_out = [self.vocabulary_[word] for word in leave_out if word in self.vocabulary_]
+        scores[left_out] = -np.inf
+        topn = max(0, min(topn, len(scores) - len(set(left_out))))
+        best = np.argsort(-scores, kind="stable")[:topn]
+        return [(self.vocabulary_.words[place], float(scores[place])) for place in best.tolist()]
 
     # The file format.
 
@@ -336,6 +375,9 @@ class Eigenwords(Saved, BaseEstimator):
         if self.moments_ is not None:
             parts, about["moments"] = self.moments_._to_saved()
             arrays |= {f"moments.{name}": part for name, part in parts.items()}
+        if self.spelling_ is not None:
+            parts, about["spelling"] = self.spelling_._to_saved()
+            arrays |= {f"spelling.{name}": part for name, part in parts.items()}
         return arrays, about
 
     @classmethod
@@ -346,21 +388,22 @@ class Eigenwords(Saved, BaseEstimator):
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.provenance_ = about["provenance"]
         self.diagnostics_ = about["diagnostics"]
-        self.moments_ = None
+        self.moments_ = self.spelling_ = None
         if "moments" in about:
-            prefix = "moments."
-            parts = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+            parts = _parts_of(arrays, "moments.")
             self.moments_ = CooccurrenceMoments._from_saved(parts, about["moments"])
+        if "spelling" in about:
+            from eigentext.words.subwords import CharacterRidge
+
+            parts = _parts_of(arrays, "spelling.")
+            self.spelling_ = CharacterRidge._from_saved(parts, about["spelling"])
         return self
+
+
+def _parts_of(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
 
 
 def clone_with(estimator: Eigenwords, **parameters: Any) -> Eigenwords:
     """An unfitted copy with some parameters changed."""
     return Eigenwords(**{**estimator.get_params(), **parameters})
-
-
-def _too_many(m: int, most: int, why: str) -> str:
-    return (
-        f"n_components (--dim) is {m}, but {why} {most}; "
-        f"use {most} or less, lower min_count (--min-count), or give more text"
-    )

@@ -1,4 +1,4 @@
-r"""Steps 1 and 2 of seed 002's figure 2: counts -> the matrix :math:`\Omega` to be decomposed.
+r"""Steps 1 to 3 of seed 002's figure 2: counts -> the matrix :math:`\Omega` -> its factors.
 
 Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with
 :math:`N(\alpha) = \sum_c \#(c)^\alpha`:
@@ -11,7 +11,7 @@ Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with
     \;\Big|\; \max\!\Big(\log\frac{\#(w,c)\,N(\alpha)}{\#(w)\,\#(c)^\alpha},\,0\Big)
     \;\Big|\; \frac{\#(w,c)}{\sqrt{\#(w)\,\#(c)^\alpha}}\sqrt{\frac{N(\alpha)}{N(1)}}
 
-for ``none``, ``reg``, ``ppmi`` and ``cca``.
+for ``none``, ``reg``, ``ppmi`` and ``cca``. Step 3 is the SVD of rank m.
 """
 
 from typing import Any, Literal
@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.factor import svd
 
 Transform = Literal["none", "log", "two-thirds", "sqrt"]
 Scaling = Literal["none", "reg", "ppmi", "cca"]
@@ -33,6 +34,7 @@ TRANSFORMS = {
 }
 SCALINGS = ("none", "reg", "ppmi", "cca")
 _ENTRIES = 1 << 19
+_DROPPED = 5  # how many singular values past the kept ones are computed, to show where they stand
 
 
 def scaled_counts(
@@ -66,6 +68,77 @@ def scaled_counts(
     array([[1. , 0. ],
            [0.2, 0.8]], dtype=float32)
     """
+    left, T, right = _steps(counts, transform, scaling, alpha, unit, dtype)
+    data = T.data
+
+    def scale(rows: tuple[int, int]) -> None:
+        start, stop = rows
+        entries = slice(T.indptr[start], T.indptr[stop])
+        data[entries] *= np.repeat(left[start:stop], np.diff(T.indptr[start : stop + 1]))
+        data[entries] *= right[T.indices[entries]]
+        if scaling == "ppmi":
+            with np.errstate(divide="ignore"):
+                np.maximum(np.log(data[entries]), 0, out=data[entries])
+
+    for _ in engine.current().map(scale, engine.even_blocks(T.indptr, _ENTRIES)):
+        pass
+    if scaling == "ppmi":
+        T.indices, T.indptr = T.indices.copy(), T.indptr.copy()  # they are still those of counts
+        T.eliminate_zeros()
+    return T
+
+
+def factored_counts(
+    counts: Any,
+    *,
+    transform: Transform = "sqrt",
+    scaling: Scaling = "cca",
+    alpha: float = 0.75,
+    unit: int = 1,
+    dtype: Any = np.float32,
+) -> tuple[np.ndarray, sp.csr_array, np.ndarray]:
+    """Omega in three parts, ``diag(left) T diag(right)``, with a T that is symmetric if counts are.
+
+    Parameters as for :func:`scaled_counts`; there are no such parts for "ppmi".
+    """
+    if scaling == "ppmi":
+        raise ParameterError("the logarithm of PPMI does not come apart; use scaled_counts")
+    return _steps(counts, transform, scaling, alpha, unit, dtype)
+
+
+def decomposed(
+    Omega: Any, m: int, *, random_state: int = 0, right: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    """U, s and Vt (if asked for) of rank m, and what to say about the spectrum.
+
+    Raises a ParameterError if the rank of Omega is less than m.
+    """
+    most = min(Omega.shape)
+    if m > most:
+        raise ParameterError(_too_many(m, f"there are only {most} words", most))
+    U, s, Vt = svd(Omega, min(m + _DROPPED, most), random_state=random_state, right=right)
+    rank = int((s > s[0] * max(Omega.shape) * np.finfo(s.dtype).eps).sum())
+    if m > rank:
+        raise ParameterError(_too_many(m, f"the counts have rank {rank}", rank))
+    diagnostics = {
+        "singular_values": s[:m].tolist(),
+        "dropped_singular_values": s[m:].tolist(),
+        "condition": float(s[0] / s[m - 1]),
+    }
+    return U[:, :m], s[:m], Vt[:m], diagnostics
+
+
+def _too_many(m: int, why: str, most: int) -> str:
+    return (
+        f"n_components (--dim) is {m}, but {why}; "
+        f"use {most} or less, lower min_count (--min-count), or give more text"
+    )
+
+
+def _steps(
+    counts: Any, transform: Transform, scaling: Scaling, alpha: float, unit: int, dtype: Any
+) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Step 1, and the factors of step 2 (for PPMI, of the ratio inside the logarithm)."""
     if transform not in TRANSFORMS:
         raise ParameterError(f"transform must be one of {', '.join(TRANSFORMS)}, not {transform!r}")
     if scaling not in SCALINGS:
@@ -74,38 +147,27 @@ def scaled_counts(
         raise ParameterError(f"alpha must be at most 1, not {alpha}")
     t = TRANSFORMS[transform]
     counts = counts.tocsr()
-    word = t(counts.sum(axis=1) / unit)
-    context = t(counts.sum(axis=0) / unit)
-    row, column = _factors(word, context, scaling, alpha)
-    row, column = row.astype(dtype), column.astype(dtype)
+    left, right = _factors(
+        t(counts.sum(axis=1) / unit), t(counts.sum(axis=0) / unit), scaling, alpha
+    )
     data = np.empty(counts.nnz, dtype)
 
-    def scale(rows: tuple[int, int]) -> int:
-        start, stop = rows
-        lengths = np.diff(counts.indptr[start : stop + 1])
-        entries = slice(counts.indptr[start], counts.indptr[stop])
-        values = t((counts.data[entries] / unit).astype(dtype))
-        values *= np.repeat(row[start:stop], lengths)
-        values *= column[counts.indices[entries]]
-        if scaling == "ppmi":
-            with np.errstate(divide="ignore"):
-                np.maximum(np.log(values), 0, out=values)
-        data[entries] = values
-        return len(values)
+    def transform_entries(start: int) -> int:
+        entries = slice(start, start + _ENTRIES)
+        data[entries] = t((counts.data[entries] / unit).astype(dtype))
+        return len(data[entries])
 
     with engine.phase("scale", counts.nnz, "entries") as advance:
-        for done in engine.current().map(scale, engine.even_blocks(counts.indptr, _ENTRIES)):
+        for done in engine.current().map(transform_entries, range(0, counts.nnz, _ENTRIES)):
             advance(done)
-    Omega = sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
-    if scaling == "ppmi":
-        Omega.eliminate_zeros()
-    return Omega
+    T = sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    return left.astype(dtype), T, right.astype(dtype)
 
 
 def _factors(
     word: np.ndarray, context: np.ndarray, scaling: Scaling, alpha: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column factors of step 2 (for PPMI, of the ratio inside the logarithm)."""
+    """Row and column factors."""
     smoothed = np.where(context > 0, context, 0) ** alpha if alpha else (context > 0) * 1.0
     match scaling:
         case "none":

@@ -60,6 +60,8 @@ def test_every_option_reaches_the_estimator(fit, text):
         "weighting": "distance",
         "max_size": 15,
         "keep_moments": "cut",
+        "keep_pairs": 2,
+        "oov": "characters",
     }
     given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     reading = ("--tokenizer", "simple", "--lowercase", "--unit", "document", "--seed", "9")

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,16 +12,18 @@ from eigentext.cli._console import (
     MemoryOption,
     QuietFlag,
     ThreadsOption,
-    Watch,
     check_model_path,
     check_no_input,
     inputs,
-    peak_memory,
-    print_json,
-    printer,
     work,
 )
-from eigentext.cli.words._shared import ModelArgument, OutputOption, load_words
+from eigentext.cli.words._shared import (
+    ModelArgument,
+    OutputOption,
+    load_words,
+    report_fit,
+    save_model,
+)
 from eigentext.errors import EigentextError
 
 FilesArgument = Annotated[
@@ -72,6 +74,13 @@ def fit(
         Literal["none", "cut", "whole"],
         typer.Option(help="Statistics to save: whole makes `words add` exact."),
     ] = "none",
+    keep_pairs: Annotated[
+        int, typer.Option(min=0, help="Of these, only pairs counted so often; 0 keeps all.")
+    ] = 0,
+    oov: Annotated[
+        Literal["none", "characters"],
+        typer.Option(help="characters: predict vectors of unseen words from their spelling."),
+    ] = "none",
     seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
     memory: MemoryOption = DEFAULT_MEMORY,
@@ -97,6 +106,8 @@ def fit(
         weighting=weighting,
         max_size=max_size,
         keep_moments=keep_moments,
+        keep_pairs=keep_pairs,
+        oov=oov,
         random_state=seed,
     )
     with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
@@ -105,8 +116,8 @@ def fit(
         )
         check_no_input(output, corpus.files)
         model.fit(corpus, memory=memory, cache=_cache(cache, no_cache))
-        _save(model, output)
-    _report(model, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
+        save_model(model, output)
+    report_fit(model, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
 
 
 def add(
@@ -149,40 +160,9 @@ def add(
             memory=memory,
             cache=_cache(cache, no_cache),
         )
-        _save(words, output)
-    _report(words, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
-
-
-def _save(model: Any, output: Path) -> None:
-    from eigentext import engine
-
-    with engine.phase("save"):
-        model.save(output)
+        save_model(words, output)
+    report_fit(words, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
 
 
 def _cache(folder: Path | None, no_cache: bool) -> Path | bool:
     return False if no_cache else folder or True
-
-
-def _report(
-    model: Any, output: Path, watch: Watch, seconds: float, *, json: bool, quiet: bool
-) -> None:
-    n_words, dim = model.vectors_.shape
-    summary = {
-        "model": str(output),
-        "n_tokens": model.provenance_["n_tokens"],
-        "n_words": n_words,
-        "dim": dim,
-        "pairs": model.diagnostics_["pairs"],
-        "seconds": round(seconds, 3),
-        "phases": watch.times(),
-        "peak_memory": peak_memory(),
-    }
-    if json:
-        print_json(summary)
-    elif not quiet:
-        printer.print(
-            f"{output}: {n_words:,} words in {dim} dimensions from {summary['n_tokens']:,} tokens; "
-            f"{seconds:.1f} s, {summary['peak_memory'] / 1e6:,.0f} MB at most",
-            markup=False,
-        )

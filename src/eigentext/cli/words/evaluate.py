@@ -1,0 +1,173 @@
+"""`eigentext words evaluate`: scores on word similarity and analogies, with their coverage."""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from eigentext.cli._console import (
+    JsonFlag,
+    ThreadsOption,
+    can_print,
+    inputs,
+    print_json,
+    printer,
+    work,
+)
+from eigentext.cli.words._shared import ModelArgument, load_words
+from eigentext.errors import ParameterError
+
+_TITLES = {"rho": "Spearman's rho", "mul": "3CosMul", "add": "3CosAdd"}
+_SOME = 20  # missing words to print; --json has all
+
+
+def evaluate(
+    model: ModelArgument,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Pairs of words with scores, or analogies (four words a line); - is stdin."
+        ),
+    ],
+    method: Annotated[
+        Literal["mul", "add", "both"], typer.Option(help="For analogies: 3CosMul, 3CosAdd.")
+    ] = "both",
+    case: Annotated[
+        Literal["fold", "exact"],
+        typer.Option(help="fold: look words up as they are, else in lower case, else capitalised."),
+    ] = "fold",
+    by_section: Annotated[
+        bool, typer.Option("--by-section", help="Print every section of the analogies.")
+    ] = False,
+    half: Annotated[
+        Literal["dev", "test"] | None,
+        typer.Option(help="Only this half: choose settings on dev, report on test."),
+    ] = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="List words that have no vector.")
+    ] = False,
+    unseen: Annotated[
+        bool,
+        typer.Option("--unseen", help="Predict what pairs lack, after fit --oov characters."),
+    ] = False,
+    threads: ThreadsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Score a model on word similarity and analogies, and say how much of them it covers."""
+    from eigentext.evaluate import analogies, similarity
+
+    vectors = load_words(model)
+    if unseen and vectors.spelling_ is None:
+        raise ParameterError(f"{model}: predicts no unseen words; fit it with --oov characters")
+    with inputs(files) as paths:
+        tests = _read(files, paths, half)
+    methods = ("mul", "add") if method == "both" else (method,)
+    results: dict[str, Any] = {}
+    with work(quiet=json, threads=threads):
+        for name, (kind, items) in tests.items():
+            if kind == "pairs":
+                results[name] = similarity(vectors, items, case=case)
+                if unseen and (missing_words := results[name].missing):
+                    more = _with_predicted(vectors, missing_words)
+                    results[name] = similarity(more, items, case=case)
+            else:
+                results[name] = analogies(vectors, items, method=methods, case=case)
+    if json:
+        told = [
+            {"file": name, "kind": kind, **results[name].to_dict()}
+            for name, (kind, _) in tests.items()
+        ]
+        print_json({"model": str(model), "half": half, "case": case, "files": told})
+        return
+    _print_table(results, methods, by_section=by_section)
+    _print_notes(results, missing=missing)
+
+
+def _with_predicted(vectors: Any, words: list[str]) -> tuple[list[str], Any]:
+    import numpy as np
+
+    predicted = vectors.spelling_.predict(words)
+    return [*vectors.vocabulary_.words, *words], np.vstack([vectors.vectors_, predicted])
+
+
+def _read(files: list[str], paths: list[Path], half: Any) -> dict[str, tuple[str, list[Any]]]:
+    """What each file holds, by its name; all are read before any work begins."""
+    from eigentext import evaluate
+    from eigentext.corpus.readers import expand_paths
+
+    tests: dict[str, tuple[str, list[Any]]] = {}
+    for given, path in zip(files, paths):
+        for file in expand_paths([path]):
+            kind = evaluate.kind_of(file)
+            read = evaluate.read_pairs if kind == "pairs" else evaluate.read_questions
+            items: list[Any] = list(read(file))
+            if half:
+                items = evaluate.half(items, half)
+            tests["standard input" if given == "-" else str(file)] = kind, items
+    return tests
+
+
+def _print_table(results: dict[str, Any], methods: tuple[str, ...], *, by_section: bool) -> None:
+    has_pairs = any(hasattr(result, "rho") for result in results.values())
+    has_questions = any(hasattr(result, "correct") for result in results.values())
+    columns = (("rho",) if has_pairs else ()) + (methods if has_questions else ())
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", overflow="fold")
+    for column in (*(_TITLES[name] for name in columns), "covered"):
+        table.add_column(column, justify="right", no_wrap=True)
+
+    def add_row(name: str, scores: dict[str, str], covered: int, n: int, style: str = "") -> None:
+        cells = (scores.get(column, "") for column in columns)
+        table.add_row(Text(name), *cells, f"{covered:,}/{n:,}", style=style)
+
+    names = [Path(name).name for name in results]
+    for short, (name, result) in zip(names, results.items()):
+        name = short if names.count(short) == 1 else name
+        if hasattr(result, "rho"):
+            add_row(name, {"rho": _figure(result.rho, ".3f")}, result.n_covered, result.n_pairs)
+            continue
+        add_row(name, *_accuracy_row(result))
+        for group, part in result.groups.items():
+            add_row(f"  {group}", *_accuracy_row(part))
+        if by_section and result.sections.keys() != {""}:
+            for section, part in result.sections.items():
+                add_row(f"    {section or '(no section)'}", *_accuracy_row(part), style="dim")
+    printer.print(table)
+
+
+def _accuracy_row(part: Any) -> tuple[dict[str, str], int, int]:
+    shares = {method: _figure(share, ".1%") for method, share in part.accuracy.items()}
+    return shares, part.n_covered, part.n_questions
+
+
+def _figure(score: float, form: str) -> str:
+    if math.isnan(score):
+        return "—" if can_print("—") else "-"
+    return format(score, form)
+
+
+def _print_notes(results: dict[str, Any], *, missing: bool) -> None:
+    """What a table cannot say: why there is no score, and which words are missing."""
+    for name, result in results.items():
+        if not result.n_covered:
+            printer.print(
+                f"{name}: not scored, as nothing in it is covered; does the model have its "
+                "language, and these words often enough (fit --min-count)?",
+                markup=False,
+            )
+        elif getattr(result, "reason", ""):
+            printer.print(f"{name}: not scored, as {result.reason}", markup=False)
+        if result.folded:
+            printer.print(
+                f"{name}: {result.folded:,} words found in another case (--case exact forbids it)",
+                markup=False,
+                style="dim",
+            )
+        if missing and result.missing:
+            some = ", ".join(result.missing[:_SOME])
+            more = len(result.missing) - _SOME
+            rest = f", and {more:,} more (--json has all)" if more > 0 else ""
+            printer.print(f"{name}: {len(result.missing):,} missing: {some}{rest}", markup=False)

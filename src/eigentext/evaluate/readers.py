@@ -1,0 +1,183 @@
+"""The files that word vectors are scored on: pairs of words with scores, and analogies.
+
+Columns are separated by TABs, semicolons, commas or blanks; lines that begin with ``#`` and empty
+lines are passed over, and so is one line of column titles. Files may be packed (.gz, .xz, ...).
+"""
+
+import hashlib
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar
+
+from eigentext.corpus.readers import expand_paths, named_errors, open_bytes
+from eigentext.errors import CorpusError, ParameterError
+
+Source = str | os.PathLike[str]
+Half = Literal["dev", "test"]
+_SEPARATORS = ("\t", ";", ",", None)  # None: any run of blanks
+_BOM = b"\xef\xbb\xbf"
+_PART_OF_SPEECH = re.compile("[A-Z]")  # SimLex and SimVerb have one before the score
+_TITLE = re.compile(r"[a-d]['*]?|(word|term|w)?[ _-]?[1-4]|query|target|expected|answer", re.I)
+
+
+class Pair(NamedTuple):
+    """Two words, and how similar (or related) people found them."""
+
+    a: str
+    b: str
+    score: float
+
+
+class Question(NamedTuple):
+    """a is to b as c is to d."""
+
+    a: str
+    b: str
+    c: str
+    d: str
+    section: str = ""
+
+
+Item = TypeVar("Item", bound=tuple)
+
+
+def read_pairs(path: Source) -> list[Pair]:
+    """The pairs of a file such as WordSim-353, MEN, Rare Words or SimLex-999.
+
+    A line is two words and their score; a part of speech (one capital letter) may stand before
+    the score, and anything after it.
+    """
+    pairs: list[Pair] = []
+    for number, line in (lines := _lines(path)):
+        columns = _columns(line, 3)
+        place = f"{path}, line {number}"
+        if len(columns) < 3 or not (columns[0] and columns[1]):
+            raise CorpusError(f"{place}: {line!r} is not two words and a score; mend or delete it")
+        tagged = len(columns) > 3 and _PART_OF_SPEECH.fullmatch(columns[2])
+        given = columns[3 if tagged else 2]
+        try:
+            score = float(given)
+        except ValueError:
+            if number == lines.first and not any(map(str.isdigit, columns[2])):
+                continue  # the titles of the columns
+            raise CorpusError(
+                f"{place}: the score {given!r} is no number; write one, as in 6.5"
+            ) from None
+        if not math.isfinite(score):
+            raise CorpusError(f"{place}: the score is {given}; give a number or delete the line")
+        pairs.append(Pair(columns[0], columns[1], score))
+    if not pairs:
+        raise CorpusError(f"{path}: no pairs in it; each line should be two words and a score")
+    return pairs
+
+
+def read_questions(path: Source) -> list[Question]:
+    """The questions of a file such as Google's or MSR's analogies.
+
+    A line is four words, or begins with a colon and names the section that follows.
+    """
+    questions: list[Question] = []
+    section = ""
+    for number, line in (lines := _lines(path)):
+        if line.startswith(":"):
+            section = line[1:].strip()
+            continue
+        columns = _columns(line, 4)
+        if len(columns) != 4 or not all(columns):
+            raise CorpusError(
+                f"{path}, line {number}: {line!r} is not four words; mend it or delete it "
+                "(a section's name begins with ':', a comment with '#')"
+            )
+        if number == lines.first and all(map(_TITLE.fullmatch, columns)):
+            continue
+        a, b, c, d = columns
+        questions.append(Question(a, b, c, d, section))
+    if not questions:
+        raise CorpusError(f"{path}: no questions in it; each line should be four words")
+    return questions
+
+
+def kind_of(path: Source) -> Literal["pairs", "questions"]:
+    """What a file holds, by its first two lines (of which one may be titles)."""
+    top = [line for _, (_, line) in zip(range(2), _lines(path))]
+    if top and top[0].startswith(":"):
+        return "questions"
+    four_words = [
+        len(columns) == 4 and not any(map(_is_number, columns[2:]))
+        for columns in (_columns(line, 4) for line in top if not line.startswith(":"))
+    ]
+    return "questions" if four_words and all(four_words) else "pairs"
+
+
+def half(items: Iterable[Item], which: Half) -> list[Item]:
+    """One of two halves of pairs or questions: choose settings on "dev", report on "test".
+
+    The words alone decide (a hash of them), not the order of the file or the scores.
+
+    Examples
+    --------
+    >>> from eigentext.evaluate import half
+    >>> pairs = [("cat", "dog", 7.0), ("cup", "tea", 6.0), ("sun", "ham", 1.0), ("a", "b", 0.5)]
+    >>> len(half(pairs, "dev")) + len(half(pairs, "test"))
+    4
+    """
+    if which not in ("dev", "test"):
+        raise ParameterError(f"half must be 'dev' or 'test', not {which!r}")
+    return [item for item in items if _half_of(item) == which]
+
+
+def _half_of(item: tuple) -> Half:
+    words = "\t".join(item[:2] if len(item) == 3 else item[:4])
+    # A checksum such as CRC would put words that differ in a letter or two into one half.
+    digest = hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest()
+    return "test" if digest[0] & 1 else "dev"
+
+
+class _lines:  # noqa: N801 - used like a function
+    """The lines that say something, with their numbers; `first` is the number of the first."""
+
+    def __init__(self, path: Source):
+        paths = expand_paths([path])
+        if len(paths) > 1:
+            raise CorpusError(f"{path}: matches {len(paths)} files; name one")
+        self.path = paths[0]
+        self.first = 0
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        for number, data in enumerate(_read(self.path).split(b"\n"), start=1):
+            try:
+                line = data.decode().strip()
+            except UnicodeDecodeError as error:
+                raise CorpusError(
+                    f"{self.path}, line {number}: byte 0x{data[error.start]:02x} is not UTF-8; "
+                    "convert the file (iconv -t UTF-8)"
+                ) from None
+            if line and not line.startswith("#"):
+                self.first = self.first or number
+                yield number, line
+
+
+def _read(path: Path) -> bytes:
+    with named_errors(path), open_bytes(path) as file:
+        return file.read().removeprefix(_BOM)
+
+
+def _columns(line: str, least: int) -> list[str]:
+    """Cut at the first kind of separator that gives enough columns, else at blanks."""
+    columns: list[str] = []
+    for separator in _SEPARATORS:
+        columns = [column.strip() for column in line.split(separator)]
+        if len(columns) >= least:
+            break
+    return columns
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,108 @@
+r"""Word similarity: do cosines rank pairs of words as people do?
+
+Spearman's :math:`\rho` is the correlation of the ranks of :math:`\cos(v_a, v_b)` with those of the
+scores people gave; ties get their average rank. It is over the pairs whose two words have vectors:
+how many these are is part of the answer, for a model may do well on the few words it knows.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigentext.errors import ParameterError
+from eigentext.evaluate._vectors import Case, WordVectors
+from eigentext.evaluate.readers import read_pairs
+
+
+@dataclass(frozen=True, repr=False)
+class SimilarityResult:
+    """Spearman's rho (nan if it is not defined: see `reason`), over so many of the pairs."""
+
+    rho: float
+    n_covered: int
+    n_pairs: int
+    missing: list[str]
+    folded: int  # words found in another case
+    reason: str
+
+    def __str__(self) -> str:
+        rho = f"rho {self.rho:.3f}" if not self.reason else f"no rho ({self.reason})"
+        missing = f"; missing words: {len(self.missing):,}" if self.missing else ""
+        return f"{rho} over {self.n_covered:,} of {self.n_pairs:,} pairs{missing}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, where nan is None."""
+        return {
+            "rho": None if math.isnan(self.rho) else self.rho,
+            "n_covered": self.n_covered,
+            "n_pairs": self.n_pairs,
+            "missing": self.missing,
+            "folded": self.folded,
+            "reason": self.reason,
+        }
+
+
+def similarity(
+    model: Any,
+    pairs: str | os.PathLike[str] | Sequence[tuple[str, str, float]],
+    *,
+    case: Case = "fold",
+) -> SimilarityResult:
+    """Spearman's correlation of cosines with people's scores.
+
+    Parameters
+    ----------
+    model : fitted estimator, KeyedVectors, or (words, vectors)
+        Anything with `vocabulary_` and `vectors_` (of any length), or with gensim's `index_to_key`
+        and `vectors`, or the two themselves. Words whose vector is zero count as missing.
+    pairs : file, or list of (word, word, score)
+        See :func:`read_pairs`.
+    case : "fold" or "exact"
+        Whether a word that is not there as it is may be found in lower case, or else with a first
+        capital letter.
+
+    Examples
+    --------
+    >>> from eigentext.evaluate import similarity
+    >>> words, vectors = ["cat", "dog", "tea"], [[1, 0], [2, 1], [0, 1]]
+    >>> pairs = [("cat", "dog", 8), ("Dog", "tea", 3), ("cat", "tea", 1), ("cat", "ox", 5)]
+    >>> print(similarity((words, vectors), pairs))
+    rho 1.000 over 3 of 4 pairs; missing words: 1
+    """
+    if isinstance(pairs, (str, os.PathLike)):
+        pairs = read_pairs(pairs)
+    vectors = WordVectors(model, case)
+    place, missing, folded = vectors.find({word for pair in pairs for word in pair[:2]})
+    covered = [(place[a], place[b], y) for a, b, y in pairs if place[a] >= 0 and place[b] >= 0]
+    left = vectors.unit_rows(np.array([a for a, _, _ in covered], np.int64))
+    right = vectors.unit_rows(np.array([b for _, b, _ in covered], np.int64))
+    scores = np.array([y for _, _, y in covered], np.float64)
+    if not np.isfinite(scores).all():
+        raise ParameterError("a score is not finite; leave such pairs out")
+    rho, reason = _spearman(np.einsum("ij,ij->i", left, right), scores)
+    return SimilarityResult(rho, len(covered), len(pairs), missing, folded, reason)
+
+
+def _spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
+    """The correlation of ranks, or nan and why there is none."""
+    if len(x) < 2:
+        return math.nan, "only one pair is covered" if len(x) else "no pair is covered"
+    x, y = _ranks(x), _ranks(y)
+    x, y = x - x.mean(), y - y.mean()
+    scale = math.sqrt(float(x @ x) * float(y @ y))
+    if scale == 0:
+        return math.nan, "all covered pairs are alike"
+    return float(x @ y) / scale, ""
+
+
+def _ranks(x: np.ndarray) -> np.ndarray:
+    """Ranks from 1, ties averaged; scipy.stats has this, but takes longer to load than all else."""
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    return (counts.cumsum() - (counts - 1) / 2)[inverse]

@@ -1,0 +1,362 @@
+r"""Eigentokens: a vector for each token, made of its context, by CCA between word and context.
+
+Seed 000, "Semi-supervised learning using CCA": x is the one-hot word, z its context, and CCA finds
+A and B. A is the matrix of eigenwords, which know nothing of the context; :math:`B^\top z` is a
+context-sensitive *eigentoken*. Here z has one block of one-hots for each place in the window
+(``list``) or one for each side (``bag``), and by seed 002, section 3.3 and eq. (5),
+
+.. math::
+
+    \Omega_{w,c} = \frac{\#(w,c)^a}{\sqrt{\#(w)^a\,\#(c)^a}} \approx U \Sigma V^\top, \qquad
+    A = C_{xx}^{-1/2} U, \quad B = C_{zz}^{-1/2} V
+
+with the diagonals :math:`C_{xx} = P(w)^a` and :math:`C_{zz} = P(c)^a` (seed 002, observations 1
+and 2: a sample is a word and *one* symbol of its context, not centred). For a context of one symbol
+and a = 1 this is CCA exactly; for longer ones the correlation between places is passed over.
+
+A row of B depends on the word's distribution given the context and on nothing else:
+
+.. math:: B_c = \Sigma^{-1} \sum_w A_w\,P(w \mid c)^a,
+
+for a = 1 the expected eigenword, :math:`\Sigma B_c = E[A^\top x \mid c]`. Contexts that say the
+same about the hidden state have the same vector, however often they occur; smoothing #(c), as
+eigenwords do, would undo that.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext import engine
+from eigentext.corpus import Vocabulary, encode
+from eigentext.corpus.tokenizers import checked_tokens
+from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.moments import CooccurrenceMoments
+from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context
+from eigentext.moments.runs import transposed
+from eigentext.storage import Saved
+from eigentext.words.template import TRANSFORMS, Transform, decomposed, scaled_counts
+
+Side = Literal["left", "right", "both"]
+_TOKENS = 1 << 16  # of a task
+
+
+class Eigentokens(Saved, Estimator):
+    r"""Context-sensitive vectors of tokens by CCA between word and context.
+
+    .. math:: \underline z = B^\top z = \sum_{c \in \mathrm{context}} B_c
+
+    Parameters
+    ----------
+    n_components : int
+        The dimension m of the vectors; seed 000 generally uses 30 to 50.
+    window : int
+        Context words on each side; a window never leaves its sentence.
+    side : "both", "left" or "right"
+        Where the context of a word is.
+    context : "list" or "bag"
+        Whether each place in the window has its own vectors, or each side.
+    min_count : int
+        Rarer words, and words that `transform` meets for the first time, are one shared symbol.
+    max_size : int, optional
+        The largest vocabulary.
+    count_transform : "sqrt", "two-thirds", "log" or "none"
+        What is done to counts first (a = 1/2, 2/3, …, 1). "none" is the CCA of seed 000; the
+        square root stabilises the variance of counts (seed 002, 4.3).
+    combine : bool
+        Whether a token's vector is followed by its word's own eigenword.
+    random_state : int
+        Seed of the SVD's random start. Equal seeds give equal bits.
+
+    Attributes
+    ----------
+    context_vectors_ : float32 array, shape (n_blocks, n_words + 1, n_components)
+        B. Blocks run from the leftmost place (or side) to the rightmost; the last row of each is
+        the rare words', zero if there were none.
+    vectors_ : float32 array, shape (n_words, n_components)
+        Eigenwords, the rows of A scaled to unit length.
+    rare_vector_ : float32 array, shape (n_components,)
+        That of all rare words together.
+    places_ : int32 array, shape (n_places, 2)
+        The distance of each place from the word, and its block in `context_vectors_`.
+    vocabulary_ : Vocabulary
+    singular_values_ : array, shape (n_components,)
+        Sigma. With "none" these are the canonical correlations, of which the first is 1 and
+        trivial, as nothing is centred: its coordinate counts the words in the context.
+    diagnostics_ : dict
+        The spectrum kept and the next values dropped, its condition, how much text was rare.
+    provenance_ : dict
+        What it was learned from: tokens, fingerprints, how the text was read.
+
+    Examples
+    --------
+    A "can" that stands about, and one that helps, are orthogonal:
+
+    >>> from eigentext import Eigentokens
+    >>> text = ["the can", "the box", "you can", "you may"] * 5
+    >>> tokens = Eigentokens(2, window=1, side="left", count_transform="none").fit(text)
+    >>> (_, noun), (_, verb) = tokens.transform([["the", "can"], ["you", "can"]])
+    >>> bool(abs(noun @ verb) < 1e-5 * (noun @ noun))
+    True
+    """
+
+    _format = "eigentext.eigentokens.v1"
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        window: int = 2,
+        side: Side = "both",
+        context: Context = "list",
+        min_count: int = 5,
+        max_size: int | None = None,
+        count_transform: Transform = "sqrt",
+        combine: bool = False,
+        random_state: int = 0,
+    ):
+        self.n_components = n_components
+        self.window = window
+        self.side: Side = side
+        self.context: Context = context
+        self.min_count = min_count
+        self.max_size = max_size
+        self.count_transform: Transform = count_transform
+        self.combine = combine
+        self.random_state = random_state
+
+    # Learning.
+
+    def fit(
+        self,
+        corpus: Any,
+        y: None = None,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> Self:
+        """Learn from a :class:`TextCorpus` or what it takes; same as collect + fit_moments.
+
+        `memory` (bytes for counting) and `cache` (a folder for encoded text) change no answer.
+        """
+        return self.fit_moments(self.collect(corpus, memory=memory, cache=cache))
+
+    def collect(
+        self,
+        corpus: Any,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> CooccurrenceMoments:
+        """The statistics that `fit` needs of a corpus, and no more."""
+        self._check_parameters()
+        return CooccurrenceMoments.from_corpus(
+            corpus,
+            window=self.window,
+            context=self.context,
+            min_count=self.min_count,
+            max_size=self.max_size,
+            memory=memory,
+            cache=cache,
+        )
+
+    def fit_moments(self, moments: CooccurrenceMoments) -> Self:
+        """Learn from statistics alone: flat counts, whatever the side."""
+        self._check_parameters()
+        for name, mine in (
+            ("window", self.window),
+            ("context", self.context),
+            ("weighting", "flat"),
+        ):
+            theirs = getattr(moments, name)
+            if mine != theirs:
+                raise MomentsError(f"{name}={mine!r}, but the moments were counted with {theirs!r}")
+        cut = moments
+        if moments.whole:
+            cut = moments.restrict(min_count=self.min_count, max_size=self.max_size)
+        counts, places = self._word_context_counts(cut)
+        Omega = scaled_counts(counts, transform=self.count_transform, scaling="cca", alpha=1)
+        U, self.singular_values_, Vt, self.diagnostics_ = decomposed(
+            Omega, self.n_components, random_state=self.random_state, right=True
+        )
+        self.vocabulary_, self.places_ = cut.vocabulary, places
+        self._define_words(U)
+        self._define_contexts(Vt.T, counts)
+        self.provenance_ = {
+            "n_tokens": moments.n_tokens,
+            "options": moments.options,
+            "sources": moments.sources,
+        }
+        self.diagnostics_ |= {
+            "n_words": len(cut.vocabulary),
+            "rare_tokens": cut.rare_count,
+            "words_without_context": int((counts.sum(axis=1)[: len(cut.vocabulary)] == 0).sum()),
+            "pairs": int(Omega.nnz),
+        }
+        return self
+
+    # Using.
+
+    def transform(self, sentences: Iterable[Sequence[str]]) -> list[np.ndarray]:
+        """Eigentokens of sentences, split as the text of `fit` was.
+
+        Parameters
+        ----------
+        sentences : iterable of lists of tokens
+            A :class:`TextCorpus` is one. An empty sentence has an empty array.
+
+        Returns
+        -------
+        list of float32 arrays, shape (n_tokens, n_components)
+            One for each sentence; twice as wide with ``combine=True``. A token alone in its
+            sentence has a zero context vector.
+        """
+        check_is_fitted(self)
+        if isinstance(sentences, (str, os.PathLike)):
+            raise CorpusError("give a list of lists of tokens, or a corpus to transform_corpus")
+        units = [_checked(unit, number) for number, unit in enumerate(sentences, start=1)]
+        lengths = np.fromiter(map(len, units), np.int64, len(units))
+        flat = self.vocabulary_.ids_of([token for unit in units for token in unit])
+        flat[flat < 0] = len(self.vocabulary_)
+        ids = np.full(len(flat) + len(units), -1, np.int32)
+        ids[np.arange(len(flat)) + np.repeat(np.arange(len(units)), lengths)] = flat
+        return np.split(self._project(ids), np.cumsum(lengths)[:-1]) if units else []
+
+    def transform_corpus(
+        self, corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None
+    ) -> np.ndarray:
+        """Eigentokens of a whole :class:`TextCorpus` (or what it takes) or EncodedCorpus.
+
+        Returns
+        -------
+        float32 array, shape (corpus's n_tokens, n_components)
+            Rows in the order of the text, unit after unit, as in :meth:`transform`.
+        """
+        check_is_fitted(self)
+        encoded = encode(corpus, cache=cache)
+        places = self.vocabulary_.ids_of(encoded.words)
+        places[places < 0] = len(self.vocabulary_)
+        return self._project(np.append(places, np.int32(-1))[encoded.tokens])  # -1 stays END
+
+    # The steps.
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components >= 1):
+            raise ParameterError(f"n_components must be 1 or more, not {self.n_components!r}")
+        if self.min_count < 1:
+            raise ParameterError(f"min_count must be 1 or more, not {self.min_count}")
+        if self.side not in ("left", "right", "both"):
+            raise ParameterError(f"side must be 'left', 'right' or 'both', not {self.side!r}")
+        if self.count_transform not in TRANSFORMS:
+            raise ParameterError(
+                f"count_transform must be one of {', '.join(TRANSFORMS)}, "
+                f"not {self.count_transform!r}"
+            )
+
+    def _word_context_counts(self, moments: CooccurrenceMoments) -> tuple[Any, np.ndarray]:
+        """#(w, c), with a block of columns for each place or side from left to right; `places_`."""
+        F, h = moments.forward, moments.window
+        n = F.shape[0]
+        ahead = [F[:, start : start + n] for start in range(0, F.shape[1], n)]
+        blocks, places = [], []
+        with engine.phase("mirror"):
+            if self.side != "right":
+                blocks += [transposed(F_d) for F_d in reversed(ahead)]
+                places += [(-d, min(h - d, len(blocks) - 1)) for d in range(h, 0, -1)]
+            if self.side != "left":
+                places += [(d, len(blocks) + min(d, len(ahead)) - 1) for d in range(1, h + 1)]
+                blocks += ahead
+            return sp.hstack(blocks, format="csr"), np.array(places, np.int32)
+
+    def _define_words(self, U: np.ndarray) -> None:
+        """The rows of A = C_xx^{-1/2} U, which are those of U up to length, made unit."""
+        norms = np.linalg.norm(U, axis=1, keepdims=True)
+        norms[norms <= np.finfo(np.float32).tiny] = 1
+        unit, n_words = U / norms, len(self.vocabulary_)
+        self.vectors_ = np.ascontiguousarray(unit[:n_words], np.float32)
+        self.rare_vector_ = np.zeros(U.shape[1], np.float32)
+        self.rare_vector_[:] = unit[n_words:].sum(axis=0)  # one row, or none
+
+    def _define_contexts(self, V: np.ndarray, counts: Any) -> None:
+        """B = C_zz^{-1/2} V, with C_zz the diagonal of P(c)^a."""
+        t = TRANSFORMS[self.count_transform]
+        context = counts.sum(axis=0)
+        scale = np.sqrt(t(context.sum()) / t(np.maximum(context, 1))) * (context > 0)
+        n_rows, m = counts.shape[0], V.shape[1]
+        B = (V * scale[:, None]).reshape(-1, n_rows, m)
+        self.context_vectors_ = np.zeros((len(B), len(self.vocabulary_) + 1, m), np.float32)
+        self.context_vectors_[:, :n_rows] = B
+
+    def _project(self, ids: np.ndarray) -> np.ndarray:
+        """The eigentokens of flat ids, in which -1 ends a unit, and takes no row."""
+        from eigentext.words import _eigentoken_kernels
+
+        B = np.asarray(self.context_vectors_)
+        m, n_words = B.shape[2], len(self.vocabulary_)
+        starts = np.arange(0, len(ids), _TOKENS)
+        sizes = np.add.reduceat(ids >= 0, starts, dtype=np.int64) if len(ids) else starts
+        rows = np.concatenate([[0], np.cumsum(sizes)])
+        out = np.empty((int(rows[-1]), m * (1 + bool(self.combine))), np.float32)
+
+        def project(block: int) -> int:
+            start, row, end = int(starts[block]), int(rows[block]), int(rows[block + 1])
+            stop = min(start + _TOKENS, len(ids))
+            _eigentoken_kernels.sum_contexts(ids, start, stop, self.places_, B, out, row)
+            if self.combine:
+                words = ids[start:stop]
+                words = words[words >= 0]
+                out[row:end, m:] = self.vectors_[np.minimum(words, n_words - 1)]
+                out[row:end, m:][words == n_words] = self.rare_vector_
+            return end - row
+
+        with engine.phase("project", len(out), "tokens") as advance:
+            for done in engine.current().map(project, range(len(starts))):
+                advance(done)
+        return out
+
+    # The file format.
+
+    def _to_saved(self):
+        check_is_fitted(self)
+        arrays = {
+            "context_vectors": self.context_vectors_,
+            "vectors": self.vectors_,
+            "rare_vector": self.rare_vector_,
+            "places": self.places_,
+            "singular_values": self.singular_values_,
+            "words": self.vocabulary_.words,
+            "word_counts": self.vocabulary_.counts,
+        }
+        about = {
+            "parameters": self.get_params(),
+            "provenance": self.provenance_,
+            "diagnostics": self.diagnostics_,
+        }
+        return arrays, about
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        self = cls(**about["parameters"])
+        self.context_vectors_ = arrays["context_vectors"]
+        self.vectors_ = arrays["vectors"]
+        self.rare_vector_ = arrays["rare_vector"]
+        self.places_ = np.array(arrays["places"])
+        self.singular_values_ = arrays["singular_values"]
+        self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
+        self.provenance_ = about["provenance"]
+        self.diagnostics_ = about["diagnostics"]
+        blocks, m = self.places_[:, 1], len(self.singular_values_)
+        expected = (blocks.max() + 1, len(self.vocabulary_) + 1, m)
+        if self.context_vectors_.shape != expected or blocks.min() < 0:  # the kernel trusts these
+            raise ValueError(f"context vectors of shape {self.context_vectors_.shape}")
+        return self
+
+
+def _checked(unit: Any, number: int) -> list[str]:
+    if isinstance(unit, str):
+        raise CorpusError(f"sentence {number} is the string {unit!r:.40}; give a list of tokens")
+    return checked_tokens(unit, f"sentence {number}")

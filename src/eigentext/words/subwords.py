@@ -1,0 +1,270 @@
+r"""Vectors for unseen words, from their spelling.
+
+A word is the bag of its character n-grams, with marks at both ends: "cat" has ``<c``, ``ca``,
+``cat``, …, ``<cat>``. Each is hashed into one of b buckets (FNV-1a of its UTF-8 bytes: the same on
+every machine), and the counts are scaled to a unit vector :math:`x_w \in R^b`. From the words
+that do have vectors :math:`v_w`, with mean :math:`\mu`, ridge regression learns
+
+.. math:: W = \arg\min_W \sum_w c_w \|x_w^\top W + \mu - v_w\|^2 + \lambda \|W\|^2 ,
+
+and the vector of an unseen word is the direction of :math:`x_w^\top W + \mu`. As in fastText
+(Bojanowski and others 2017), an n-gram has a vector and a word the sum of them; here they are
+fitted to vectors that are finished, by least squares.
+
+The normal equations :math:`(X^\top C X + \lambda I) W = X^\top C (V - \mu)` are solved by conjugate
+gradients (Hestenes and Stiefel 1952), each column of W for itself, with the diagonal as
+preconditioner: without it, the n-grams that all words share take twice as many steps.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext import engine
+from eigentext.errors import ParameterError
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.factor.products import Factorable, factorable, sparse_times
+
+_PANEL = 32  # columns that one thread solves for
+
+
+class CharacterRidge(Estimator):
+    r"""Predict a word's vector from its character n-grams.
+
+    The defaults were chosen by the cosines of held-out words of text8: see docs/results.md.
+
+    Parameters
+    ----------
+    ngram_range : pair of int
+        The shortest and the longest n-gram, in characters, marks included.
+    n_buckets : int
+        What n-grams are hashed into; :attr:`coefficients_` has a row for each.
+    penalty : float, above 0
+        The weight :math:`\lambda` of large coefficients. Rare words like more of it than
+        frequent ones.
+    tol : float
+        Stop when the residual of the normal equations is this part of what it was.
+    max_iter : int
+        Most steps of conjugate gradients.
+
+    Attributes
+    ----------
+    coefficients_ : float16 array, shape (n_buckets, n_components)
+        Half precision, as they are saved: what is predicted does not change on the way to a file.
+    mean_ : float32 array, shape (n_components,)
+        What is predicted where no n-gram is known.
+    diagnostics_ : dict
+        The words learned from and left out, the steps taken, the residual left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigentext.words.subwords import CharacterRidge
+    >>> words = ["walked", "talked", "jumped", "walking", "talking", "jumping"]
+    >>> vectors = np.repeat(np.eye(2), 3, axis=0)  # two directions: past and present
+    >>> spelling = CharacterRidge(penalty=0.01).fit(words, vectors)
+    >>> spelling.predict(["barked", "barking"]).round(1)
+    array([[0.9, 0.4],
+           [0.3, 1. ]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        *,
+        ngram_range: tuple[int, int] = (2, 6),
+        n_buckets: int = 1 << 16,
+        penalty: float = 8.0,
+        tol: float = 0.05,
+        max_iter: int = 50,
+    ):
+        self.ngram_range = ngram_range
+        self.n_buckets = n_buckets
+        self.penalty = penalty
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, words: Sequence[str], vectors: Any, counts: Any = None) -> Self:
+        r"""Learn from words and their vectors, of which only the directions matter.
+
+        With `counts`, a word weighs :math:`c_w = \log(1 + count)`, scaled to 1 on average, which
+        suits unseen words that are frequent; without, 1. Words whose vector is zero are left out.
+        """
+        self._check_parameters()
+        V = _directions(vectors, len(words))
+        weights = _weights(counts, len(words))
+        has_vector = V.any(axis=1) & (weights > 0)
+        if not has_vector.any():
+            raise ParameterError("no words to learn from: every vector is zero or there are none")
+        words = [word for word, kept in zip(words, has_vector) if kept]
+        V, weights = V[has_vector], weights[has_vector]
+        weights *= len(weights) / weights.sum()
+        self.mean_ = (weights @ V / len(V)).astype(np.float32)
+        roots = np.sqrt(weights)[:, None]
+        X = sp.csr_array(self.features(words) * roots.astype(np.float32))
+        self.coefficients_, steps, residual = self._solve(X, (V - self.mean_) * roots)
+        self.diagnostics_ = {
+            "n_words": len(words),
+            "left_out": int((~has_vector).sum()),
+            "n_iter": steps,
+            "residual": residual,
+        }
+        if residual > self.tol:
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(
+                f"after {steps} steps of conjugate gradients {residual:.2g} of the residual is "
+                f"left, more than tol={self.tol}; raise max_iter or penalty",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, words: Sequence[str]) -> np.ndarray:
+        """A float32 unit row for each word, whatever it is made of."""
+        check_is_fitted(self)
+        X = self.features(words)
+        if len(words) == 0:
+            return np.empty((0, len(self.mean_)), np.float32)
+        # Rows of the coefficients that nobody asks for stay where they are, perhaps on disk.
+        used, columns = np.unique(X.indices, return_inverse=True)
+        X = sp.csr_array((X.data, columns.astype(np.int32), X.indptr), (len(words), len(used)))
+        return _unit(sparse_times(X, self.coefficients_[used].astype(np.float32)) + self.mean_)
+
+    def features(self, words: Sequence[str]) -> Any:
+        """The matrix X: hashed n-grams by word, as unit rows of a float32 CSR array."""
+        from eigentext.words._subword_kernels import hash_ngrams
+
+        if isinstance(words, str):
+            raise ParameterError(f"words must be a list of strings, not the string {words!r}")
+        shortest, longest = self.ngram_range
+        marked = [f"<{word}>".encode("utf-8", "surrogatepass") for word in words]
+        lengths = np.fromiter(map(len, marked), np.int64, len(marked))
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        # An n-gram for each start and length, and fewer than that at a word's end.
+        buckets = np.empty(offsets[-1] * (longest - shortest + 1), np.int32)
+        indptr = np.empty(len(offsets), np.int64)
+        utf8 = np.frombuffer(b"".join(marked), np.uint8)
+        hash_ngrams(utf8, offsets, shortest, longest, self.n_buckets, buckets, indptr)
+        found = buckets[: indptr[-1]].copy()
+        X = sp.csr_array(
+            (np.ones(len(found), np.float32), found, indptr), (len(words), self.n_buckets)
+        )
+        X.sum_duplicates()
+        norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        X.data /= np.repeat(norms, np.diff(X.indptr)).astype(np.float32)
+        return X
+
+    # Steps of the fit.
+
+    def _check_parameters(self) -> None:
+        shortest, longest = self.ngram_range
+        if not 1 <= shortest <= longest:
+            raise ParameterError(
+                f"ngram_range must be two lengths, 1 or more and rising, not {self.ngram_range}"
+            )
+        if not 1 <= self.n_buckets < 1 << 31:
+            raise ParameterError(f"n_buckets must be from 1 to 2**31 - 1, not {self.n_buckets}")
+        if not 0 < self.penalty < np.inf:
+            raise ParameterError(f"penalty must be a number above 0, not {self.penalty}")
+        if not self.tol > 0:
+            raise ParameterError(f"tol must be above 0, not {self.tol}")
+        if self.max_iter < 1:
+            raise ParameterError(f"max_iter must be 1 or more, not {self.max_iter}")
+
+    def _solve(self, X: Any, Y: np.ndarray) -> tuple[np.ndarray, int, float]:
+        """W in half precision, and over all panels the most steps and the largest residual."""
+        A = factorable(X)
+        diagonal = np.bincount(X.indices, X.data**2, minlength=self.n_buckets) + self.penalty
+        diagonal = diagonal[:, None].astype(np.float32)
+        W = np.empty((self.n_buckets, Y.shape[1]), np.float16)
+        panels = [slice(first, first + _PANEL) for first in range(0, Y.shape[1], _PANEL)]
+
+        def work(panel: slice) -> tuple[int, float]:
+            W[:, panel], taken, left = self._conjugate_gradients(A, diagonal, Y[:, panel])
+            return taken, left
+
+        steps, residual = 0, 0.0
+        with engine.phase("spelling", Y.shape[1], "dimensions") as advance:
+            for panel, (taken, left) in zip(panels, engine.current().map(work, panels)):
+                steps, residual = max(steps, taken), max(residual, left)
+                advance(min(panel.stop, Y.shape[1]) - panel.start)
+        return W, steps, residual
+
+    def _conjugate_gradients(
+        self, A: Factorable, diagonal: np.ndarray, Y: np.ndarray
+    ) -> tuple[np.ndarray, int, float]:
+        """Solve ``(A.T A + penalty) B = A.T Y``; columns that are done take steps of length 0."""
+        R = A.transposed_times(np.ascontiguousarray(Y, np.float32))
+        B = np.zeros_like(R)
+        Z = R / diagonal
+        P = Z.copy()
+        rz = _inner(R, Z)
+        enough = self.tol**2 * rz
+        start, left, step = rz, np.where(rz > 0, 1.0, 0.0), 0
+        while step < self.max_iter and (rz > enough).any():
+            Q = A.transposed_times(A.times(P))
+            Q += np.float32(self.penalty) * P
+            length = _ratio(np.where(rz > enough, rz, 0), _inner(P, Q))
+            B += length * P
+            R -= length * Q
+            np.divide(R, diagonal, out=Z)
+            before, rz = rz, _inner(R, Z)
+            P *= _ratio(rz, before)
+            P += Z
+            left = _ratio(rz, start)
+            step += 1
+        return B, step, float(np.sqrt(left.max(initial=0)))
+
+    # The file format: arrays and a document, kept inside the file of a model of words.
+
+    def _to_saved(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        check_is_fitted(self)
+        arrays = {"coefficients": self.coefficients_, "mean": self.mean_}
+        return arrays, {"parameters": self.get_params(), "diagnostics": self.diagnostics_}
+
+    @classmethod
+    def _from_saved(cls, arrays: dict[str, Any], about: dict[str, Any]) -> Self:
+        parameters = about["parameters"]
+        self = cls(**{**parameters, "ngram_range": tuple(parameters["ngram_range"])})
+        self.coefficients_, self.mean_ = arrays["coefficients"], arrays["mean"]
+        self.diagnostics_ = about["diagnostics"]
+        if self.coefficients_.shape != (self.n_buckets, len(self.mean_)):
+            raise ValueError(f"coefficients of shape {self.coefficients_.shape}")
+        return self
+
+
+def _directions(vectors: Any, n_words: int) -> np.ndarray:
+    vectors = np.asarray(vectors, np.float32)
+    if vectors.ndim != 2 or len(vectors) != n_words:
+        raise ParameterError(f"{n_words} words, but vectors of shape {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+        raise ParameterError(f"vectors: row {bad} is not finite; leave such words out")
+    return _unit(vectors)
+
+
+def _weights(counts: Any, n_words: int) -> np.ndarray:
+    if counts is None:
+        return np.ones(n_words)
+    counts = np.asarray(counts)
+    if counts.shape != (n_words,) or (n_words and not counts.min() >= 0):
+        raise ParameterError(f"counts must be {n_words} numbers of 0 or more, one for each word")
+    return np.log1p(counts)
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    """The rows divided by their length; zero stays zero."""
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
+    return (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
+
+
+def _inner(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The inner product of each column of X with the same of Y."""
+    return np.einsum("ij,ij->j", X, Y, dtype=np.float64)
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0).astype(np.float32)
