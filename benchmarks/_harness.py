@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -29,6 +30,39 @@ def unpacked(name: str) -> Path:
             shutil.copyfileobj(packed, file)
         part.rename(plain)
     return plain
+
+
+class Phases:
+    """Wall, CPU and peak memory of what happens between a start and an end."""
+
+    def __init__(self):
+        self.found: dict[str, list[float]] = {}
+
+    @contextmanager
+    def __call__(self, name: str):
+        """A phase of one's own."""
+        self.started(name)
+        yield
+        self.finished(name)
+
+    def started(self, phase) -> None:
+        """An engine's phase begins, or one by that name."""
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts from here
+        self._start = time.perf_counter(), time.process_time()
+
+    def advanced(self, phase) -> None:
+        """Nothing to note."""
+
+    def finished(self, phase) -> None:
+        """Note what it took."""
+        wall, cpu = time.perf_counter() - self._start[0], time.process_time() - self._start[1]
+        self.found[getattr(phase, "name", phase)] = [wall, cpu, peak_memory()]
+
+
+def peak_memory() -> float:
+    """In MB, since the last reset."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1e3
 
 
 def main(contestants: dict[str, Callable[[], dict]], *, repeats: int = 3) -> None:

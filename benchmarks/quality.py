@@ -138,7 +138,8 @@ class Experiments:
     def row(self, options: dict) -> str:
         """The scores of one choice."""
         words, vectors = self.vectors(**options)
-        vectors = np.nan_to_num(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = vectors / np.where(lengths > 0, lengths, 1)
         rho = [evaluate.similarity((words, vectors), pairs).rho for pairs in self.pairs.values()]
         found = evaluate.analogies((words, vectors), self.questions).accuracy
         scores = [*rho, np.mean(rho)]

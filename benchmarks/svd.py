@@ -23,8 +23,8 @@ FOLDER = Path(tempfile.gettempdir(), "eigentext-benchmarks")
 
 def omega():
     encoded = encode(unpacked("text/text8-prefix.txt.xz"), cache=FOLDER / "cache")
-    moments = CooccurrenceMoments.from_corpus(encoded, min_count=100)
-    return scaled_counts(moments.counts())
+    moments = CooccurrenceMoments.from_corpus(encoded, window=5, weighting="flat", min_count=100)
+    return scaled_counts(moments.counts(), alpha=0.75)
 
 
 def exact() -> np.ndarray:

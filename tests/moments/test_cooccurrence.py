@@ -132,16 +132,17 @@ def test_same_bits_for_any_shards_threads_and_memory(zipf_lines, settings, unit)
 
 def test_one_long_line_loses_and_doubles_no_pair():
     line = ["a b c d e f g h " * 500]
-    whole = moments(line, window=3, n_shards=1)
-    assert moments(line, window=3, n_shards=37) == whole
+    flat = {"window": 3, "weighting": "flat"}
+    whole = moments(line, **flat, n_shards=1)
+    assert moments(line, **flat, n_shards=37) == whole
     assert whole.forward.sum() == 3 * 4000 - 6  # three pairs from each token but the last ones
 
 
 def test_windows_stop_at_the_end_of_a_unit():
-    inside = moments(["a b", "c d"], window=3)
+    inside = moments(["a b", "c d"], window=3, weighting="flat")
     assert inside.forward.sum() == 2
     stream = CooccurrenceMoments.from_corpus(
-        TextCorpus(["a b", "c d"], kind="texts", unit="stream"), window=3
+        TextCorpus(["a b", "c d"], kind="texts", unit="stream"), window=3, weighting="flat"
     )
     assert stream.forward.sum() == 6
 
@@ -193,7 +194,7 @@ def test_whole_moments_join_cut_ones_on_their_words(zipf_lines):
     [
         ({"window": 2}, "window"),
         ({"context": "list"}, "context"),
-        ({"weighting": "distance"}, "weight"),
+        ({"weighting": "flat"}, "weight"),
     ],
 )
 def test_different_settings_do_not_add_up(settings, named):
@@ -245,7 +246,7 @@ def test_thresholds_are_on_what_is_counted(lines, settings, min_pairs, cut):
 
 def test_a_pair_counts_in_both_directions_in_a_bag():
     text = ["a b", "b a", "c d", "e e"]
-    m = moments(text).thresholded(2)
+    m = moments(text, weighting="flat").thresholded(2)
     pairs = {(w, c) for w, c in counts_of(m)}
     assert pairs == {("a", "b"), ("b", "a"), ("e", "e")}
     assert m.forward.sum() == 3
@@ -306,7 +307,7 @@ def test_the_difference_in_reading_is_named(reading, named):
     other = CooccurrenceMoments.from_corpus(TextCorpus(["a b"], kind="texts", **reading))
     with pytest.raises(MomentsError, match=named):
         moments(["a b"]).check_adds_up(other)
-    with pytest.raises(MomentsError, match="window 5 and 2"):
+    with pytest.raises(MomentsError, match="window 10 and 2"):
         moments(["a b"]).check_adds_up(moments(["a b"], window=2))
     assert moments(["a b"]).check_adds_up(moments(["c d"])) is None
 

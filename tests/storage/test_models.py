@@ -64,14 +64,21 @@ def test_every_format_has_its_reader():
         assert reader._format.rpartition(".v")[2].isdigit()
 
 
-@pytest.mark.parametrize("form", ["eigentext.thing.v3", "eigentext.thing.v1", "eigentext.thing.v"])
-def test_another_version_of_the_format(tmp_path, form):
+@pytest.mark.parametrize(
+    ("form", "remedy"),
+    [
+        ("eigentext.thing.v3", "pip install -U eigentext"),
+        ("eigentext.thing.v", "pip install -U eigentext"),
+        ("eigentext.thing.v1", "fit it again"),
+    ],
+)
+def test_another_version_of_the_format(tmp_path, form, remedy):
     write_saved(tmp_path / "m", form, {"numbers": np.arange(2)}, {"name": "", "eigentext": "99.0"})
     with pytest.raises(ModelFileError) as caught:
         load(tmp_path / "m")
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'm'}: ")
-    for part in ("99.0", eigentext.__version__, "eigentext.thing.v2", "pip install -U eigentext"):
+    for part in ("99.0", eigentext.__version__, "eigentext.thing.v2", remedy):
         assert part in message
 
 

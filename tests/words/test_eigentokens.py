@@ -140,7 +140,7 @@ def test_an_eigentoken_is_b_transposed_z(sentences, side, context, count_transfo
 
 def test_words_are_the_eigenwords_of_the_same_statistics(sentences):
     tokens = Eigentokens(**SMALL).fit(sentences)
-    words = Eigenwords(**SMALL, context="list", alpha=1).fit(sentences)
+    words = Eigenwords(**SMALL, context="list", weighting="flat", beta=0).fit(sentences)
     assert np.array_equal(tokens.vectors_, words.vectors_)
     assert tokens.vocabulary_ == words.vocabulary_
 
@@ -257,7 +257,7 @@ def test_kernel_equals_its_twin(ids, offsets, cut, seed):
 def test_fit_is_fit_moments_of_collect(sentences, fitted):
     estimator = Eigentokens(**SMALL)
     cut = clone(estimator).fit_moments(estimator.collect(sentences))
-    whole = CooccurrenceMoments.from_corpus(sentences, window=2, context="list")
+    whole = CooccurrenceMoments.from_corpus(sentences, window=2, context="list", weighting="flat")
     for again in (cut, clone(estimator).fit_moments(whole)):
         assert np.array_equal(again.context_vectors_, fitted.context_vectors_)
         assert np.array_equal(again.vectors_, fitted.vectors_)

@@ -82,7 +82,8 @@ def clustering_accuracy(vectors, truth, m):
 def test_vectors_are_the_normalised_rows_of_u_sigma_beta(lines):
     words = Eigenwords(**SMALL, beta=0.5).fit(lines)
     moments = CooccurrenceMoments.from_corpus(lines, window=2, min_count=2)
-    U, s, _ = np.linalg.svd(scaled_counts(moments.counts(), dtype=np.float64).toarray())
+    Omega = scaled_counts(moments.counts(), alpha=1, unit=moments.unit, dtype=np.float64)
+    U, s, _ = np.linalg.svd(Omega.toarray())
     rows = (U[:, :8] * s[:8] ** 0.5)[: len(moments.vocabulary)]
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     assert np.allclose(np.abs(words.vectors_ @ words.vectors_.T), np.abs(rows @ rows.T), atol=1e-4)
@@ -231,6 +232,66 @@ def test_a_word_always_alone_has_a_zero_vector():
     assert words.similarity("lonely", "a") == 0
 
 
+def test_the_index_of_neighbours_follows_the_vectors(lines):
+    words = Eigenwords(**SMALL).fit(lines)
+    before = words.most_similar("w3")
+    words.fit([line[::2] for line in (text.split() for text in lines[:200])])
+    assert words.most_similar("w3") != before
+    assert np.isclose(
+        words.most_similar("w3", 1)[0][1],
+        words._cosines(words["w3"])[words.vocabulary_[words.most_similar("w3", 1)[0][0]]],
+    )
+
+
+# Unseen words.
+
+
+@pytest.fixture(scope="module")
+def spelled():
+    """Words whose ending tells what stands beside them."""
+    rng = np.random.default_rng(0)
+    stems = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmnr"]
+    lines = [
+        f"{'to' if ending == 'ize' else 'the'} {stem}{ending} {'it' if ending == 'ize' else 'of'}"
+        for stem, ending in zip(rng.choice(stems[:-5], 4000), rng.choice(["ize", "ness"], 4000))
+    ]
+    return lines, stems[-5:]
+
+
+def test_unseen_words_are_told_by_their_spelling(spelled, tmp_path):
+    lines, unseen = spelled
+    words = Eigenwords(4, min_count=1, window=1, oov="characters").fit(lines)
+    for stem in unseen:
+        assert f"{stem}ize" not in words
+        assert words.most_similar(f"{stem}ize", 1)[0][0].endswith("ize")
+        assert words.most_similar(f"{stem}ness", 1)[0][0].endswith("ness")
+    known = words.vocabulary_.words[5]
+    assert np.array_equal(words[known], words.vectors_[5])  # what is known is not predicted
+    words.save(tmp_path / "model")
+    loaded = et.load(tmp_path / "model")
+    assert np.array_equal(loaded["kulize"], words["kulize"])
+    plain = Eigenwords(4, min_count=1, window=1).fit(lines)
+    assert np.array_equal(plain.vectors_, words.vectors_)
+    with pytest.raises(UnknownWordError):
+        plain["kulize"]
+
+
+# Fewer pairs kept.
+
+
+def test_fewer_pairs_are_kept_but_the_vectors_are_of_all(lines, fitted, tmp_path):
+    words = Eigenwords(**SMALL, keep_moments="whole", keep_pairs=3).fit(lines)
+    whole = Eigenwords(**SMALL, keep_moments="whole").fit(lines)
+    assert np.array_equal(words.vectors_, fitted.vectors_)
+    assert words.moments_ == whole.moments_.thresholded(3)
+    assert words.moments_.forward.nnz < whole.moments_.forward.nnz
+    for model, name in ((words, "few"), (whole, "all")):
+        model.save(tmp_path / name)
+    assert (tmp_path / "few").stat().st_size < (tmp_path / "all").stat().st_size
+    with pytest.warns(UserWarning, match="pairs counted less than 3 times were dropped"):
+        words.partial_fit(lines[:50])
+
+
 # Bad input.
 
 
@@ -256,6 +317,8 @@ def test_more_components_than_rank():
         {"context": "tree"},
         {"weighting": "linear"},
         {"keep_moments": "all"},
+        {"keep_pairs": -1},
+        {"oov": "guess"},
     ],
 )
 def test_bad_parameters(lines, bad):

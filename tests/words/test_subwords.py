@@ -173,7 +173,7 @@ def test_words_of_brown(data_folder):
             if name.startswith(("brown/ca", "brown/cb"))
             for line in archive.read(name).decode().splitlines()
         ]
-    model = Eigenwords(n_components=30, min_count=5, window=2).fit(lines)
+    model = Eigenwords(30, window=2, weighting="flat", alpha=0.75, beta=0).fit(lines)
     words, V = model.vocabulary_.words, model.vectors_
     unseen = np.arange(len(words)) % 10 == 0
     ridge = CharacterRidge().fit([w for w, out in zip(words, unseen) if not out], V[~unseen])

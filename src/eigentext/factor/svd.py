@@ -244,7 +244,8 @@ def _gaussian(n_rows: int, n_columns: int, dtype: np.dtype, random_state: Any) -
 
 
 def _fix_signs(U: np.ndarray, s: np.ndarray, Vt: np.ndarray) -> Factors:
-    columns = np.arange(U.shape[1])
-    signs = np.sign(U[np.abs(U).argmax(axis=0), columns])
-    signs[signs == 0] = 1
-    return U * signs, s, Vt * signs[: len(Vt), None]
+    signs = np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
+    U, Vt = np.ascontiguousarray(U), np.ascontiguousarray(Vt)
+    U *= signs
+    Vt *= signs[: len(Vt), None]
+    return U, s, Vt

@@ -107,9 +107,9 @@ class CooccurrenceMoments(Saved):
         cls,
         corpus: Any,
         *,
-        window: int = 5,
+        window: int = 10,
         context: Context = "bag",
-        weighting: Weighting = "flat",
+        weighting: Weighting = "distance",
         min_count: int = 1,
         max_size: int | None = None,
         memory: int = DEFAULT_MEMORY,
@@ -259,7 +259,7 @@ class CooccurrenceMoments(Saved):
         >>> from eigentext import CooccurrenceMoments
         >>> text = ["I ate ham", "You ate cheese", "You ate"]
         >>> CooccurrenceMoments.from_corpus(text, window=1).thresholded(2)
-        CooccurrenceMoments(8 tokens, 5 words, 1 pairs, window=1, bag, flat, whole, min_pairs=2)
+        CooccurrenceMoments(8 tokens, 5 words, 1 pairs, window=1, bag, distance, whole, min_pairs=2)
         """
         from eigentext.moments import _packing_kernels
 

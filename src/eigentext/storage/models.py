@@ -53,10 +53,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     module, name = _READERS[family]
     reader: type[Saved] = getattr(import_module(module), name)
     if reader._format != about["format"]:
+        known = reader._format.rpartition(".v")[2]
+        newer = not version.isdigit() or int(version) > int(known)
+        remedy = "upgrade with pip install -U eigentext" if newer else "fit it again"
         raise ModelFileError(
             f"{path}: format version {version}, written by eigentext {about.get('eigentext')}, "
-            f"but this is eigentext {eigentext.__version__}, which reads {reader._format}; "
-            "upgrade with pip install -U eigentext"
+            f"but this is eigentext {eigentext.__version__}, which reads {reader._format}; {remedy}"
         )
     try:
         return reader._from_saved(arrays, about)

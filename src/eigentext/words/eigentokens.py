@@ -158,6 +158,7 @@ class Eigentokens(Saved, Estimator):
             corpus,
             window=self.window,
             context=self.context,
+            weighting="flat",
             min_count=self.min_count,
             max_size=self.max_size,
             memory=memory,

@@ -40,6 +40,9 @@ from eigentext.words.template import (
 class Eigenwords(Saved, Estimator):
     r"""Word vectors by the spectral template.
 
+    The defaults are those that did best in similarity and analogies together, at any size of the
+    vocabulary (docs/results.md). The paper's are window=5, weighting="flat", alpha=0.75, beta=0.
+
     .. math:: \min_{u_w, v_c \in R^m} \sum_{w,c} \big(\Omega_{w,c} - u_w^\top v_c\big)^2
 
     Parameters
@@ -104,14 +107,14 @@ class Eigenwords(Saved, Estimator):
         self,
         n_components: int = 300,
         *,
-        window: int = 5,
+        window: int = 10,
         min_count: int = 5,
         transform: Transform = "sqrt",
         scaling: Scaling = "cca",
-        alpha: float = 0.75,
-        beta: float = 0.0,
+        alpha: float = 1.0,
+        beta: float = 0.5,
         context: Context = "bag",
-        weighting: Weighting = "flat",
+        weighting: Weighting = "distance",
         max_size: int | None = None,
         keep_moments: Literal["none", "cut", "whole"] = "none",
         keep_pairs: int = 0,
@@ -294,6 +297,8 @@ class Eigenwords(Saved, Estimator):
             raise ParameterError(f"n_components must be 1 or more, not {self.n_components!r}")
         if self.min_count < 1:
             raise ParameterError(f"min_count must be 1 or more, not {self.min_count}")
+        if self.keep_pairs < 0:
+            raise ParameterError(f"keep_pairs must be 0 or more, not {self.keep_pairs}")
         for name in ("alpha", "beta"):
             exponent = getattr(self, name)
             if not -np.inf < exponent <= 1:

@@ -99,6 +99,24 @@ def test_case(evaluate, pairs):
     assert len(lines) == 2
 
 
+def test_unseen_words_are_predicted_on_request(cli, text, pairs, tmp_path):
+    model = tmp_path / "model"
+    options = ("--dim", 4, "--window", 1, "--oov", "characters", "--no-cache", "--quiet")
+    assert cli("words", "fit", text, "-o", model, *options).status == 0
+
+    def covered(*options):
+        told = json.loads(cli("words", "evaluate", model, pairs, "--json", *options).out)
+        return told["files"][0]["n_covered"]
+
+    assert covered() == 5
+    assert covered("--unseen") == 6  # a unicorn
+
+
+def test_unseen_words_take_a_model_that_predicts_them(cli, model, pairs):
+    line = cli("words", "evaluate", model, pairs, "--unseen").mistake
+    assert "fit it with --oov characters" in line
+
+
 def test_half(evaluate, cli, model, tmp_path):
     path = tmp_path / "pairs.txt"
     nouns = ("cat", "dog", "horse", "sheep", "river", "village")

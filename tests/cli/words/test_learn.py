@@ -228,3 +228,11 @@ def test_adding_to_a_model_with_a_tokenizer_of_python(cli, tmp_path, text, more_
     line = cli("words", "add", tmp_path / "model", more_text).mistake
     assert "str.split" in line
     assert "partial_fit" in line
+
+
+def test_adding_to_fewer_pairs_is_done_with_a_warning(process, fit, text, more_text, tmp_path):
+    fit(text, "--keep-moments", "whole", "--keep-pairs", "50")
+    result = process("words", "add", tmp_path / "model", more_text, "--no-cache", "--quiet")
+    assert result.status == 0
+    (line,) = result.err.splitlines()
+    assert line.startswith("eigentext: warning: the moments of the text so far are thresholded")

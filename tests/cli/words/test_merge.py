@@ -120,7 +120,7 @@ def test_summary_and_phases_for_people(cli, process, fit, tmp_path, text, more_t
     [
         (("--window", "3"), "window 2 and 3"),
         (("--context", "list"), "context 'bag' and 'list'"),
-        (("--weighting", "distance"), "weighting 'flat' and 'distance'"),
+        (("--weighting", "flat"), "weighting 'distance' and 'flat'"),
         (("--tokenizer", "simple"), "tokenizer 'whitespace' and 'simple'"),
         (("--lowercase",), "lowercase False and True"),
         (("--unit", "document"), "unit 'line' and 'document'"),

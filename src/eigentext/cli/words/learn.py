@@ -43,7 +43,7 @@ def fit(
     files: FilesArgument,
     output: OutputOption,
     dim: Annotated[int, typer.Option("--dim", min=1, help="Dimension of the vectors.")] = 300,
-    window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 5,
+    window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 10,
     min_count: Annotated[int, typer.Option(min=1, help="Rarer words share one symbol.")] = 5,
     max_size: Annotated[int | None, typer.Option(min=1, help="Largest vocabulary.")] = None,
     transform: Annotated[
@@ -53,15 +53,15 @@ def fit(
         Literal["cca", "ppmi", "reg", "none"], typer.Option(help="Of the transformed counts.")
     ] = "cca",
     alpha: Annotated[
-        float, typer.Option(max=1, help="Smoothing of the context distribution.")
-    ] = 0.75,
-    beta: Annotated[float, typer.Option(max=1, help="Exponent of the singular values.")] = 0.0,
+        float, typer.Option(max=1, help="Smoothing of the context distribution; 1 is none.")
+    ] = 1.0,
+    beta: Annotated[float, typer.Option(max=1, help="Exponent of the singular values.")] = 0.5,
     context: Annotated[
         Literal["bag", "list"], typer.Option(help="list: position-sensitive contexts.")
     ] = "bag",
     weighting: Annotated[
         Literal["flat", "distance"], typer.Option(help="distance: a pair counts 1/distance.")
-    ] = "flat",
+    ] = "distance",
     tokenizer: Annotated[
         Literal["whitespace", "simple"], typer.Option(help="simple: parts words from signs.")
     ] = "whitespace",
