@@ -5,7 +5,12 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.moments import _kernels
-from eigentext.moments.runs import assembled, canonical, csr, merge, spilled, transposed
+from eigentext.moments.runs import assembled, csr, merge, relabelled, spilled, transposed
+
+
+def canonical(matrix):
+    matrix.sort_indices()
+    return csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
 
 
 def random_counts(seed, shape=(40, 60), density=0.2):
@@ -35,6 +40,21 @@ def test_merge_is_the_sum(tmp_path):
 def test_transposed_is_the_transpose():
     F = random_counts(0)
     assert_same(transposed(F), F.toarray().T)
+
+
+def test_relabelled_moves_rows_and_columns_and_adds_what_meets():
+    rng = np.random.default_rng(0)
+    for n_blocks in (1, 3):
+        F = random_counts(3, (40, 40 * n_blocks))
+        for places in (rng.permutation(50)[:40], rng.integers(0, 7, 40)):
+            n = places.max() + 1
+            move = np.zeros((40, n), int)
+            move[np.arange(40), places] = 1
+            blocks = np.hsplit(F.toarray(), n_blocks)
+            expected = np.hstack([move.T @ block @ move for block in blocks])
+            for threads in (1, 3):
+                with engine.use(engine.ThreadEngine(threads)):
+                    assert_same(relabelled(F, places, expected.shape), expected)
 
 
 def test_assembled_keeps_the_order_of_rows():

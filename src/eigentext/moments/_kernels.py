@@ -131,6 +131,40 @@ def add_rows(indptr_a, indices_a, data_a, indptr_b, indices_b, data_b):
 
 
 @njit(cache=True, nogil=True)
+def relabel_rows(indptr, indices, data, starts, sources, places, n_new, n_columns, first, last):
+    """Equivalent to ``B[places[r], d * n_new + places[c]] += A[r, d * n_old + c]`` for all of A.
+
+    ``sources[starts[w]:starts[w + 1]]`` are the rows r with ``places[r] == w``. Returns the rows
+    `first` to `last` of B as CSR with sorted columns: indptr, indices, data.
+    """
+    n_old = len(indptr) - 1
+    buffer = np.zeros(n_columns, np.int64)
+    touched = np.empty(n_columns, np.int32)
+    flags = np.zeros((n_columns >> _SHIFT) + 1, np.uint8)
+    bound = 0
+    for q in range(starts[first], starts[last]):
+        bound += indptr[sources[q] + 1] - indptr[sources[q]]
+    out_indices = np.empty(bound, np.int32)
+    out_data = np.empty(bound, np.int64)
+    out_indptr = np.zeros(last - first + 1, np.int64)
+    n_entries = 0
+    for w in range(first, last):
+        n_touched = 0
+        for q in range(starts[w], starts[w + 1]):
+            r = sources[q]
+            for p in range(indptr[r], indptr[r + 1]):
+                d = indices[p] // n_old
+                column = d * n_new + places[indices[p] - d * n_old]
+                if buffer[column] == 0:
+                    touched[n_touched] = column
+                    n_touched += 1
+                buffer[column] += data[p]
+        n_entries = _write_row(buffer, touched, n_touched, flags, out_indices, out_data, n_entries)
+        out_indptr[w - first + 1] = n_entries
+    return out_indptr, out_indices[:n_entries], out_data[:n_entries]
+
+
+@njit(cache=True, nogil=True)
 def transpose(indptr, indices, data, n_columns):
     """Equivalent to ``A.T`` of a CSR matrix, as CSR with sorted columns."""
     out_indptr = np.zeros(n_columns + 1, np.int64)

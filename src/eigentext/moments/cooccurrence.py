@@ -31,7 +31,7 @@ from eigentext import engine
 from eigentext.corpus import EncodedCorpus, Vocabulary, encode
 from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
 from eigentext.moments.packing import check_packed, pack, unpack
-from eigentext.moments.runs import CSR, assembled, canonical, merge, spilled, transposed
+from eigentext.moments.runs import CSR, assembled, merge, relabelled, spilled, transposed
 from eigentext.storage import Saved
 
 Context = Literal["bag", "list"]
@@ -367,14 +367,9 @@ class CooccurrenceMoments(Saved):
     def _relabelled(self, places: np.ndarray, n: int) -> CSR:
         """F with row and column w moved to ``places[w]``; what meets there is added up."""
         F = self.forward
-        old_n = F.shape[0]
-        if old_n == n and np.array_equal(places[:n], np.arange(n)):
+        if F.shape[0] == n and np.array_equal(places[:n], np.arange(n)):
             return F
-        rows = np.repeat(places[:old_n], np.diff(F.indptr))
-        distance, word = np.divmod(F.indices, old_n)
-        columns = distance * np.int64(n) + places[word]
-        shape = _shape(n, self.window, self.context)
-        return canonical(sp.coo_array((F.data, (rows, columns)), shape=shape).tocsr())
+        return relabelled(F, places, _shape(n, self.window, self.context))
 
     def _to_saved(self):
         packed, blocks = pack(self.forward)

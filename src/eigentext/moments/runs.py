@@ -75,6 +75,27 @@ def spilled(run: CSR, folder: str, number: int) -> CSR:
     return csr(parts[0], parts[1], run.indptr, run.shape)
 
 
+def relabelled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
+    """F with row and column w moved to ``places[w]``, within each block of columns if it has many.
+
+    What meets in one place is added up.
+    """
+    from eigentext.moments import _kernels
+
+    n_old, n_new = F.shape[0], shape[0]
+    places = places[:n_old].astype(np.int32)
+    starts, sources = _kernels.sort_positions(places, n_old, n_new)
+    indptr = F.indptr.astype(np.int64)
+    work = np.concatenate([[0], np.cumsum(np.diff(indptr)[sources])])[starts]
+
+    def relabel(rows: tuple[int, int]):
+        return _kernels.relabel_rows(
+            indptr, F.indices, F.data, starts, sources, places, n_new, shape[1], *rows
+        )
+
+    return assembled(relabel, work, shape)
+
+
 def transposed(F: CSR) -> CSR:
     """F'."""
     from eigentext.moments import _kernels
@@ -95,9 +116,3 @@ def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -
     matrix.indptr = indptr.astype(index, copy=False)
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
-
-
-def canonical(matrix: CSR) -> CSR:
-    """A matrix of scipy's in the form that is kept here."""
-    matrix.sum_duplicates()
-    return csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape)

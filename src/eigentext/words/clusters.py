@@ -206,7 +206,7 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
 
     @classmethod
     def read_paths(cls, path: str | os.PathLike[str]) -> Self:
-        """Clusters from a `paths` file of :meth:`export` or wcluster, with lines in any order."""
+        """Clusters from a `paths` file of :meth:`to_tsv` or wcluster, with lines in any order."""
         (path,) = expand_paths([path])
         found: dict[str, tuple[str, int]] = {}
         with named_errors(path), open_bytes(path) as file:
