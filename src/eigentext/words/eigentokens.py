@@ -33,19 +33,19 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.tokenizers import checked_tokens
-from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.estimators import check_is_fitted
 from eigentext.moments import CooccurrenceMoments
-from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context
+from eigentext.moments.cooccurrence import Context
 from eigentext.moments.runs import transposed
-from eigentext.storage import Saved
+from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words.template import TRANSFORMS, Transform, decomposed, scaled_counts
 
 Side = Literal["left", "right", "both"]
 _TOKENS = 1 << 16  # of a task
 
 
-class Eigentokens(Saved, Estimator):
+class Eigentokens(CooccurrenceModel):
     r"""Context-sensitive vectors of tokens by CCA between word and context.
 
     .. math:: \underline z = B^\top z = \sum_{c \in \mathrm{context}} B_c
@@ -131,73 +131,20 @@ class Eigentokens(Saved, Estimator):
 
     # Learning.
 
-    def fit(
-        self,
-        corpus: Any,
-        y: None = None,
-        *,
-        memory: int = DEFAULT_MEMORY,
-        cache: str | os.PathLike[str] | bool | None = None,
-    ) -> Self:
-        """Learn from a :class:`TextCorpus` or what it takes; same as collect + fit_moments.
-
-        `memory` (bytes for counting) and `cache` (a folder for encoded text) change no answer.
-        """
-        return self.fit_moments(self.collect(corpus, memory=memory, cache=cache))
-
-    def collect(
-        self,
-        corpus: Any,
-        *,
-        memory: int = DEFAULT_MEMORY,
-        cache: str | os.PathLike[str] | bool | None = None,
-    ) -> CooccurrenceMoments:
-        """The statistics that `fit` needs of a corpus, and no more."""
-        self._check_parameters()
-        return CooccurrenceMoments.from_corpus(
-            corpus,
-            window=self.window,
-            context=self.context,
-            weighting="flat",
-            min_count=self.min_count,
-            max_size=self.max_size,
-            memory=memory,
-            cache=cache,
-        )
-
     def fit_moments(self, moments: CooccurrenceMoments) -> Self:
         """Learn from statistics alone: flat counts, whatever the side."""
-        self._check_parameters()
-        for name, mine in (
-            ("window", self.window),
-            ("context", self.context),
-            ("weighting", "flat"),
-        ):
-            theirs = getattr(moments, name)
-            if mine != theirs:
-                raise MomentsError(f"{name}={mine!r}, but the moments were counted with {theirs!r}")
-        cut = moments
-        if moments.whole:
-            cut = moments.restrict(min_count=self.min_count, max_size=self.max_size)
+        cut = self._cut(moments)
         counts, places = self._word_context_counts(cut)
         Omega = scaled_counts(counts, transform=self.count_transform, scaling="cca", alpha=1)
         U, self.singular_values_, Vt, self.diagnostics_ = decomposed(
             Omega, self.n_components, random_state=self.random_state, right=True
         )
-        self.vocabulary_, self.places_ = cut.vocabulary, places
+        self.places_ = places
+        self._remember(cut, int(Omega.nnz))
         self._define_words(U)
         self._define_contexts(Vt.T, counts)
-        self.provenance_ = {
-            "n_tokens": moments.n_tokens,
-            "options": moments.options,
-            "sources": moments.sources,
-        }
-        self.diagnostics_ |= {
-            "n_words": len(cut.vocabulary),
-            "rare_tokens": cut.rare_count,
-            "words_without_context": int((counts.sum(axis=1)[: len(cut.vocabulary)] == 0).sum()),
-            "pairs": int(Omega.nnz),
-        }
+        alone = counts.sum(axis=1)[: len(cut.vocabulary)] == 0
+        self.diagnostics_["words_without_context"] = int(alone.sum())
         return self
 
     # Using.
@@ -246,10 +193,7 @@ class Eigentokens(Saved, Estimator):
     # The steps.
 
     def _check_parameters(self) -> None:
-        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components >= 1):
-            raise ParameterError(f"n_components must be 1 or more, not {self.n_components!r}")
-        if self.min_count < 1:
-            raise ParameterError(f"min_count must be 1 or more, not {self.min_count}")
+        super()._check_parameters()
         if self.side not in ("left", "right", "both"):
             raise ParameterError(f"side must be 'left', 'right' or 'both', not {self.side!r}")
         if self.count_transform not in TRANSFORMS:

@@ -21,11 +21,11 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import check_is_fitted
 from eigentext.factor import scaled_symmetric
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context, Weighting
-from eigentext.storage import Saved
+from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words.export import Format, write_vectors
 from eigentext.words.neighbors import Neighbors
 from eigentext.words.template import (
@@ -37,7 +37,7 @@ from eigentext.words.template import (
 )
 
 
-class Eigenwords(Saved, Estimator):
+class Eigenwords(CooccurrenceModel):
     r"""Word vectors by the spectral template.
 
     The defaults are those that did best in similarity and analogies together, at any size of the
@@ -138,50 +138,9 @@ class Eigenwords(Saved, Estimator):
 
     # Learning.
 
-    def fit(
-        self,
-        corpus: Any,
-        y: None = None,
-        *,
-        memory: int = DEFAULT_MEMORY,
-        cache: str | os.PathLike[str] | bool | None = None,
-    ) -> Self:
-        """Learn vectors from a :class:`TextCorpus` or what it takes; same as collect + fit_moments.
-
-        `memory` (bytes for counting) and `cache` (a folder for encoded text) change no answer.
-        """
-        return self.fit_moments(self.collect(corpus, memory=memory, cache=cache))
-
-    def collect(
-        self,
-        corpus: Any,
-        *,
-        memory: int = DEFAULT_MEMORY,
-        cache: str | os.PathLike[str] | bool | None = None,
-    ) -> CooccurrenceMoments:
-        """The statistics that `fit` needs of a corpus, and no more (see `keep_moments`)."""
-        self._check_parameters()
-        cut = {"min_count": self.min_count, "max_size": self.max_size}
-        return CooccurrenceMoments.from_corpus(
-            corpus,
-            window=self.window,
-            context=self.context,
-            weighting=self.weighting,
-            memory=memory,
-            cache=cache,
-            **({} if self.keep_moments == "whole" else cut),
-        )
-
     def fit_moments(self, moments: CooccurrenceMoments) -> Self:
         """Learn vectors from statistics alone."""
-        self._check_parameters()
-        for name in ("window", "context", "weighting"):
-            mine, theirs = getattr(self, name), getattr(moments, name)
-            if mine != theirs:
-                raise MomentsError(f"{name}={mine!r}, but the moments were counted with {theirs!r}")
-        cut = moments
-        if moments.whole:
-            cut = moments.restrict(min_count=self.min_count, max_size=self.max_size)
+        cut = self._cut(moments)
         counts = cut.counts()
         n_pairs = int(counts.nnz)
         Omega = self._scale(counts, cut.unit)
@@ -191,20 +150,10 @@ class Eigenwords(Saved, Estimator):
         )
         self.singular_values_ = s
         self._define_vectors(U, s, len(cut.vocabulary))
-        self.vocabulary_ = cut.vocabulary
+        self._remember(cut, n_pairs)
         kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
         self.moments_ = kept and kept.thresholded(self.keep_pairs)
         self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
-        self.provenance_ = {
-            "n_tokens": moments.n_tokens,
-            "options": moments.options,
-            "sources": moments.sources,
-        }
-        self.diagnostics_ |= {
-            "n_words": len(cut.vocabulary),
-            "rare_tokens": cut.rare_count,
-            "pairs": n_pairs,
-        }
         return self
 
     def partial_fit(
@@ -292,11 +241,11 @@ class Eigenwords(Saved, Estimator):
 
     # The template's steps.
 
+    def _limits(self) -> dict[str, Any]:
+        return {} if self.keep_moments == "whole" else super()._limits()
+
     def _check_parameters(self) -> None:
-        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components >= 1):
-            raise ParameterError(f"n_components must be 1 or more, not {self.n_components!r}")
-        if self.min_count < 1:
-            raise ParameterError(f"min_count must be 1 or more, not {self.min_count}")
+        super()._check_parameters()
         if self.keep_pairs < 0:
             raise ParameterError(f"keep_pairs must be 0 or more, not {self.keep_pairs}")
         for name in ("alpha", "beta"):
