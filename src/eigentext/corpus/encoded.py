@@ -139,6 +139,7 @@ def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
             sink.append(table[local])
             advance(size)
         tokens = sink.finish()
+    _give_back_memory()
     del ids[UNIT_END]
     if not ids:
         where = ", ".join(map(str, corpus.files)) or "the corpus"
@@ -146,6 +147,14 @@ def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
     return EncodedCorpus(
         tokens, list(ids), counts[: len(ids)].copy(), corpus.fingerprint(), corpus.options
     )
+
+
+def _give_back_memory() -> None:
+    """Let the system have what Arrow and malloc keep for later: counting needs the room."""
+    import pyarrow as pa
+
+    for pool in (pa.default_memory_pool(), pa.system_memory_pool()):
+        pool.release_unused()
 
 
 class _TokenSink(contextlib.AbstractContextManager):
