@@ -25,7 +25,7 @@ ROWS = {
     "dimension x 2": {"dim": 300},
     "dimension x 4": {"dim": 600},
 }
-PHASES = ("read and encode", "count", "mirror", "scale", "factor")
+PHASES = ("read and encode", "count", "mirror", "factor")
 
 
 def prefix(millions: float) -> Path:

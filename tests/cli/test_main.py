@@ -155,7 +155,7 @@ def start(*arguments, **options) -> subprocess.Popen:
     )
 
 
-@pytest.mark.parametrize(("threads", "phase"), [(1, "read and encode"), (2, "scale")])
+@pytest.mark.parametrize(("threads", "phase"), [(1, "read and encode"), (2, "mirror")])
 def test_ctrl_c_leaves_nothing_behind(tmp_path, long_text, threads, phase):
     for folder in ("out", "tmp"):
         (tmp_path / folder).mkdir()

@@ -324,3 +324,14 @@ def test_counts_are_unpacked_when_asked_for(zipf_lines, tmp_path):
         loaded.backward  # noqa: B018
     again = pickle.loads(pickle.dumps(et.load(tmp_path / "moments")))
     assert again == m
+
+
+@pytest.mark.parametrize("context", ["bag", "list"])
+def test_totals_are_the_sums_of_counts(zipf_lines, context):
+    m = moments(zipf_lines(60), window=3, context=context)
+    words, contexts = m.totals()
+    assert np.array_equal(words, m.counts().sum(axis=1))
+    assert np.array_equal(contexts, m.counts().sum(axis=0))
+    roots = m.counts(lambda x: np.sqrt(x / m.unit), np.float32)
+    assert roots.dtype == np.float32
+    assert np.allclose(roots.toarray() ** 2 * m.unit, m.counts().toarray(), rtol=1e-5)

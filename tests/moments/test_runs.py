@@ -5,7 +5,15 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.moments import _kernels
-from eigentext.moments.runs import assembled, csr, merge, relabelled, spilled, transposed
+from eigentext.moments.runs import (
+    assembled,
+    csr,
+    merge,
+    mirrored,
+    relabelled,
+    spilled,
+    transposed,
+)
 
 
 def canonical(matrix):
@@ -40,6 +48,20 @@ def test_merge_is_the_sum(tmp_path):
 def test_transposed_is_the_transpose():
     F = random_counts(0)
     assert_same(transposed(F), F.toarray().T)
+
+
+def test_mirrored_is_a_function_of_the_sum_with_the_transpose():
+    F = random_counts(4, (60, 60))
+    dense = F.toarray() + F.toarray().T
+    for threads in (1, 3):
+        with engine.use(engine.ThreadEngine(threads)):
+            assert_same(mirrored(F, lambda x: x, np.int64), dense)
+            assert_same(mirrored(F, np.sqrt, np.float64), np.sqrt(dense))
+    assert mirrored(F, np.sqrt, np.float32).dtype == np.float32
+    for first, last in ((0, 60), (0, 1), (13, 37), (59, 60)):
+        found = _kernels.mirror_rows(F.indptr.astype(np.int64), F.indices, F.data, first, last)
+        part = sp.csr_array((found[2], found[1], found[0]), shape=(last - first, 60))
+        assert_same(part, dense[first:last])
 
 
 def test_relabelled_moves_rows_and_columns_and_adds_what_meets():

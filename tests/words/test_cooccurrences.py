@@ -23,8 +23,8 @@ class Totals(CooccurrenceModel):
     def fit_moments(self, moments):
         cut = self._cut(moments)
         self.totals_ = cut.counts().sum(axis=1)
-        self.diagnostics_ = {}
-        self._remember(cut, int(cut.counts().nnz))
+        told = self._source(cut, int(cut.counts().nnz))
+        self.vocabulary_, self.provenance_, self.diagnostics_ = told
         return self
 
 

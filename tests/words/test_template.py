@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigentext import engine
+from eigentext import CooccurrenceMoments, engine
 from eigentext.errors import ParameterError
 from eigentext.words.template import (
     SCALINGS,
@@ -87,20 +87,21 @@ def test_bad_parameters(counts):
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("scaling", [scaling for scaling in SCALINGS if scaling != "ppmi"])
-def test_three_parts_multiply_out(counts, transform, scaling):
-    C = sp.csr_array(counts)
-    settings = {"transform": transform, "scaling": scaling, "dtype": np.float64}
-    left, T, right = factored_counts(C, **settings)
-    product = left[:, None] * T.toarray() * right
-    assert np.allclose(product, scaled_counts(C, **settings).toarray())
-    symmetric = sp.csr_array(counts @ counts.T)
-    T = factored_counts(symmetric, **settings)[1]
-    assert np.array_equal(T.toarray(), T.toarray().T)
+@pytest.mark.parametrize("context", ["bag", "list"])
+def test_three_parts_multiply_out(zipf_lines, transform, scaling, context):
+    moments = CooccurrenceMoments.from_corpus(zipf_lines(60), window=3, context=context)
+    settings = {"transform": transform, "scaling": scaling, "alpha": 0.75, "dtype": np.float64}
+    left, T, right = factored_counts(moments, **settings)
+    Omega = scaled_counts(moments.counts(), unit=moments.unit, **settings)
+    assert np.allclose(left[:, None] * T.toarray() * right, Omega.toarray())
+    if context == "bag":
+        assert np.array_equal(T.toarray(), T.toarray().T)
 
 
-def test_ppmi_has_no_three_parts(counts):
+def test_ppmi_has_no_three_parts(zipf_lines):
+    moments = CooccurrenceMoments.from_corpus(zipf_lines(20))
     with pytest.raises(ParameterError, match="use scaled_counts"):
-        factored_counts(sp.csr_array(counts), scaling="ppmi")
+        factored_counts(moments, scaling="ppmi")
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)

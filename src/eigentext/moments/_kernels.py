@@ -131,6 +131,38 @@ def add_rows(indptr_a, indices_a, data_a, indptr_b, indices_b, data_b):
 
 
 @njit(cache=True, nogil=True)
+def mirror_rows(indptr, indices, data, first, last):
+    """Equivalent to the rows `first` to `last` of ``A + A.T``, for a square CSR matrix A.
+
+    Columns are sorted, so what falls into these rows of the transpose is one run in each row of A.
+    """
+    runs = np.empty((len(indptr) - 1, 2), np.int64)
+    back_indptr = np.zeros(last - first + 1, np.int64)
+    for r in range(len(indptr) - 1):
+        row = indices[indptr[r] : indptr[r + 1]]
+        runs[r, 0] = indptr[r] + np.searchsorted(row, first)
+        runs[r, 1] = indptr[r] + np.searchsorted(row, last)
+        for p in range(runs[r, 0], runs[r, 1]):
+            back_indptr[indices[p] - first + 1] += 1
+    for w in range(last - first):
+        back_indptr[w + 1] += back_indptr[w]
+    free = back_indptr[:-1].copy()
+    back_indices = np.empty(back_indptr[-1], np.int32)
+    back_data = np.empty(back_indptr[-1], np.int64)
+    for r in range(len(indptr) - 1):
+        for p in range(runs[r, 0], runs[r, 1]):
+            q = free[indices[p] - first]
+            free[indices[p] - first] = q + 1
+            back_indices[q] = r
+            back_data[q] = data[p]
+    start, stop = indptr[first], indptr[last]
+    own = indptr[first : last + 1] - start
+    return add_rows(
+        own, indices[start:stop], data[start:stop], back_indptr, back_indices, back_data
+    )
+
+
+@njit(cache=True, nogil=True)
 def relabel_rows(indptr, indices, data, starts, sources, places, n_new, n_columns, first, last):
     """Equivalent to ``B[places[r], d * n_new + places[c]] += A[r, d * n_old + c]`` for all of A.
 

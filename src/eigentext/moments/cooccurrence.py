@@ -20,7 +20,7 @@ Moments may also be *thresholded*, which makes them smaller and no longer exact.
 import math
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -31,7 +31,7 @@ from eigentext import engine
 from eigentext.corpus import EncodedCorpus, Vocabulary, encode
 from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
 from eigentext.moments.packing import check_packed, pack, unpack
-from eigentext.moments.runs import CSR, assembled, merge, relabelled, spilled, transposed
+from eigentext.moments.runs import CSR, assembled, merge, mirrored, relabelled, spilled, transposed
 from eigentext.storage import Saved
 
 Context = Literal["bag", "list"]
@@ -195,14 +195,28 @@ class CooccurrenceMoments(Saved):
             )
         return "; and ".join(limits) or None
 
-    def counts(self) -> CSR:
-        """#(w, c): words by contexts, as integers over `unit`."""
-        with engine.phase("mirror"):
+    def counts(
+        self, function: Callable[[np.ndarray], np.ndarray] = lambda x: x, dtype: Any = np.int64
+    ) -> CSR:
+        """#(w, c): words by contexts, as integers over `unit`; or a function of these."""
+        with engine.phase("mirror", 2 * self.forward.nnz, "entries") as advance:
             if self.context == "bag":
-                return merge([self.forward, transposed(self.forward)])
+                return mirrored(self.forward, function, dtype, advance)
             n = self.forward.shape[0]
             ahead = [self.forward[:, d * n : (d + 1) * n] for d in range(self.window)]
-            return sp.hstack([F.T for F in reversed(ahead)] + ahead, format="csr")
+            counts = sp.hstack([F.T for F in reversed(ahead)] + ahead, format="csr")
+            counts.data = function(counts.data).astype(dtype, copy=False)
+            return counts
+
+    def totals(self) -> tuple[np.ndarray, np.ndarray]:
+        """#(w) and #(c), the sums of rows and columns of the counts, as integers over `unit`."""
+        F = self.forward
+        ahead, behind = F.sum(axis=1), F.sum(axis=0)
+        if self.context == "bag":
+            return ahead + behind, ahead + behind
+        n = F.shape[0]
+        places = [F[:, d * n : (d + 1) * n].sum(axis=1) for d in reversed(range(self.window))]
+        return ahead + behind.reshape(self.window, n).sum(axis=0), np.concatenate([*places, behind])
 
     def restrict(
         self,

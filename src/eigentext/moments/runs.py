@@ -1,6 +1,6 @@
 """Integer matrices made by blocks of rows in parallel, and added up, in memory or from disk.
 
-Matrices here are CSR with sorted columns and int64 counts.
+Matrices here are CSR with sorted columns and int64 counts, but for functions of these.
 """
 
 from collections.abc import Callable
@@ -45,6 +45,7 @@ def assembled(
     work: np.ndarray,
     shape: tuple[int, int],
     advance: Callable[[int], None] = lambda amount: None,
+    dtype: Any = np.int64,
 ) -> CSR:
     """A matrix from blocks of its rows, made in parallel.
 
@@ -53,7 +54,7 @@ def assembled(
     """
     blocks = engine.even_blocks(work, _BLOCK_WORK)
     indptr = np.zeros(shape[0] + 1, np.int64)
-    indices, data = np.empty(0, np.int32), np.empty(0, np.int64)
+    indices, data = np.empty(0, np.int32), np.empty(0, dtype)
     for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
         filled, end = indptr[start], indptr[start] + block[0][-1]
         indptr[start + 1 : stop + 1] = block[0][1:] + filled
@@ -73,6 +74,25 @@ def spilled(run: CSR, folder: str, number: int) -> CSR:
         np.save(path, getattr(run, name))
         parts.append(np.load(path, mmap_mode="r"))
     return csr(parts[0], parts[1], run.indptr, run.shape)
+
+
+def mirrored(
+    F: CSR,
+    function: Callable[[np.ndarray], np.ndarray],
+    dtype: Any,
+    advance: Callable[[int], None] = lambda amount: None,
+) -> CSR:
+    """A function of each entry of F + F', block by block: the sum itself never stands in memory."""
+    from eigentext.moments import _kernels
+
+    indptr = F.indptr.astype(np.int64)
+    work = indptr + np.concatenate([[0], np.cumsum(np.bincount(F.indices, minlength=F.shape[1]))])
+
+    def mirror(rows: tuple[int, int]):
+        starts, indices, data = _kernels.mirror_rows(indptr, F.indices, F.data, *rows)
+        return starts, indices, function(data).astype(dtype, copy=False)
+
+    return assembled(mirror, work, F.shape, advance, dtype)
 
 
 def relabelled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
@@ -110,7 +130,7 @@ def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -
     """A CSR matrix with sorted columns: int32 indices, or int64 where so many entries need them."""
     index = np.int32 if max(indptr[-1], *shape) < 2**31 else np.int64
     # Set one by one: the constructor would check every index, and widen them all to int64.
-    matrix = sp.csr_array(shape, dtype=np.int64)
+    matrix = sp.csr_array(shape, dtype=data.dtype)
     matrix.data = data
     matrix.indices = indices.astype(index, copy=False)
     matrix.indptr = indptr.astype(index, copy=False)

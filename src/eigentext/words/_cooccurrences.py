@@ -5,11 +5,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context, Weighting
 from eigentext.storage import Saved
+
+Facts = dict[str, Any]
 
 
 class CooccurrenceModel(Saved, Estimator):
@@ -80,16 +83,12 @@ class CooccurrenceModel(Saved, Estimator):
             return moments
         return moments.restrict(min_count=self.min_count, max_size=self.max_size)
 
-    def _remember(self, cut: CooccurrenceMoments, n_pairs: int) -> None:
-        """What the model was learned from, and how much of it was rare."""
-        self.vocabulary_ = cut.vocabulary
-        self.provenance_ = {
-            "n_tokens": cut.n_tokens,
-            "options": cut.options,
-            "sources": cut.sources,
-        }
-        self.diagnostics_ |= {
+    def _source(self, cut: CooccurrenceMoments, n_pairs: int) -> tuple[Vocabulary, Facts, Facts]:
+        """The vocabulary, `provenance_`, and what diagnostics say about the text."""
+        provenance = {"n_tokens": cut.n_tokens, "options": cut.options, "sources": cut.sources}
+        diagnostics = {
             "n_words": len(cut.vocabulary),
             "rare_tokens": cut.rare_count,
             "pairs": n_pairs,
         }
+        return cut.vocabulary, provenance, diagnostics

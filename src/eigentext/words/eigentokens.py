@@ -136,11 +136,12 @@ class Eigentokens(CooccurrenceModel):
         cut = self._cut(moments)
         counts, places = self._word_context_counts(cut)
         Omega = scaled_counts(counts, transform=self.count_transform, scaling="cca", alpha=1)
-        U, self.singular_values_, Vt, self.diagnostics_ = decomposed(
+        U, s, Vt, spectrum = decomposed(
             Omega, self.n_components, random_state=self.random_state, right=True
         )
-        self.places_ = places
-        self._remember(cut, int(Omega.nnz))
+        self.vocabulary_, self.provenance_, text = self._source(cut, int(Omega.nnz))
+        self.diagnostics_ = spectrum | text
+        self.singular_values_, self.places_ = s, places
         self._define_words(U)
         self._define_contexts(Vt.T, counts)
         alone = counts.sum(axis=1)[: len(cut.vocabulary)] == 0

@@ -141,17 +141,15 @@ class Eigenwords(CooccurrenceModel):
     def fit_moments(self, moments: CooccurrenceMoments) -> Self:
         """Learn vectors from statistics alone."""
         cut = self._cut(moments)
-        counts = cut.counts()
-        n_pairs = int(counts.nnz)
-        Omega = self._scale(counts, cut.unit)
-        del counts  # the factorisation needs the room
-        U, s, _, self.diagnostics_ = decomposed(
-            Omega, self.n_components, random_state=self.random_state
-        )
-        self.singular_values_ = s
-        self._define_vectors(U, s, len(cut.vocabulary))
-        self._remember(cut, n_pairs)
+        Omega, n_pairs = self._scale(cut)
+        vocabulary, provenance, text = self._source(cut, n_pairs)
         kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
+        del cut, moments  # the factorisation needs the room
+        U, s, _, spectrum = decomposed(Omega, self.n_components, random_state=self.random_state)
+        self.vocabulary_, self.provenance_ = vocabulary, provenance
+        self.diagnostics_ = spectrum | text
+        self.singular_values_ = s
+        self._define_vectors(U, s, len(vocabulary))
         self.moments_ = kept and kept.thresholded(self.keep_pairs)
         self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
         return self
@@ -259,16 +257,14 @@ class Eigenwords(CooccurrenceModel):
                 f"keep_moments must be 'none', 'cut' or 'whole', not {self.keep_moments!r}"
             )
 
-    def _scale(self, counts: Any, unit: int) -> Any:
-        options = {
-            "transform": self.transform,
-            "scaling": self.scaling,
-            "alpha": self.alpha,
-            "unit": unit,
-        }
+    def _scale(self, moments: CooccurrenceMoments) -> tuple[Any, int]:
+        """Omega, and how many entries it has."""
+        steps = {"transform": self.transform, "scaling": self.scaling, "alpha": self.alpha}
         if self.context == "bag" and self.scaling != "ppmi":
-            return scaled_symmetric(*factored_counts(counts, **options))
-        return scaled_counts(counts, **options)
+            left, T, right = factored_counts(moments, **steps)
+            return scaled_symmetric(left, T, right), int(T.nnz)
+        counts = moments.counts()
+        return scaled_counts(counts, **steps, unit=moments.unit), int(counts.nnz)
 
     def _learn_spelling(self) -> Any:
         from eigentext.words.subwords import CharacterRidge

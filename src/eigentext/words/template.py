@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import svd
+from eigentext.moments import CooccurrenceMoments
 
 Transform = Literal["none", "log", "two-thirds", "sqrt"]
 Scaling = Literal["none", "reg", "ppmi", "cca"]
@@ -68,42 +69,69 @@ def scaled_counts(
     array([[1. , 0. ],
            [0.2, 0.8]], dtype=float32)
     """
-    left, T, right = _steps(counts, transform, scaling, alpha, unit, dtype)
-    data = T.data
+    t = _checked(transform, scaling, alpha)
+    counts = counts.tocsr()
+    left, right = _factors(
+        t(counts.sum(axis=1) / unit), t(counts.sum(axis=0) / unit), scaling, alpha
+    )
+    left, right = left.astype(dtype), right.astype(dtype)
+    data = np.empty(counts.nnz, dtype)
 
-    def scale(rows: tuple[int, int]) -> None:
+    def scale(rows: tuple[int, int]) -> int:
         start, stop = rows
-        entries = slice(T.indptr[start], T.indptr[stop])
-        data[entries] *= np.repeat(left[start:stop], np.diff(T.indptr[start : stop + 1]))
-        data[entries] *= right[T.indices[entries]]
+        lengths = np.diff(counts.indptr[start : stop + 1])
+        entries = slice(counts.indptr[start], counts.indptr[stop])
+        values = t((counts.data[entries] / unit).astype(dtype))
+        values *= np.repeat(left[start:stop], lengths)
+        values *= right[counts.indices[entries]]
         if scaling == "ppmi":
             with np.errstate(divide="ignore"):
-                np.maximum(np.log(data[entries]), 0, out=data[entries])
+                np.maximum(np.log(values), 0, out=values)
+        data[entries] = values
+        return len(values)
 
-    for _ in engine.current().map(scale, engine.even_blocks(T.indptr, _ENTRIES)):
-        pass
+    with engine.phase("scale", counts.nnz, "entries") as advance:
+        for done in engine.current().map(scale, engine.even_blocks(counts.indptr, _ENTRIES)):
+            advance(done)
+    parts = data, counts.indices, counts.indptr
+    Omega = sp.csr_array(parts, shape=counts.shape, copy=scaling == "ppmi")
     if scaling == "ppmi":
-        T.indices, T.indptr = T.indices.copy(), T.indptr.copy()  # they are still those of counts
-        T.eliminate_zeros()
-    return T
+        Omega.eliminate_zeros()
+    return Omega
 
 
 def factored_counts(
-    counts: Any,
+    moments: CooccurrenceMoments,
     *,
     transform: Transform = "sqrt",
     scaling: Scaling = "cca",
     alpha: float = 1.0,
-    unit: int = 1,
     dtype: Any = np.float32,
 ) -> tuple[np.ndarray, sp.csr_array, np.ndarray]:
-    """Omega in three parts, ``diag(left) T diag(right)``, with a T that is symmetric if counts are.
+    """Omega in three parts, ``diag(left) T diag(right)``, straight from moments.
 
-    Parameters as for :func:`scaled_counts`; there are no such parts for "ppmi".
+    T, the transformed counts, is symmetric for bags of contexts. There are no such parts for
+    "ppmi"; other parameters as for :func:`scaled_counts`.
     """
+    t = _checked(transform, scaling, alpha)
     if scaling == "ppmi":
         raise ParameterError("the logarithm of PPMI does not come apart; use scaled_counts")
-    return _steps(counts, transform, scaling, alpha, unit, dtype)
+    unit = moments.unit
+    word, context = (t(total / unit) for total in moments.totals())
+    T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype)
+    left, right = _factors(word, context, scaling, alpha)
+    return left.astype(dtype), T, right.astype(dtype)
+
+
+def _checked(transform: Transform, scaling: Scaling, alpha: float) -> Any:
+    """The transform, if there are such steps."""
+    if transform not in TRANSFORMS:
+        raise ParameterError(f"transform must be one of {', '.join(TRANSFORMS)}, not {transform!r}")
+    if scaling not in SCALINGS:
+        raise ParameterError(f"scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}")
+    if alpha > 1:
+        raise ParameterError(f"alpha must be at most 1, not {alpha}")
+    return TRANSFORMS[transform]
 
 
 def decomposed(
@@ -138,39 +166,10 @@ def _too_many(m: int, why: str, most: int) -> str:
     )
 
 
-def _steps(
-    counts: Any, transform: Transform, scaling: Scaling, alpha: float, unit: int, dtype: Any
-) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Step 1, and the factors of step 2 (for PPMI, of the ratio inside the logarithm)."""
-    if transform not in TRANSFORMS:
-        raise ParameterError(f"transform must be one of {', '.join(TRANSFORMS)}, not {transform!r}")
-    if scaling not in SCALINGS:
-        raise ParameterError(f"scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}")
-    if alpha > 1:
-        raise ParameterError(f"alpha must be at most 1, not {alpha}")
-    t = TRANSFORMS[transform]
-    counts = counts.tocsr()
-    left, right = _factors(
-        t(counts.sum(axis=1) / unit), t(counts.sum(axis=0) / unit), scaling, alpha
-    )
-    data = np.empty(counts.nnz, dtype)
-
-    def transform_entries(start: int) -> int:
-        entries = slice(start, start + _ENTRIES)
-        data[entries] = t((counts.data[entries] / unit).astype(dtype))
-        return len(data[entries])
-
-    with engine.phase("scale", counts.nnz, "entries") as advance:
-        for done in engine.current().map(transform_entries, range(0, counts.nnz, _ENTRIES)):
-            advance(done)
-    T = sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
-    return left.astype(dtype), T, right.astype(dtype)
-
-
 def _factors(
     word: np.ndarray, context: np.ndarray, scaling: Scaling, alpha: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column factors."""
+    """Row and column factors of step 2 (for PPMI, of the ratio inside the logarithm)."""
     smoothed = np.where(context > 0, context, 0) ** alpha if alpha else (context > 0) * 1.0
     match scaling:
         case "none":
