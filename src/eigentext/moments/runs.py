@@ -46,13 +46,14 @@ def assembled(
     shape: tuple[int, int],
     advance: Callable[[int], None] = lambda amount: None,
     dtype: Any = np.int64,
+    block_work: int = _BLOCK_WORK,
 ) -> CSR:
     """A matrix from blocks of its rows, made in parallel.
 
     `make_rows` takes a range of rows and returns their indptr (from 0), indices and data; `work` is
     the cumulative cost of the rows.
     """
-    blocks = engine.even_blocks(work, _BLOCK_WORK)
+    blocks = engine.even_blocks(work, block_work)
     indptr = np.zeros(shape[0] + 1, np.int64)
     indices, data = np.empty(0, np.int32), np.empty(0, dtype)
     for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
@@ -92,7 +93,8 @@ def mirrored(
         starts, indices, data = _kernels.mirror_rows(indptr, F.indices, F.data, *rows)
         return starts, indices, function(data).astype(dtype, copy=False)
 
-    return assembled(mirror, work, F.shape, advance, dtype)
+    # Every block looks at every row: few blocks.
+    return assembled(mirror, work, F.shape, advance, dtype, block_work=4 * _BLOCK_WORK)
 
 
 def relabelled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
