@@ -467,9 +467,11 @@ def _count(
     window = len(weights) - 1
     stride = shape[0] if shape[1] > shape[0] else 0
     if n_shards is None:
-        # A token needs its id, its position, and at worst a new entry for each distance.
+        # A token needs its id and its position. If all do not fit, also the counts of a shard need
+        # room besides the answer: at worst a new entry for each distance.
+        fits = 8 * len(encoded.tokens) <= memory // 2
         affordable = max(1, memory // 2 // (8 + 12 * window))
-        n_shards = -(-len(encoded.tokens) // affordable)
+        n_shards = 1 if fits else -(-len(encoded.tokens) // affordable)
     runs: list[CSR] = []
     held = 0
     with (
