@@ -9,22 +9,41 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BigramModel": "eigentext.sequences",
     "CooccurrenceMoments": "eigentext.moments",
     "EigentextError": "eigentext.errors",
     "Eigentokens": "eigentext.words",
     "Eigenwords": "eigentext.words",
+    "HMM": "eigentext.sequences",
+    "KneserNey": "eigentext.sequences",
+    "NgramMoments": "eigentext.moments",
     "TextCorpus": "eigentext.corpus",
     "Vocabulary": "eigentext.corpus",
     "WordClusters": "eigentext.words",
     "load": "eigentext.storage",
+    "load_dataset": "eigentext.corpus",
 }
-_ROOMS = ("corpus", "engine", "errors", "evaluate", "factor", "moments", "storage", "words")
+_ROOMS = (
+    "corpus",
+    "engine",
+    "errors",
+    "evaluate",
+    "factor",
+    "moments",
+    "sequences",
+    "storage",
+    "words",
+)
 
 __all__ = [
+    "HMM",
+    "BigramModel",
     "CooccurrenceMoments",
     "EigentextError",
     "Eigentokens",
     "Eigenwords",
+    "KneserNey",
+    "NgramMoments",
     "TextCorpus",
     "Vocabulary",
     "WordClusters",
@@ -34,16 +53,29 @@ __all__ = [
     "evaluate",
     "factor",
     "load",
+    "load_dataset",
     "moments",
+    "sequences",
     "storage",
     "words",
 ]
 
 if TYPE_CHECKING:
-    from eigentext import corpus, engine, errors, evaluate, factor, moments, storage, words
-    from eigentext.corpus import TextCorpus, Vocabulary
+    from eigentext import (
+        corpus,
+        engine,
+        errors,
+        evaluate,
+        factor,
+        moments,
+        sequences,
+        storage,
+        words,
+    )
+    from eigentext.corpus import TextCorpus, Vocabulary, load_dataset
     from eigentext.errors import EigentextError
-    from eigentext.moments import CooccurrenceMoments
+    from eigentext.moments import CooccurrenceMoments, NgramMoments
+    from eigentext.sequences import HMM, BigramModel, KneserNey
     from eigentext.storage import load
     from eigentext.words import Eigentokens, Eigenwords, WordClusters
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, NoReturn, TextIO
+from typing import Annotated, Any, Literal, NoReturn, TextIO
 
 import typer
 from rich.console import Console
@@ -55,6 +55,18 @@ ThreadsOption = Annotated[
     int | None,
     typer.Option("--threads", min=1, help="Threads to use; all usable cores by default."),
 ]
+FilesArgument = Annotated[
+    list[str],
+    typer.Argument(help="Text files or globs (plain, .gz, .bz2, .xz, .zst); - is standard input."),
+]
+CacheOption = Annotated[
+    Path | None, typer.Option("--cache", help="Folder for encoded text; a cache folder by default.")
+]
+NoCacheFlag = Annotated[bool, typer.Option("--no-cache", help="Keep no encoded text.")]
+ErrorsOption = Annotated[
+    Literal["strict", "replace"], typer.Option(help="What to do about bytes that are not UTF-8.")
+]
+OutputOption = Annotated[Path, typer.Option("--output", "-o", help="Where to write.")]
 
 
 def parse_memory(size: str | int) -> int:
@@ -275,6 +287,12 @@ def check_model_path(output: Path) -> None:
     if str(output) == "-":
         raise ParameterError("a model is a file, not a stream; name one with -o")
     check_writable(output)
+
+
+def save_model(model: Any, output: Path) -> None:
+    """Write a model, as the last phase of the work."""
+    with engine.phase("save"):
+        model.save(output)
 
 
 def check_no_input(output: Path, files: Iterable[Path]) -> None:

@@ -1,5 +1,6 @@
 """Corpus -> additive statistics: the only rooms that ever see a whole corpus."""
 
 from eigentext.moments.cooccurrence import CooccurrenceMoments
+from eigentext.moments.ngrams import NgramMoments
 
-__all__ = ["CooccurrenceMoments"]
+__all__ = ["CooccurrenceMoments", "NgramMoments"]

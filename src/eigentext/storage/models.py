@@ -10,9 +10,13 @@ from eigentext.storage.files import Arrays, read_saved, write_saved
 
 # Which class reads which format. A file names a format, never a class: it cannot run code here.
 _READERS = {
+    "eigentext.bigram": ("eigentext.sequences", "BigramModel"),
     "eigentext.clusters": ("eigentext.words", "WordClusters"),
     "eigentext.cooccurrence": ("eigentext.moments", "CooccurrenceMoments"),
     "eigentext.eigentokens": ("eigentext.words", "Eigentokens"),
+    "eigentext.hmm": ("eigentext.sequences", "HMM"),
+    "eigentext.kneser-ney": ("eigentext.sequences", "KneserNey"),
+    "eigentext.ngrams": ("eigentext.moments", "NgramMoments"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }
 

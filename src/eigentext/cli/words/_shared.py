@@ -9,7 +9,6 @@ from eigentext.cli._console import Watch, peak_memory, print_json, printer
 from eigentext.errors import EigentextError
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `words fit`.")]
-OutputOption = Annotated[Path, typer.Option("--output", "-o", help="Where to write.")]
 
 
 def load_words(path: Path) -> Any:
@@ -21,14 +20,6 @@ def load_words(path: Path) -> Any:
     if not isinstance(model, Eigenwords):
         raise EigentextError(f"{path}: holds {model!r}, not word vectors")
     return model
-
-
-def save_model(model: Any, output: Path) -> None:
-    """Write a model, as the last phase of the work."""
-    from eigentext import engine
-
-    with engine.phase("save"):
-        model.save(output)
 
 
 def report_fit(

@@ -8,35 +8,23 @@ import typer
 
 from eigentext.cli._console import (
     DEFAULT_MEMORY,
+    CacheOption,
+    ErrorsOption,
+    FilesArgument,
     JsonFlag,
     MemoryOption,
+    NoCacheFlag,
+    OutputOption,
     QuietFlag,
     ThreadsOption,
     check_model_path,
     check_no_input,
     inputs,
+    save_model,
     work,
 )
-from eigentext.cli.words._shared import (
-    ModelArgument,
-    OutputOption,
-    load_words,
-    report_fit,
-    save_model,
-)
+from eigentext.cli.words._shared import ModelArgument, load_words, report_fit
 from eigentext.errors import EigentextError
-
-FilesArgument = Annotated[
-    list[str],
-    typer.Argument(help="Text files or globs (plain, .gz, .bz2, .xz, .zst); - is standard input."),
-]
-CacheOption = Annotated[
-    Path | None, typer.Option("--cache", help="Folder for encoded text; a cache folder by default.")
-]
-NoCacheFlag = Annotated[bool, typer.Option("--no-cache", help="Keep no encoded text.")]
-ErrorsOption = Annotated[
-    Literal["strict", "replace"], typer.Option(help="What to do about bytes that are not UTF-8.")
-]
 
 
 def fit(

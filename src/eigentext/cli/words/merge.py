@@ -8,14 +8,16 @@ import typer
 
 from eigentext.cli._console import (
     JsonFlag,
+    OutputOption,
     QuietFlag,
     ThreadsOption,
     check_model_path,
     check_no_input,
     print_warning,
+    save_model,
     work,
 )
-from eigentext.cli.words._shared import OutputOption, report_fit, save_model
+from eigentext.cli.words._shared import report_fit
 from eigentext.errors import EigentextError, MomentsError, ParameterError
 
 Summand = tuple[Path, Any]  # a file and its CooccurrenceMoments

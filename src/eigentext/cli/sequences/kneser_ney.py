@@ -1,0 +1,67 @@
+"""`eigentext kneser-ney fit`: smoothed n-grams from text."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from eigentext.cli._console import (
+    DEFAULT_MEMORY,
+    CacheOption,
+    ErrorsOption,
+    FilesArgument,
+    JsonFlag,
+    MemoryOption,
+    NoCacheFlag,
+    OutputOption,
+    QuietFlag,
+    ThreadsOption,
+    check_model_path,
+    check_no_input,
+    inputs,
+    save_model,
+    work,
+)
+from eigentext.cli.sequences._shared import (
+    LowercaseFlag,
+    MinCountOption,
+    TokenizerOption,
+    UnitOption,
+    report_fit,
+)
+
+
+def fit(
+    files: FilesArgument,
+    output: OutputOption,
+    order: Annotated[int, typer.Option(min=1, help="Words of the longest n-grams.")] = 3,
+    min_count: MinCountOption = 1,
+    tokenizer: TokenizerOption = "whitespace",
+    lowercase: LowercaseFlag = False,
+    unit: UnitOption = "line",
+    errors: ErrorsOption = "strict",
+    threads: ThreadsOption = None,
+    memory: MemoryOption = DEFAULT_MEMORY,
+    cache: CacheOption = None,
+    no_cache: NoCacheFlag = False,
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Learn a language model of n-grams from text and write it as one model file."""
+    from eigentext import KneserNey, TextCorpus
+
+    check_model_path(output)
+    started = time.perf_counter()
+    model = KneserNey(order, min_count=min_count)
+    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+        corpus = TextCorpus(
+            paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
+        )
+        check_no_input(output, corpus.files)
+        model.fit(corpus, memory=memory, cache=False if no_cache else cache or True)
+        save_model(model, output)
+    ngrams = model.diagnostics_["ngrams"]
+    told = {"order": order, "ngrams": ngrams, "discounts": model.diagnostics_["discounts"]}
+    summary = f"{sum(ngrams):,} n-grams of up to {order}"
+    seconds = time.perf_counter() - started
+    report_fit(model, output, told, summary, watch, seconds, json=json, quiet=quiet)

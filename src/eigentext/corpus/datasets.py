@@ -1,0 +1,283 @@
+"""`load_dataset`: corpora by name, from where people keep them.
+
+A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``nltk_data/`` and ``text/`` in it),
+then, if NLTK has it, in the folders of ``NLTK_DATA`` and NLTK's usual ones, then in eigentext's
+cache, which is laid out as ``EIGENTEXT_DATA`` is. Nothing is fetched unless asked for.
+
+========== =============================================== ======================================
+name       what                                            where in ``EIGENTEXT_DATA``
+========== =============================================== ======================================
+brown      Brown corpus: 57,340 sentences, 1,161,192       nltk_data/corpora/brown, or brown.zip
+           tokens, tagged; for non-commercial use
+text8      Wikipedia of 2006 in lower case, one stream     text/text8, or its first 12.6 million
+           of words (GFDL)                                 tokens, text/text8-prefix.txt.xz
+enwiki-30m Wikipedia of 2015, cased, a paragraph a line,   text/enwiki-30m.tok.txt.xz
+           30,000,010 tokens (CC BY-SA 3.0)
+========== =============================================== ======================================
+"""
+
+import difflib
+import os
+import re
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from eigentext import engine
+from eigentext.corpus.encoded import default_cache
+from eigentext.corpus.text import TextCorpus
+from eigentext.errors import CorpusError, ParameterError
+
+TaggedSentences = list[list[tuple[str, str]]]
+
+DOWNLOADS = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages"
+_NLTK = "nltk_data/"
+_SYSTEM = ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")  # as NLTK has it
+_BROWN_FILE = re.compile(r"(?:.*/)?(c[a-r]\d\d)")
+_N_BROWN_FILES = 500
+_SECONDS = 30  # of silence, after which a download is given up
+# What a damaged, cut, foreign or encrypted archive raises, and text that is none.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+
+
+@overload
+def load_dataset(
+    name: str, *, tagged: Literal[False] = False, download: bool = False
+) -> TextCorpus: ...
+@overload
+def load_dataset(
+    name: str, *, tagged: Literal[True], download: bool = False
+) -> TaggedSentences: ...
+def load_dataset(name: str, *, tagged: bool = False, download: bool = False) -> Any:
+    """A corpus by its name: "brown", "text8" or "enwiki-30m".
+
+    Parameters
+    ----------
+    name : str
+        As above.
+    tagged : bool
+        Words with their tags, as the files have them (the part after a token's last slash), where
+        the data set has tags: "brown".
+    download : bool
+        Fetch what is found nowhere into eigentext's cache (``EIGENTEXT_CACHE``), where its terms
+        and a plain address allow it: "brown", for non-commercial use, from NLTK's collection
+        (``EIGENTEXT_DOWNLOADS`` names another address with the same files below it).
+
+    Returns
+    -------
+    TextCorpus
+        Re-iterable: a list of words for each sentence ("brown", files ca01 to cr09 in order), for
+        each paragraph ("enwiki-30m"), or for everything ("text8", a stream).
+        ``[word for unit in corpus for word in unit]`` is its words as one stream.
+    list of lists of (word, tag)
+        With `tagged`: the same sentences.
+
+    Raises
+    ------
+    CorpusError
+        If it is found nowhere (the message names every place looked at) or is damaged.
+
+    Examples
+    --------
+    >>> import eigentext as et
+    >>> brown = et.load_dataset("brown")  # doctest: +SKIP
+    >>> next(iter(brown))[:5]  # doctest: +SKIP
+    ['The', 'Fulton', 'County', 'Grand', 'Jury']
+    >>> et.load_dataset("brown", tagged=True)[0][0]  # doctest: +SKIP
+    ('The', 'at')
+    """
+    dataset = _named(name)
+    if tagged and not dataset.tagged:
+        raise ParameterError(f"{name} has no tags; load it without tagged=True")
+    path = next(filter(os.path.exists, _candidates(dataset)), None)
+    if path is None and download:
+        path = _download(dataset)
+    if path is None:
+        raise _not_found(dataset)
+    try:
+        content = dataset.read(path)
+    except CorpusError:
+        raise
+    except _BROKEN as error:
+        raise CorpusError(f"{path}: cannot be read ({error}); mend it or get it again") from error
+    if not dataset.tagged or tagged:
+        return content
+    return TextCorpus([[word for word, _ in sentence] for sentence in content], kind="tokens")
+
+
+# Reading.
+
+
+def _read_brown(place: Path) -> TaggedSentences:
+    files = sorted(_brown_files(place))
+    if len(files) != _N_BROWN_FILES:
+        raise ValueError(f"it holds {len(files)} of the {_N_BROWN_FILES} files")
+    pairs: dict[str, tuple[str, str]] = {}  # most tokens occur again: each pair is kept once
+    sentences: TaggedSentences = []
+    for name, data in files:
+        for number, line in enumerate(data.split(b"\n"), start=1):
+            try:
+                tokens = line.decode().split()
+                for token in tokens:
+                    if token not in pairs:
+                        pairs[token] = _word_and_tag(token)
+            except ValueError as error:
+                raise ValueError(f"{name}, line {number}: {error}") from error
+            if tokens:
+                sentences.append([pairs[token] for token in tokens])
+    return sentences
+
+
+def _word_and_tag(token: str) -> tuple[str, str]:
+    word, _, tag = token.rpartition("/")  # words may hold slashes, tags none
+    if not word or not tag or "\0" in token:
+        raise ValueError(f"{token!r} is no word/tag")
+    return sys.intern(word), sys.intern(tag)
+
+
+def _brown_files(place: Path) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of ca01 ... cr09, in a folder or a zip of it."""
+    if place.is_dir():
+        for path in place.iterdir():
+            if _BROWN_FILE.fullmatch(path.name):
+                yield path.name, path.read_bytes()
+        return
+    with zipfile.ZipFile(place) as archive:
+        for name in archive.namelist():
+            if match := _BROWN_FILE.fullmatch(name):
+                yield match[1], archive.read(name)
+
+
+def _read_stream(path: Path) -> TextCorpus:
+    return TextCorpus(path, unit="stream")
+
+
+@dataclass(frozen=True)
+class _Dataset:
+    name: str
+    places: tuple[str, ...]  # in EIGENTEXT_DATA, the preferred one first
+    read: Callable[[Path], Any]
+    tagged: bool = False
+    download: str = ""  # below DOWNLOADS; nothing where terms or form forbid it
+
+
+_DATASETS = {
+    dataset.name: dataset
+    for dataset in (
+        _Dataset(
+            "brown",
+            ("nltk_data/corpora/brown", "nltk_data/corpora/brown.zip"),
+            _read_brown,
+            tagged=True,
+            download="corpora/brown.zip",
+        ),
+        _Dataset("enwiki-30m", ("text/enwiki-30m.tok.txt.xz",), TextCorpus),
+        _Dataset("text8", ("text/text8", "text/text8-prefix.txt.xz"), _read_stream),
+    )
+}
+
+
+def _named(name: str) -> _Dataset:
+    if name in _DATASETS:
+        return _DATASETS[name]
+    close = difflib.get_close_matches(str(name).lower(), _DATASETS, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise ParameterError(f"no data set {name!r}; {hint}Known: {', '.join(_DATASETS)}")
+
+
+# Where to look.
+
+
+def _candidates(dataset: _Dataset) -> Iterator[Path]:
+    """Every path that may hold the data set, in the order of search."""
+    for folder, is_nltk in _folders(dataset):
+        for place in dataset.places:
+            yield Path(folder, place.removeprefix(_NLTK) if is_nltk else place)
+
+
+def _folders(dataset: _Dataset) -> Iterator[tuple[Path, bool]]:
+    """Folders to look in, and whether they are laid out as NLTK's are."""
+    if data := os.environ.get("EIGENTEXT_DATA"):
+        yield Path(data).expanduser(), False
+    if dataset.places[0].startswith(_NLTK):
+        named = os.environ.get("NLTK_DATA", "").split(os.pathsep)
+        parents = ("~", *(Path(sys.prefix, part) for part in ("", "share", "lib")), *_SYSTEM)
+        usual = (Path(parent, "nltk_data") for parent in parents)
+        for folder in (*filter(None, named), *usual):
+            yield Path(folder).expanduser(), True
+    yield _own_folder(), False
+
+
+def _own_folder() -> Path:
+    return default_cache() / "data"
+
+
+def _not_found(dataset: _Dataset, failed: str = "") -> CorpusError:
+    """Where it was looked for, and what to do; `failed` says why it was not fetched either."""
+    of_nltk = dataset.places[0].startswith(_NLTK)
+    variables = ("EIGENTEXT_DATA", "NLTK_DATA") if of_nltk else ("EIGENTEXT_DATA",)
+    looked = [f"{variable} (not set)" for variable in variables if not os.environ.get(variable)]
+    looked += [str(folder) for folder, _ in _folders(dataset)]
+    remedies = [f"set EIGENTEXT_DATA to a folder that holds {' or '.join(dataset.places)}"]
+    if of_nltk:
+        remedies.append(f"run `python -m nltk.downloader {dataset.name}`")
+    if dataset.download and not failed:
+        remedies.append(f"call load_dataset({dataset.name!r}, download=True)")
+    return CorpusError(
+        f"{dataset.name}: not found{failed and f', and {failed}'}; "
+        f"looked in {', '.join(looked)}; {', or '.join(remedies)}"
+    )
+
+
+# Fetching.
+
+
+def _download(dataset: _Dataset) -> Path:
+    """Fetch the data set into eigentext's own folder: whole and readable, or not at all."""
+    if not dataset.download:
+        raise _not_found(dataset, "not offered for download")
+    base = os.environ.get("EIGENTEXT_DOWNLOADS") or DOWNLOADS
+    url = f"{base.rstrip('/')}/{dataset.download}"
+    data = _fetched(dataset, url)
+    target = _own_folder() / _NLTK / dataset.download
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as folder:
+            kept = Path(folder, target.name)
+            kept.write_bytes(data)
+            try:
+                dataset.read(kept)
+            except _BROKEN as error:
+                raise _not_found(dataset, f"what {url} sent cannot be read ({error})") from error
+            kept.replace(target)
+    except OSError as error:
+        raise CorpusError(
+            f"{target}: cannot be written ({error.strerror}); "
+            "set EIGENTEXT_CACHE to a folder of your own"
+        ) from error
+    return target
+
+
+def _fetched(dataset: _Dataset, url: str) -> bytes:
+    from http.client import HTTPException
+    from urllib.error import HTTPError
+    from urllib.request import urlopen
+
+    pieces: list[bytes] = []
+    try:
+        with urlopen(url, timeout=_SECONDS) as response:
+            size = int(response.headers.get("Content-Length", 0)) or None
+            with engine.phase(f"download {dataset.name}", size, "B") as advance:
+                while piece := response.read(1 << 16):
+                    pieces.append(piece)
+                    advance(len(piece))
+    except (OSError, ValueError, HTTPException) as error:
+        if isinstance(error, HTTPError):
+            error.close()  # its connection
+        raise _not_found(dataset, f"{url} cannot be fetched ({error})") from error
+    return b"".join(pieces)

@@ -1,0 +1,233 @@
+"""Sequences of symbols -> integers: what language models and hidden Markov models take.
+
+Symbols are words or non-negative integers, and come as a text corpus, as one stream (a flat list or
+array), or as separate sequences. An integer keeps its number as its id, so that row i of a matrix
+is symbol i; words are numbered as they come, as in any :class:`EncodedCorpus`.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from eigentext.corpus.encoded import END, EncodedCorpus, encode
+from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.vocabulary import Vocabulary
+from eigentext.errors import CorpusError
+
+INTEGERS = "integers"  # options["tokenizer"] of what was given as numbers
+UNKNOWN = -2
+_LARGEST = 1 << 24  # every number up to the largest takes a place
+_REMEDY = "give lists of words, or lists or arrays of integers from 0 up"
+
+
+def encode_sequences(
+    sequences: Any, *, cache: str | os.PathLike[str] | bool | None = None
+) -> EncodedCorpus:
+    """A corpus, a stream of symbols or several sequences of symbols, as integers.
+
+    Parameters
+    ----------
+    sequences : TextCorpus, EncodedCorpus or path
+        Text; its units are the sequences.
+    sequences : list of str, list of int, or 1-D array of integers
+        One stream, without borders (``options["unit"] == "stream"``).
+    sequences : list of lists of str, list of lists or arrays of integers, or 2-D array of integers
+        Separate sequences; empty ones are passed over.
+    cache
+        For text: see :func:`encode`.
+
+    Examples
+    --------
+    >>> from eigentext.corpus import encode_sequences
+    >>> encode_sequences([[3, 0], [1]]).tokens.tolist()  # -1 ends a sequence
+    [3, 0, -1, 1, -1]
+    >>> encode_sequences(["to", "be", "or", "not", "to", "be"]).tokens.tolist()
+    [0, 1, 2, 3, 0, 1, -1]
+    """
+    if isinstance(sequences, (TextCorpus, EncodedCorpus, str, os.PathLike)):
+        return encode(sequences, cache=cache)
+    if hasattr(sequences, "__array__"):
+        array = np.asarray(sequences)
+        if array.ndim not in (1, 2):
+            raise CorpusError(f"an array of {array.ndim} dimensions; {_REMEDY}, 1-D or 2-D")
+        if array.ndim == 2 and array.dtype.kind in "iu":
+            return _encode_integers(array.ravel(), np.full(len(array), array.shape[1]))
+        items: Any = array if array.dtype.kind in "iu" else array.tolist()
+    elif isinstance(sequences, Iterable):
+        items = sequences if isinstance(sequences, (list, tuple)) else list(sequences)
+    else:
+        raise CorpusError(f"{sequences!r:.60} is no sequence; {_REMEDY}")
+    if len(items) == 0:
+        raise CorpusError(f"an empty list: {_REMEDY}")
+    if not isinstance(items, np.ndarray) and any(map(_holds_symbols, set(map(type, items)))):
+        return _encode_units(items)
+    symbols = _symbols([items], flat=True)
+    if isinstance(symbols, np.ndarray):
+        return _encode_integers(symbols, None)
+    if all(any(map(str.isspace, word)) for word in symbols):
+        raise CorpusError(
+            f"every item has blanks in it, as {symbols[0]!r:.60}: for lines of text give "
+            "TextCorpus(lines, kind='texts'), for words a list of words"
+        )
+    return encode(TextCorpus([symbols], kind="tokens", unit="stream"))
+
+
+def symbol_ids(sequence: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> np.ndarray:
+    """The ids of one sequence in a fitted vocabulary, -1 for symbols outside; it may be empty.
+
+    Words are looked up, integers are their own ids; `options` are those of the fitted corpus and
+    say which of them the vocabulary holds.
+
+    Examples
+    --------
+    >>> from eigentext.corpus import Vocabulary
+    >>> symbol_ids(["ate", "eggs"], Vocabulary(["ate", "ham"], [2, 1]), {"tokenizer": "none"})
+    array([ 0, -1], dtype=int32)
+    """
+    if not _holds_symbols(type(sequence)):
+        raise CorpusError(f"{sequence!r:.60} is no sequence of symbols; give a list of them")
+    symbols = _symbols([sequence], flat=True)
+    if len(symbols) == 0:
+        return np.zeros(0, np.int32)
+    numbers = isinstance(symbols, np.ndarray)
+    _check_kind(numbers, options)
+    if not numbers:
+        return vocabulary.ids_of(symbols)
+    return np.where(symbols < len(vocabulary), symbols, -1).astype(np.int32)
+
+
+def sequence_ids(sequences: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> np.ndarray:
+    """All sequences as one array of ids in a fitted vocabulary: what a model scores.
+
+    `END` (-1) follows each sequence, `UNKNOWN` (-2) stands for symbols outside; what
+    :func:`encode_sequences` takes can be given.
+    """
+    encoded = encode_sequences(sequences)
+    _check_kind(encoded.options.get("tokenizer") == INTEGERS, options)
+    places = vocabulary.ids_of(encoded.words)
+    places[places < 0] = UNKNOWN
+    return np.append(places, np.int32(END))[encoded.tokens]
+
+
+def is_stream(options: dict[str, Any]) -> bool:
+    """Whether text was read as one stream, whose borders mean nothing."""
+    return options.get("unit") == "stream"
+
+
+def are_events(ids: np.ndarray, options: dict[str, Any]) -> np.ndarray:
+    """Which ids of :func:`sequence_ids` a model predicts, given the options it was learned with.
+
+    That is every symbol and, unless it was learned from a stream, the end of each sequence that is
+    not empty.
+    """
+    events = ids != END
+    if not is_stream(options):
+        events[1:] |= events[:-1]
+    return events
+
+
+def _check_kind(numbers: bool, options: dict[str, Any]) -> None:
+    if numbers != (options.get("tokenizer") == INTEGERS):
+        given, learned = ("integers", "words") if numbers else ("words", "integers")
+        raise CorpusError(f"{given} given, but the symbols learned from were {learned}")
+
+
+def _holds_symbols(kind: type) -> bool:
+    # Asked of types, of which there are few, and not of a million items: that takes seconds.
+    return issubclass(kind, (Sequence, np.ndarray)) and not issubclass(kind, (str, bytes))
+
+
+def _encode_units(units: Sequence[Any]) -> EncodedCorpus:
+    for number, unit in enumerate(units, start=1):
+        if isinstance(unit, np.ndarray):
+            good = unit.ndim == 1
+        else:  # a list, mostly
+            good = type(unit) is list or _holds_symbols(type(unit))
+        if not good:
+            raise CorpusError(f"item {number} is {unit!r:.60} among sequences; {_REMEDY}")
+    lengths = np.fromiter(map(len, units), np.int64, len(units))
+    if not lengths.any():
+        raise CorpusError("all sequences are empty; give at least one symbol")
+    symbols = _symbols(units, flat=False)
+    if isinstance(symbols, np.ndarray):
+        return _encode_integers(symbols, lengths)
+    return encode(TextCorpus([list(unit) for unit in units], kind="tokens"))
+
+
+def _symbols(units: Sequence[Any], *, flat: bool) -> np.ndarray | list[str]:
+    """All symbols one after another, integers as int64; an error names the first that is none."""
+    if all(isinstance(unit, np.ndarray) and unit.dtype.kind in "iu" for unit in units):
+        if any(unit.ndim != 1 for unit in units):
+            raise CorpusError(f"an array of several dimensions as one sequence; {_REMEDY}")
+        numbers = np.concatenate(units)
+    else:
+        symbols = list(chain.from_iterable(units))
+        kinds = set(map(type, symbols))
+        if all(issubclass(kind, str) for kind in kinds):
+            return symbols
+        if any(not issubclass(k, (int, np.integer)) or k is bool for k in kinds):
+            _refuse(units, flat)
+        try:
+            numbers = np.array(symbols, np.int64)
+        except OverflowError:
+            numbers = np.array([_LARGEST])
+    # An unsigned number of 64 bits may be too large for a signed one: looked at as it is.
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= _LARGEST):
+        _refuse(units, flat)
+    return numbers.astype(np.int64, copy=False)
+
+
+def _refuse(units: Sequence[Any], flat: bool) -> None:
+    """Raise the error of the first symbol that is wrong."""
+    expected: type | None = None
+    for number, unit in enumerate(units, start=1):
+        for place, symbol in enumerate(unit, start=1):
+            symbol = symbol.item() if isinstance(symbol, np.generic) else symbol
+            if problem := _problem(symbol, expected):
+                where = f"symbol {place}" + ("" if flat else f" of sequence {number}")
+                raise CorpusError(f"{where} is {symbol!r:.60}: {problem}")
+            expected = str if isinstance(symbol, str) else int
+
+
+def _problem(symbol: Any, expected: type | None) -> str:
+    """What is wrong with a symbol, or nothing."""
+    if isinstance(symbol, bool) or not isinstance(symbol, (str, int)):
+        if isinstance(symbol, float):
+            return f"symbols must be integers or strings; {_REMEDY}, made by astype(int) of floats"
+        return f"symbols must be integers or strings; {_REMEDY}"
+    if expected and isinstance(symbol, str) != (expected is str):
+        return "words and integers are mixed; give either"
+    if isinstance(symbol, str):
+        return ""
+    if symbol < 0:
+        return (
+            "integer symbols are numbered from 0 up; sequences of unequal length need no padding "
+            "as a list of lists"
+        )
+    if symbol >= _LARGEST:
+        return (
+            f"each number up to the largest is a symbol, and these are more than {_LARGEST}; "
+            "number them from 0 up, or give them as strings"
+        )
+    return ""
+
+
+def _encode_integers(numbers: np.ndarray, lengths: np.ndarray | None) -> EncodedCorpus:
+    """Checked or unchecked integers, in sequences of these lengths or as a stream."""
+    if numbers.size == 0:
+        raise CorpusError("all sequences are empty; give at least one symbol")
+    ends = np.array([len(numbers)]) if lengths is None else np.cumsum(lengths)
+    if numbers.min() < 0 or numbers.max() >= _LARGEST:  # a matrix that came as it was
+        _refuse(np.split(numbers, ends[:-1]), flat=False)
+    tokens = np.insert(numbers.astype(np.int32), ends, END)
+    counts = np.bincount(numbers.astype(np.int64, copy=False))
+    unit = "stream" if lengths is None else "line"
+    options = {"tokenizer": INTEGERS, "lowercase": False, "unit": unit}
+    digest = hashlib.sha256(repr(options).encode())
+    digest.update(tokens.data)
+    words = list(map(str, range(len(counts))))
+    return EncodedCorpus(tokens, words, counts, digest.hexdigest(), options)

@@ -1,0 +1,367 @@
+r"""Counts of n-grams: the statistic behind language models and hidden Markov models.
+
+All windows of 1 to `order` symbols, as a trie of sparse matrices. Its level 0 is the matrix of
+bigrams, :math:`P[w_1, w_2]`; each of its entries is a row of level 1, whose columns are the third
+symbol; each entry of that is a row of level 2; and so on. An n-gram takes one column and one count,
+however long it is.
+
+The V words of the vocabulary are the symbols 0 to V-1. Words outside it share the symbol `rare`, V.
+A unit :math:`x_1 \dots x_T` (a line, a sequence) is counted as :math:`\# x_1 \dots x_T \#`, with
+`edge`, V+1, for #. A window may begin or end with an edge, and never runs through one.
+
+Counts are integers, so sums are exact in any order: equal bits for any number of shards and
+threads, and ``moments(a) + moments(b) == moments(a then b)``. Moments over all words are *whole*:
+text can be added to them exactly, and any vocabulary cut from them. Symbols given as integers keep
+their numbers, and are never cut.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from eigentext.corpus import Vocabulary
+from eigentext.corpus.symbols import INTEGERS, encode_sequences
+from eigentext.errors import ModelFileError, MomentsError, ParameterError
+from eigentext.moments.cooccurrence import DEFAULT_MEMORY
+from eigentext.moments.packing import check_packed, pack, unpack
+from eigentext.moments.runs import CSR
+from eigentext.moments.tries import counted, merged, relabelled
+from eigentext.storage import Saved
+
+
+@dataclass(eq=False)
+class NgramMoments(Saved):
+    """Counts of all n-grams up to an order; see the module for their layout.
+
+    Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, kept with ``save``.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        The words, with their counts in the corpus.
+    unigrams : int64 array, shape (n,)
+        Tokens by symbol, n = V + 2; for `edge`, the number of units.
+    levels : list of csr_array of int64
+        ``levels[0]`` (n x n) are the bigrams; ``levels[k]`` the (k + 2)-grams, with a row for each
+        entry of ``levels[k - 1]`` in the order of its data, and n columns.
+    whole : bool
+        Whether every word of the corpus is in the vocabulary.
+    options : dict
+        How the text was read; ``options["unit"] == "stream"`` if its edges mean nothing.
+    sources : list of str
+        Fingerprints of the corpora in it, sorted.
+
+    Examples
+    --------
+    >>> from eigentext import NgramMoments
+    >>> moments = NgramMoments.from_corpus([["a", "rose"], ["a", "rose", "is", "a", "rose"]])
+    >>> a, rose, edge = moments.vocabulary["a"], moments.vocabulary["rose"], moments.edge
+    >>> moments.levels[0][a, rose], moments.levels[0][edge, a], moments.levels[0][rose, edge]
+    (np.int64(3), np.int64(2), np.int64(2))
+    >>> moments.count([a, rose, edge])
+    2
+    """
+
+    vocabulary: Vocabulary
+    unigrams: np.ndarray
+    levels: list[CSR]
+    whole: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
+
+    _format = "eigentext.ngrams.v1"
+
+    @classmethod
+    def from_corpus(
+        cls,
+        corpus: Any,
+        *,
+        order: int = 3,
+        min_count: int = 1,
+        max_size: int | None = None,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+        n_shards: int | None = None,
+    ) -> Self:
+        """Count a corpus.
+
+        Parameters
+        ----------
+        corpus
+            Text, a stream of words or integers, or sequences of them: see
+            :func:`eigentext.corpus.encode_sequences`.
+        order : int
+            The longest window.
+        min_count, max_size
+            Words that occur less often, or beyond the most frequent, are counted as `rare`.
+        memory : int
+            Bytes for counting, besides the answer itself; past that, partial counts wait on disk.
+        cache
+            See :func:`eigentext.corpus.encode`.
+        n_shards : int, optional
+            Pieces to count separately; by default as memory asks for. No answer depends on it.
+        """
+        if not (isinstance(order, (int, np.integer)) and order >= 1):
+            raise ParameterError(f"order must be 1 or more, not {order!r}")
+        encoded = encode_sequences(corpus, cache=cache)
+        vocabulary = _cut(
+            encoded.words, encoded.counts, encoded.options, min_count=min_count, max_size=max_size
+        )
+        V = len(vocabulary)
+        places = vocabulary.ids_of(encoded.words)
+        places[places < 0] = V
+        # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
+        lookup = np.append(places, np.int32(V + 1))
+        n_units, levels = counted(encoded, lookup, int(order), memory, n_shards)
+        rare = encoded.n_tokens - int(vocabulary.counts.sum())
+        return cls(
+            vocabulary,
+            np.concatenate([vocabulary.counts, [rare, n_units]]),
+            levels,
+            len(encoded.words) == V,
+            dict(encoded.options),
+            [encoded.fingerprint],
+        )
+
+    @property
+    def order(self) -> int:
+        """Symbols of the longest windows."""
+        # Of saved levels that nobody has asked for yet, too.
+        return len(vars(self).get("levels") or vars(self).get("_saved", ())) + 1
+
+    @property
+    def rare(self) -> int:
+        """The symbol that all words outside the vocabulary share."""
+        return len(self.vocabulary)
+
+    @property
+    def edge(self) -> int:
+        """The symbol of the start and the end of a unit."""
+        return len(self.vocabulary) + 1
+
+    @property
+    def rare_count(self) -> int:
+        """Tokens outside the vocabulary."""
+        return int(self.unigrams[self.rare])
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of the corpus."""
+        return int(self.unigrams[: self.edge].sum())
+
+    @property
+    def n_units(self) -> int:
+        """Units with tokens in them."""
+        return int(self.unigrams[self.edge])
+
+    @property
+    def limits(self) -> str | None:
+        """What cut moments can no longer do; None if they are whole."""
+        if self.whole:
+            return None
+        return (
+            f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share one "
+            "symbol, so no word can join the vocabulary any more, and a sum with new text keeps "
+            "these words and differs from counting all text again"
+        )
+
+    def count(self, symbols: Iterable[int]) -> int:
+        """How often an n-gram was counted, given by its symbols' numbers."""
+        first, *others = symbols
+        if len(others) >= self.order:
+            raise ParameterError(
+                f"a window of {len(others) + 1} symbols, but these moments are of order "
+                f"{self.order}; count with a higher order"
+            )
+        count, row = self.unigrams[first], first
+        for level, symbol in zip(self.levels, others):
+            begin, end = level.indptr[row], level.indptr[row + 1]
+            row = begin + np.searchsorted(level.indices[begin:end], symbol)
+            if row == end or level.indices[row] != symbol:
+                return 0
+            count = level.data[row]
+        return count.item()
+
+    def restrict(
+        self,
+        vocabulary: Iterable[str] | None = None,
+        *,
+        min_count: int = 1,
+        max_size: int | None = None,
+    ) -> Self:
+        """Keep only some words (given, or by count); the others become `rare`.
+
+        Equal, bit for bit, to counting the corpus with that vocabulary from the start. A given
+        vocabulary is fixed: the answer is cut even if it holds every word so far.
+        """
+        old = self.vocabulary
+        if vocabulary is None:
+            limits = {"min_count": min_count, "max_size": max_size}
+            new = _cut(old.words, old.counts, self.options, **limits)
+            if len(new) == len(old):  # nothing to cut; whole moments stay whole
+                return self
+        else:
+            names = list(vocabulary)
+            places = old.ids_of(names)
+            if not self.whole and (places < 0).any():
+                unknown = names[int(np.argmin(places))]
+                raise MomentsError(f"{unknown!r} is not in these moments, which are {self.limits}")
+            new = Vocabulary(names, np.where(places < 0, 0, old.counts[places]))
+        return replace(self._relabelled(new), whole=False)
+
+    def check_adds_up(self, other: "NgramMoments") -> None:
+        """Raise a MomentsError that says why, if these two cannot be added."""
+        if difference := self._difference(other):
+            raise MomentsError(
+                f"moments with {difference} do not add up; count both texts with the same settings"
+            )
+        if self.whole or other.whole:
+            return
+        if set(self.vocabulary.words) != set(other.vocabulary.words):
+            raise MomentsError(
+                "moments cut to different vocabularies do not add up; "
+                "count both with all words (whole moments), or cut both to the same words"
+            )
+
+    def __add__(self, other: Self) -> Self:
+        if not isinstance(other, NgramMoments):
+            return NotImplemented
+        self.check_adds_up(other)
+        if self.whole != other.whole:
+            cut, full = (other, self) if self.whole else (self, other)
+            return cut + full.restrict(cut.vocabulary.words)
+        vocabulary = _joined(self.vocabulary, other.vocabulary, self.options)
+        parts = [part._relabelled(vocabulary) for part in (self, other)]
+        return replace(
+            parts[0],
+            vocabulary=vocabulary,
+            unigrams=parts[0].unigrams + parts[1].unigrams,
+            levels=merged([part.levels for part in parts]),
+            sources=sorted(self.sources + other.sources),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NgramMoments):
+            return NotImplemented
+        return (
+            self.vocabulary == other.vocabulary
+            and (self.order, self.whole, self.options) == (other.order, other.whole, other.options)
+            and np.array_equal(self.unigrams, other.unigrams)
+            and all(
+                np.array_equal(getattr(mine, part), getattr(theirs, part))
+                for mine, theirs in zip(self.levels, other.levels)
+                for part in ("indptr", "indices", "data")
+            )
+        )
+
+    def __repr__(self) -> str:
+        kind = "whole" if self.whole else "cut"
+        return (
+            f"NgramMoments({self.n_tokens} tokens, {len(self.vocabulary)} words, "
+            f"order={self.order}, {kind})"
+        )
+
+    # Private steps.
+
+    def _difference(self, other: "NgramMoments") -> str:
+        """The first setting in which the counting differed, as in "order 2 and 3"; or nothing."""
+        if self.order != other.order:
+            return f"order {self.order} and {other.order}"
+        for name in [*self.options, *other.options]:
+            mine, theirs = self.options.get(name), other.options.get(name)
+            if mine != theirs:
+                return f"text read with {name} {mine!r} and {theirs!r}"
+        return ""
+
+    def _relabelled(self, vocabulary: Vocabulary) -> Self:
+        """The same counts with the symbols of another vocabulary; words outside it are rare."""
+        if any(not np.issubdtype(level.dtype, np.integer) for level in self.levels):
+            raise MomentsError("only counts can be joined or cut, not moments of a distribution")
+        n = len(vocabulary) + 2
+        places = vocabulary.ids_of(self.vocabulary.words)
+        places = np.append(places, np.array([n - 2, n - 1], np.int32))
+        places[places < 0] = n - 2
+        if len(places) == n and np.array_equal(places, np.arange(n)):
+            return replace(self, vocabulary=vocabulary)
+        unigrams = np.zeros(n, np.int64)
+        np.add.at(unigrams, places, self.unigrams)
+        levels = relabelled(self.levels, places, n)
+        return replace(self, vocabulary=vocabulary, unigrams=unigrams, levels=levels)
+
+    def _to_saved(self):
+        arrays: dict[str, Any] = {"words": self.vocabulary.words, "unigrams": self.unigrams}
+        for k, level in enumerate(self.levels):
+            if not np.issubdtype(level.dtype, np.integer):
+                raise MomentsError("only counts can be saved, not moments of a distribution")
+            arrays[f"packed.{k}"], arrays[f"blocks.{k}"] = pack(level)
+        about = {name: getattr(self, name) for name in ("order", "whole", "options", "sources")}
+        return arrays, {**about, "limits": self.limits}
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        unigrams = np.asarray(arrays["unigrams"])
+        if unigrams.dtype != np.int64 or unigrams.shape != (len(arrays["words"]) + 2,):
+            raise ValueError("words and their counts differ in number")
+        vocabulary = Vocabulary(arrays["words"], unigrams[:-2])
+        saved = []
+        n_rows = len(unigrams)
+        for k in range(about["order"] - 1):
+            blocks = arrays[f"blocks.{k}"]
+            saved.append((arrays[f"packed.{k}"], blocks, (n_rows, len(unigrams))))
+            check_packed(*saved[-1])
+            n_rows = int(blocks[:, 1].sum())
+        about = {name: about[name] for name in ("whole", "options", "sources")}
+        self = cls(vocabulary=vocabulary, unigrams=unigrams, levels=[], **about)
+        del self.levels
+        self._saved = saved
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        # Saved counts are unpacked when they are first asked for: looking words up takes none.
+        if name != "levels" or "_saved" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        saved = self._saved
+        try:
+            self.levels = [unpack(*level) for level in saved]
+        except ValueError as error:
+            file = getattr(saved[0][0], "filename", "saved moments")
+            raise ModelFileError(
+                f"{file}: damaged: {error!r} while reading its counts; "
+                "copy it again or fit the model again"
+            ) from error
+        vars(self).pop("_saved", None)  # another thread may have unpacked them too
+        return self.levels
+
+
+def _cut(
+    words: list[str],
+    counts: np.ndarray,
+    options: dict[str, Any],
+    *,
+    min_count: int,
+    max_size: int | None,
+) -> Vocabulary:
+    """The vocabulary of words that are frequent enough, or of all integers."""
+    if options.get("tokenizer") != INTEGERS:
+        return Vocabulary.from_counts(words, counts, min_count=min_count, max_size=max_size)
+    if min_count > 1 or (max_size is not None and max_size < len(words)):
+        raise ParameterError(
+            "symbols given as integers keep their numbers and are never cut; "
+            "use min_count=1 and no max_size, or give them as strings"
+        )
+    return Vocabulary(words, counts)
+
+
+def _joined(a: Vocabulary, b: Vocabulary, options: dict[str, Any]) -> Vocabulary:
+    if options.get("tokenizer") == INTEGERS:
+        longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+        counts = longer.counts.copy()
+        counts[: len(shorter)] += shorter.counts
+        return Vocabulary(longer.words, counts)
+    counts = dict(zip(a.words, a.counts.tolist()))
+    for word, count in zip(b.words, b.counts.tolist()):
+        counts[word] = counts.get(word, 0) + count
+    return Vocabulary.from_counts(list(counts), list(counts.values()), min_count=0)

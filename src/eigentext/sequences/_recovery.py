@@ -1,0 +1,183 @@
+r"""From the operators of a hidden Markov model to its parameters, where to start EM.
+
+The sum of all operators is :math:`B = G T G^{-1}`, so
+:math:`B^{-1} B_x = G\,\mathrm{diag}(o_x)\,G^{-1}` for every symbol: one G diagonalises them all
+(Hsu, Kakade and Zhang 2009, appendix C). It is taken from the random mixture of them, out of
+several, whose eigenvalues are furthest apart, and scaled by
+:math:`b_\infty^\top G = \mathbf 1^\top`. Then :math:`o_x` is the diagonal of
+:math:`G^{-1} B^{-1} B_x G`, or :math:`q_x^\top G` for a symbol without an operator of its own,
+:math:`T = G^{-1} B G`, and :math:`\pi = G^{-1} b_1`: all projected on the simplex. With emissions
+fixed, the likelihood of bigrams is concave in the joint probabilities of two states, and a few EM
+steps lead from T to better ones; so for :math:`\pi`.
+
+That takes as many usable directions as states. With fewer, states are clusters of symbols, which
+stand before and after the same others (k-means on both profiles in the usable directions), one
+start for each seed.
+"""
+
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from eigentext.factor.mixture import ConditionalMixture
+from eigentext.sequences._baum_welch import Parameters
+from eigentext.sequences._operators import Operators, Windows
+
+_MIXTURES = 20  # of operators that are tried
+_STEPS = 20  # of convex EM
+_BLUR = 0.02  # of each symbol is in any cluster
+_SINGULAR = 1e12  # condition number
+
+
+def recovered(
+    model: Operators, windows: Windows, rng: np.random.Generator
+) -> tuple[Parameters, dict[str, Any]] | None:
+    """Parameters by simultaneous diagonalisation, and how far they were from probabilities.
+
+    None where the operators cannot be diagonalised: of little text, too few symbols have any.
+    """
+    if (found := _common_eigenvectors(model, rng)) is None:
+        return None
+    G, gap = found
+    inverse = np.linalg.inv(G)
+    B = model.mean()
+    O = model.rows @ G  # noqa: E741 - the paper's letter
+    own = np.flatnonzero(model.places >= 0)
+    B_x = model.operators[model.places[own]]
+    O[own] = np.einsum("hi,xij,jh->xh", np.linalg.solve(B @ G, np.eye(len(B))), B_x, G)
+    frequencies = np.asarray(windows.follow.sum(axis=0)) + windows.start
+    emission, moved = _on_simplex(O.T, frequencies, blur=1e-3 if windows.sampled else 0.0)
+    transition, _ = _on_simplex((inverse @ B @ G).T)
+    initial, _ = _on_simplex((inverse @ model.start)[None])
+    parameters = _with_transitions(emission, transition, initial[0], windows)
+    return parameters, {"eigenvalue_gap": gap, "moved_to_simplex": moved}
+
+
+def clustered(
+    profiles: np.ndarray, windows: Windows, m: int, rng: np.random.Generator
+) -> Parameters:
+    """Parameters whose states are clusters of symbols with like profiles."""
+    frequencies = np.asarray(windows.follow.sum(axis=0)) + windows.start
+    distances = _k_means(profiles, frequencies, m, rng)
+    distances -= distances.min(axis=1, keepdims=True)
+    second = np.partition(distances, 1, axis=1)[:, 1] if m > 1 else distances[:, 0]
+    scale = max(float(np.median(second)), 1e-300)
+    shares = np.exp(-distances / scale)
+    shares = shares / shares.sum(axis=1, keepdims=True) + _BLUR
+    emission, _ = _on_simplex((frequencies[:, None] * shares).T)
+    return _with_transitions(emission, np.full((m, m), 1 / m), np.full(m, 1 / m), windows)
+
+
+def _common_eigenvectors(
+    model: Operators, rng: np.random.Generator
+) -> tuple[np.ndarray, float] | None:
+    """G, and the least distance of two eigenvalues of the mixture that it comes from."""
+    if np.linalg.cond(model.mean()) > _SINGULAR:
+        return None
+    own = np.flatnonzero(model.places >= 0)
+    B_x = model.operators[model.places[own]]
+    best: tuple[float, float, np.ndarray] | None = None
+    for _ in range(_MIXTURES):
+        # What follows a symbol tells its states: mixtures by that tell states apart.
+        weights = model.after[own] @ rng.standard_normal(len(model.start))
+        mixture = np.linalg.solve(model.mean(), np.tensordot(weights, B_x, 1))
+        values, G = np.linalg.eig(mixture)
+        distances = np.abs(values[:, None] - values) + np.diag(np.full(len(values), np.inf))
+        if not (spread := np.abs(values).max()) > 0:
+            continue
+        gap = float(distances.min() / spread) if len(values) > 1 else 1.0
+        score = gap - 10 * float(np.abs(values.imag).max() / spread)  # truly they are real
+        if best is None or score > best[0]:
+            best = score, gap, G
+    if best is None:
+        return None
+    _, gap, G = best
+    # A complex pair spans the plane of its real and its imaginary part.
+    real = np.where(G.imag.sum(axis=0) >= 0, G.real, G.imag)
+    real = real / _away_from_zero(model.end @ real)
+    return (real, gap) if np.linalg.cond(real) < _SINGULAR else None
+
+
+def _with_transitions(
+    emission: np.ndarray, transition: np.ndarray, initial: np.ndarray, windows: Windows
+) -> Parameters:
+    """The best initial and transition probabilities for these emissions (m x n), by convex EM."""
+    O = np.ascontiguousarray(emission.T)  # noqa: E741
+    if not windows.sampled:  # exact already
+        return Parameters(initial, transition, O)
+    m = O.shape[1]
+    first = np.asarray(windows.follow.sum(axis=1))
+    states = _mixture_weights(first, O, np.full(m, 1 / m))
+    J = states[:, None] * transition
+    mixture = ConditionalMixture(windows.follow)
+    total = windows.follow.sum()
+    with threadpool_limits(limits=1, user_api="blas"):
+        for _ in range(_STEPS):
+            r = O @ J
+            ratios, _, _ = mixture.ratios(r, O)
+            X = mixture.counts.copy()
+            X.data = ratios
+            J = J * (O.T @ (X @ O)) / total
+    initial = _mixture_weights(windows.start, O, initial)
+    transition, _ = _on_simplex(J, blur=1e-3)
+    initial = _on_simplex(initial[None], blur=1e-2)[0][0]
+    return Parameters(initial, transition, O)
+
+
+def _mixture_weights(counts: np.ndarray, O: np.ndarray, weights: np.ndarray) -> np.ndarray:  # noqa: E741
+    """EM for the weights of a mixture of known distributions."""
+    share = counts / counts.sum()
+    for _ in range(_STEPS):
+        p = O @ weights
+        weights = weights * ((np.where(share > 0, share, 0) / np.where(p > 0, p, 1)) @ O)
+    return weights / weights.sum()
+
+
+def _on_simplex(
+    rows: np.ndarray, usual: np.ndarray | None = None, blur: float = 0.0
+) -> tuple[np.ndarray, float]:
+    """Rows without negative entries that sum to one, and the mean sum of what was negative.
+
+    So much again (or `blur`, if more) of the usual distribution is mixed in: zero is for ever.
+    """
+    positive = np.maximum(rows, 0)
+    moved = float((positive - rows).sum() / len(rows))
+    moved = moved if moved > 1e-9 else 0.0  # rounding
+    usual = np.ones(rows.shape[1]) if usual is None else usual
+    share = max(min(moved, 0.05), blur)
+    positive /= _away_from_zero(positive.sum(axis=1, keepdims=True))
+    positive = (1 - share) * positive + share * usual / usual.sum()
+    return positive / positive.sum(axis=1, keepdims=True), moved
+
+
+def _k_means(
+    points: np.ndarray, weights: np.ndarray, m: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Squared distances to m centres: k-means++ and 30 of Lloyd's steps."""
+    lengths = (points**2).sum(axis=1)
+
+    def distances(centres: np.ndarray) -> np.ndarray:
+        cross = points @ centres.T
+        return np.maximum(lengths[:, None] - 2 * cross + (centres**2).sum(axis=1), 0)
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        chosen: list[int] = []
+        chance = weights.astype(np.float64)
+        for _ in range(m):
+            if not chance.any():  # fewer different points than clusters
+                chance = weights.astype(np.float64)
+            chosen.append(int(rng.choice(len(points), p=chance / chance.sum())))
+            chance = weights * distances(points[chosen]).min(axis=1)
+        centres = points[chosen]
+        for _ in range(30):
+            nearest = distances(centres).argmin(axis=1)
+            size = np.bincount(nearest, weights, m)
+            for h in np.flatnonzero(size):
+                inside = nearest == h
+                centres[h] = weights[inside] @ points[inside] / size[h]
+        return distances(centres)
+
+
+def _away_from_zero(values: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(values) < 1e-300, 1.0, values)

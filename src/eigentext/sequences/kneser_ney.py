@@ -1,0 +1,408 @@
+r"""Kneser-Ney smoothing: the n-gram model that every other language model is measured against.
+
+Interpolated modified Kneser-Ney (Kneser and Ney 1995; Chen and Goodman 1998, section 4.1.6), as in
+KenLM (Heafield, Pouzyrevsky, Clark and Koehn 2013):
+
+.. math:: p(w \mid h) = \frac{a(hw) - D(a(hw))}{\sum_x a(hx)} + b(h)\, p(w \mid h'),
+   \qquad b(h) = \frac{\sum_x D(a(hx))}{\sum_x a(hx)},
+
+where h' is h without its first word. The adjusted count a(hw) of the longest n-grams is how often
+they occur; of shorter ones it is how many different words stand before them, since p(w | h') is
+only asked where h w is rare. N-grams that begin at the edge of a unit have nothing before them and
+keep their counts. The recursion ends with a uniform distribution over the words, the rare word and
+the end of a unit.
+
+With :math:`t_k` n-grams of adjusted count k, for each order :math:`Y = t_1/(t_1 + 2 t_2)` and
+:math:`D(k) = k - (k + 1)\, Y\, t_{k+1}/t_k` for k = 1, 2, and 3 for all larger counts. Where little
+text or few symbols leave these undefined, it is D = Y for all counts, Kneser and Ney's own
+(``"single"``), and if that is undefined too, 0.5, 1 and 1.5 (``"fixed"``).
+
+All n-grams are nodes of one trie; a node has its interpolated probability p(w | h), and as a
+context its b(h). See `_kneser_ney_kernels`.
+"""
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
+from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.moments import NgramMoments
+from eigentext.moments.cooccurrence import DEFAULT_MEMORY
+from eigentext.storage import Saved
+
+_BLOCK = 1 << 18  # tokens to score, or n-grams to smooth, that make a task
+_FIXED = (0.5, 1.0, 1.5)
+
+
+class KneserNey(Saved, Estimator):
+    """A language model of n-grams with interpolated modified Kneser-Ney smoothing.
+
+    Parameters
+    ----------
+    order : int
+        The length n of n-grams: each token is predicted from the n - 1 before it.
+    min_count : int
+        Rarer words share one symbol, the rare word. With 1, no word is rare, and the rare word has
+        the probability of one that was never seen.
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+    moments_ : NgramMoments
+        The counts it was learned from, cut to the vocabulary.
+    discounts_ : array, shape (order, 3)
+        D(1), D(2) and D(3+) of unigrams, bigrams, …
+    diagnostics_ : dict
+        N-grams, how many of them have adjusted counts of 1 to 4, discounts and how they were had.
+    provenance_ : dict
+        What it was learned from: tokens, fingerprints, how the text was read.
+
+    Examples
+    --------
+    >>> from eigentext import KneserNey
+    >>> text = "a rose is a rose is a rose said she and he said a rose by any name is a rose"
+    >>> model = KneserNey(order=2).fit(text.split())
+    >>> round(model.probability("rose", given="a"), 2)
+    0.84
+    >>> round(float(model.distribution("a").sum()), 6)
+    1.0
+    """
+
+    _format = "eigentext.kneser-ney.v1"
+
+    def __init__(self, order: int = 3, *, min_count: int = 1):
+        self.order = order
+        self.min_count = min_count
+
+    # Learning.
+
+    def fit(
+        self,
+        tokens: Any,
+        y: None = None,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> Self:
+        """Learn from text, a stream of words or integers, or sequences of them.
+
+        Same as collect + fit_moments; `memory` (bytes for counting) and `cache` (a folder for
+        encoded text) change no answer.
+        """
+        return self.fit_moments(self.collect(tokens, memory=memory, cache=cache))
+
+    def collect(
+        self,
+        tokens: Any,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> NgramMoments:
+        """The statistics that `fit` needs of a text, and no more."""
+        self._check_parameters()
+        return NgramMoments.from_corpus(
+            tokens, order=self.order, min_count=self.min_count, memory=memory, cache=cache
+        )
+
+    def fit_moments(self, moments: NgramMoments) -> Self:
+        """Learn from statistics alone, of this order or a higher one."""
+        self._check_parameters()
+        if moments.order < self.order:
+            raise MomentsError(
+                f"order={self.order}, but the moments have windows of {moments.order} at most; "
+                "count with a higher order"
+            )
+        if moments.order > self.order:
+            moments = replace(moments, levels=moments.levels[: self.order - 1])
+        if moments.whole:
+            moments = moments.restrict(min_count=self.min_count)
+        with engine.phase("smooth"):
+            trie = _Trie.of(moments)
+            counts = _adjusted_counts(moments, trie)
+            chosen = [_discounts(order_counts) for order_counts in counts]
+            self.discounts_ = np.array([discounts for discounts, *_ in chosen])
+            self._tables = _smoothed(trie, counts, self.discounts_, is_stream(moments.options))
+        self.moments_, self.vocabulary_ = moments, moments.vocabulary
+        self.provenance_ = {
+            "n_tokens": moments.n_tokens,
+            "options": moments.options,
+            "sources": moments.sources,
+        }
+        self.diagnostics_ = {
+            "n_words": len(moments.vocabulary),
+            "rare_tokens": moments.rare_count,
+            "ngrams": [int(np.count_nonzero(order_counts)) for order_counts in counts],
+            "counts_of_counts": [t.tolist() for *_, t in chosen],
+            "discounts": self.discounts_.tolist(),
+            "discount_rules": [rule for _, rule, _ in chosen],
+        }
+        self._warn_of_little_text()
+        return self
+
+    # Using.
+
+    def log_probabilities(self, tokens: Any) -> np.ndarray:
+        """The natural logarithm of the probability of each event, in order.
+
+        Events are the tokens and, unless the model was learned from a stream, the end of each unit.
+        Tokens outside the vocabulary are nan, and the rare word to those that follow.
+        """
+        ids = self._ids(tokens)
+        scores = self._scores(ids, starts=not is_stream(self.moments_.options))
+        return scores[are_events(ids, self.moments_.options)]
+
+    def perplexity(self, tokens: Any) -> float:
+        """The exponential of minus the mean log-probability, over the events of known words."""
+        scores = self.log_probabilities(tokens)
+        if np.isnan(scores).all():
+            raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
+        return float(np.exp(-np.nanmean(scores)))
+
+    def probability(self, word: Any, given: Any = (), *, start: bool = False) -> float:
+        """p(word | given), for a word or a list of words before it, the nearest last.
+
+        With `start`, they are the first of their unit; else nothing is known of what was before.
+        """
+        place = self._symbols([word])[0]
+        if place < 0:
+            return self.vocabulary_[str(word)]  # raises an error that suggests others
+        ids = np.append(self._context(given, start), np.int32(place))
+        return float(np.exp(self._scores(ids, starts=start)[-1]))
+
+    def distribution(self, given: Any = (), *, start: bool = False) -> np.ndarray:
+        """p(· | given) of all words, then of the rare word and of the end of a unit; adds up to 1.
+
+        In a model of a stream there is no end, and its probability is 0.
+        """
+        context = self._context(given, start)
+        n, trie, tables = len(self.vocabulary_) + 2, self._tables.trie, self._tables
+        answer = tables.probabilities[:n].copy()
+        symbols = np.where(context < 0, n - 2, context).tolist()
+        if start:
+            symbols.insert(0, n - 1)
+        for k in range(1, min(self.order, len(symbols) + 1)):
+            node = trie.find(symbols[-k:])
+            if node >= 0:
+                children = slice(trie.first[node], trie.first[node + 1])
+                answer *= tables.backoffs[node]
+                answer[trie.words[children]] = tables.probabilities[children]
+        return answer
+
+    # Private steps.
+
+    def _check_parameters(self) -> None:
+        for name in ("order", "min_count"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, np.integer)) and value >= 1):
+                raise ParameterError(f"{name} must be 1 or more, not {value!r}")
+
+    def _warn_of_little_text(self) -> None:
+        # If nothing was counted once, all was counted often: then discounts hardly matter.
+        facts = zip(self.diagnostics_["discount_rules"], self.diagnostics_["counts_of_counts"])
+        orders = [k for k, (rule, t) in enumerate(facts, 1) if rule == "fixed" and t[0]]
+        if orders:
+            warnings.warn(
+                f"too little text to estimate the discounts of n-grams of {orders} words: "
+                f"{_FIXED} are taken; give more text or lower the order",
+                stacklevel=3,
+            )
+
+    def _ids(self, tokens: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return sequence_ids(tokens, self.vocabulary_, self.moments_.options)
+
+    def _symbols(self, words: Sequence[Any]) -> np.ndarray:
+        check_is_fitted(self)
+        return symbol_ids(words, self.vocabulary_, self.moments_.options)
+
+    def _context(self, given: Any, start: bool) -> np.ndarray:
+        ids = self._symbols([given] if isinstance(given, (str, int, np.integer)) else given)
+        if start and is_stream(self.moments_.options):
+            raise ParameterError("this model was learned from a stream, which has no starts")
+        return np.where(ids < 0, np.int32(UNKNOWN), ids)
+
+    def _scores(self, ids: np.ndarray, *, starts: bool) -> np.ndarray:
+        """For each id its log-probability, as an event; anything where there is none."""
+        from eigentext.sequences import _kneser_ney_kernels as kernels
+
+        trie, probabilities, backoffs = self._tables
+        scores = np.empty(len(ids))
+        edges = not is_stream(self.moments_.options)
+
+        def score_block(begin: int) -> None:
+            kernels.score(
+                ids, trie.first, trie.words, probabilities, backoffs, self.order,
+                len(self.vocabulary_), starts, edges, begin, min(begin + _BLOCK, len(ids)), scores,
+            )  # fmt: skip
+
+        list(engine.current().map(score_block, range(0, len(ids), _BLOCK)))
+        return scores
+
+    def __getattr__(self, name: str) -> Any:
+        # A saved model is its counts and discounts; probabilities are made when first asked for.
+        if name != "_tables" or "moments_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        trie, stream = _Trie.of(self.moments_), is_stream(self.moments_.options)
+        counts = _adjusted_counts(self.moments_, trie)
+        self._tables = _smoothed(trie, counts, self.discounts_, stream)
+        return self._tables
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_tables"}
+
+    # The file format.
+
+    def _to_saved(self):
+        check_is_fitted(self)
+        parts, moments = self.moments_._to_saved()
+        arrays = {f"moments.{name}": part for name, part in parts.items()}
+        about = {
+            "parameters": self.get_params(),
+            "provenance": self.provenance_,
+            "diagnostics": self.diagnostics_,
+            "moments": moments,
+        }
+        return {**arrays, "discounts": self.discounts_}, about
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        self = cls(**about["parameters"])
+        parts = {n.removeprefix("moments."): a for n, a in arrays.items() if n != "discounts"}
+        self.moments_ = NgramMoments._from_saved(parts, about["moments"])
+        self.vocabulary_ = self.moments_.vocabulary
+        self.discounts_ = np.asarray(arrays["discounts"])
+        self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
+        if self.discounts_.shape != (self.order, 3) or self.moments_.order != self.order:
+            raise ValueError("order of the counts")
+        return self
+
+
+class _Trie(NamedTuple):
+    """All n-grams as nodes, numbered breadth first; see `_kneser_ney_kernels`."""
+
+    first: np.ndarray
+    words: np.ndarray
+    borders: list[int]  # where the nodes of each depth begin, and the last ones end
+    suffix: np.ndarray  # the node without the first symbol; of single symbols, none
+
+    @classmethod
+    def of(cls, moments: NgramMoments) -> "_Trie":
+        n = len(moments.vocabulary) + 2
+        borders = np.cumsum([0, n, *(level.nnz for level in moments.levels)]).tolist()
+        words = [np.arange(n, dtype=np.int32), *(level.indices for level in moments.levels)]
+        first = [
+            level.indptr[:-1].astype(np.int64) + border
+            for level, border in zip(moments.levels, borders[1:])
+        ]
+        trie = cls(
+            np.concatenate([*first, borders[-1:]]),
+            np.concatenate(words),
+            borders,
+            np.full(borders[-1], -1, np.int64),
+        )
+        trie._link()
+        return trie
+
+    def find(self, symbols: list[int]) -> int:
+        """The node of an n-gram, or -1."""
+        node = symbols[0]
+        for symbol in symbols[1:]:
+            begin, end = self.first[node], self.first[node + 1]
+            node = begin + int(np.searchsorted(self.words[begin:end], symbol))
+            if node == end or self.words[node] != symbol:
+                return -1
+        return int(node)
+
+    def _link(self) -> None:
+        from eigentext.sequences import _kneser_ney_kernels as kernels
+
+        bigrams = slice(*self.borders[1:3])
+        self.suffix[bigrams] = self.words[bigrams]  # symbol s is node s
+
+        def link(block: tuple[int, int]) -> None:
+            kernels.link_suffixes(self.first, self.words, self.suffix, block[0], block[1])
+
+        for begin, end in zip(self.borders[1:-2], self.borders[2:-1]):
+            list(engine.current().map(link, self.blocks(begin, end)))
+
+    def blocks(self, begin: int, end: int) -> list[tuple[int, int]]:
+        """Parents in ranges with about equal numbers of children."""
+        work = self.first[begin : end + 1] - self.first[begin]
+        return [(begin + a, begin + b) for a, b in engine.even_blocks(work, _BLOCK)]
+
+
+class _Tables(NamedTuple):
+    trie: _Trie
+    probabilities: np.ndarray  # p(w | h) of each node hw
+    backoffs: np.ndarray  # b(h) of each node h that is a context
+
+
+def _adjusted_counts(moments: NgramMoments, trie: _Trie) -> list[np.ndarray]:
+    """a(·) of the n-grams of each order; 0 for the end of a unit where streams are modelled."""
+    raw = [moments.unigrams, *(level.data for level in moments.levels)]
+    suffix, borders = trie.suffix, trie.borders
+    counts = []
+    from_edge = moments.edge  # the first node that begins with it: it is the last symbol
+    for k, occurrences in enumerate(raw):
+        if k == len(raw) - 1:
+            adjusted = occurrences.astype(np.int64)
+        else:
+            begin, end = borders[k + 1 : k + 3]
+            adjusted = np.bincount(suffix[begin:end] - borders[k], minlength=len(occurrences))
+        if 0 < k < len(raw) - 1:
+            adjusted[from_edge - borders[k] :] = occurrences[from_edge - borders[k] :]
+        if is_stream(moments.options):
+            adjusted[trie.words[borders[k] : borders[k + 1]] == moments.edge] = 0
+        counts.append(adjusted)
+        from_edge = trie.first[from_edge] if k < len(raw) - 1 else -1
+    return counts
+
+
+def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], str, np.ndarray]:
+    """D(1), D(2), D(3+), which rule gave them, and t_1 to t_4."""
+    t = np.bincount(np.minimum(counts, 5), minlength=6)[1:5]
+    if t[0] and t[1]:
+        Y = t[0] / (t[0] + 2 * t[1])
+        if t.all():
+            D = tuple(float(k - (k + 1) * Y * t[k] / t[k - 1]) for k in (1, 2, 3))
+            if all(0 < d < k for k, d in enumerate(D, 1)):
+                return D, "modified", t
+        return (float(Y),) * 3, "single", t
+    return _FIXED, "fixed", t
+
+
+def _smoothed(
+    trie: _Trie, counts: list[np.ndarray], discounts: np.ndarray, stream: bool
+) -> _Tables:
+    """Interpolated probabilities and back-off weights, order by order."""
+    from eigentext.sequences import _kneser_ney_kernels as kernels
+
+    D = np.column_stack([np.zeros(len(discounts)), discounts])
+    probabilities, backoffs = np.zeros(len(trie.words)), np.empty(len(trie.first) - 1)
+    probabilities[: trie.borders[1]] = _unigrams(counts[0], D[0], stream)
+    flat = np.concatenate(counts)
+
+    def interpolate(task: tuple[np.ndarray, tuple[int, int]]) -> None:
+        kernels.interpolate(
+            trie.first, flat, trie.suffix, task[0], probabilities, backoffs, *task[1]
+        )
+
+    for k, (begin, end) in enumerate(zip(trie.borders[:-2], trie.borders[1:-1]), start=1):
+        tasks = [(D[k], block) for block in trie.blocks(begin, end)]
+        list(engine.current().map(interpolate, tasks))
+    return _Tables(trie, probabilities, backoffs)
+
+
+def _unigrams(counts: np.ndarray, D: np.ndarray, stream: bool) -> np.ndarray:
+    """p(w): discounted counts, and the uniform distribution over words, rare word and end."""
+    events = np.ones(len(counts))
+    events[-1] = not stream
+    removed = D[np.minimum(counts, 3)]
+    return (counts - removed) / counts.sum() + removed.sum() / counts.sum() * events / events.sum()

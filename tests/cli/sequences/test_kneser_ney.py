@@ -1,0 +1,111 @@
+"""`eigentext kneser-ney fit`: from text to n-grams, by the options a user has."""
+
+import json
+
+import numpy as np
+import pytest
+
+import eigentext as et
+
+
+@pytest.fixture
+def fit(cli, tmp_path):
+    """Fit in this process; returns the model and what `--json` tells about it."""
+
+    def run(*arguments, name="model"):
+        result = cli("kneser-ney", "fit", *arguments, "-o", tmp_path / name, "--json")
+        assert result.status == 0, result.err
+        assert result.err == ""
+        return et.load(tmp_path / name), json.loads(result.out)
+
+    return run
+
+
+def test_fit_is_the_estimator(fit, seen, unseen):
+    model, told = fit(seen)
+    expected = et.KneserNey().fit(et.TextCorpus(seen))
+    corpus = et.TextCorpus(unseen)
+    assert np.array_equal(
+        model.log_probabilities(corpus), expected.log_probabilities(corpus), equal_nan=True
+    )
+    assert model.get_params() == {"order": 3, "min_count": 1}
+    assert told["n_words"] == len(expected.vocabulary_) == 565
+    assert told["n_tokens"] == len(seen.read_text().split())
+    assert told["order"] == 3
+    assert told["ngrams"] == expected.diagnostics_["ngrams"]
+    assert list(told["phases"])[-1] == "save"
+    assert sum(told["phases"].values()) <= told["seconds"] + 0.01
+    assert told["peak_memory"] > 10e6
+
+
+def test_every_option_reaches_the_estimator(fit, seen):
+    reading = ("--tokenizer", "simple", "--lowercase", "--unit", "stream")
+    model, _ = fit(seen, "--order", "2", "--min-count", "2", *reading, "--memory", "1GB")
+    read = {"tokenizer": "simple", "lowercase": True, "unit": "stream"}
+    assert model.get_params() == {"order": 2, "min_count": 2}
+    assert model.provenance_["options"] == read
+    expected = et.KneserNey(2, min_count=2).fit(et.TextCorpus(seen, **read))
+    assert 0 < len(model.vocabulary_) < 565
+    assert np.array_equal(model.distribution("n0"), expected.distribution("n0"))
+
+
+def test_threads_and_memory_change_no_byte(cli, long_text, tmp_path):
+    files = []
+    for threads, memory in ((1, "2GB"), (2, "2GB"), (2, "10MB")):
+        files.append(tmp_path / f"{threads} {memory}")
+        options = ("--min-count", 20, "--threads", threads, "--memory", memory, "--quiet")
+        result = cli("kneser-ney", "fit", long_text, "-o", files[-1], *options)
+        assert (result.status, result.out, result.err) == (0, "", "")
+    assert len({path.read_bytes() for path in files}) == 1
+
+
+def test_the_summary_and_the_phases_for_people(process, seen, tmp_path):
+    result = process("kneser-ney", "fit", seen, "-o", "model", "--no-cache", cwd=tmp_path)
+    assert result.status == 0
+    n_ngrams = sum(et.load(tmp_path / "model").diagnostics_["ngrams"])
+    assert result.out.startswith(
+        f"model: {n_ngrams:,} n-grams of up to 3 over 565 words from 3,000 tokens; "
+    )
+    assert result.err.startswith("read and encode: ")
+    assert "/s)\ncount: " in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_standard_input(fit, seen, unseen, standard_input):
+    standard_input(seen)
+    piped, _ = fit("-", unseen)
+    named, _ = fit(seen, unseen)
+    assert piped.provenance_["n_tokens"] == 4_200
+    assert np.array_equal(piped.distribution("n0"), named.distribution("n0"))
+
+
+def test_info_tells_all(cli, fit, seen, tmp_path):
+    model, _ = fit(seen)
+    shown = cli("info", tmp_path / "model")
+    assert shown.status == 0
+    assert "eigentext.kneser-ney.v1, written by" in shown.out
+    for line in ("order                    3", "discount_rules", "n_words                  565"):
+        assert line in shown.out
+    told = json.loads(cli("info", tmp_path / "model", "--json").out)
+    assert told["parameters"] == model.get_params()
+    assert told["diagnostics"] == model.diagnostics_
+
+
+def test_mistakes_are_one_line(cli, seen, tmp_path):
+    output, own = tmp_path / "model", tmp_path / "own.txt"
+    own.write_bytes(seen.read_bytes())
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    for arguments, reason in (
+        ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
+        ((empty, "-o", output), "empty.txt: no words in it; is the file empty?"),
+        ((seen, "-o", tmp_path), "is a folder; name a file in it"),
+        ((seen, "-o", "-"), "a model is a file, not a stream; name one with -o"),
+        ((own, "-o", own), "would be written over what is read"),
+        ((seen, "-o", output, "--order", 0), "see eigentext kneser-ney fit --help"),
+        ((seen, "-o", output, "--min-count", 10_000), "no word occurs 10000 times or more"),
+        ((seen, "-o", output, "--memory", "much"), "'much' is no size"),
+    ):
+        assert reason in cli("kneser-ney", "fit", *arguments, "--quiet").mistake
+    assert not output.exists()
+    assert own.read_bytes() == seen.read_bytes()

@@ -1,0 +1,365 @@
+"""Data sets by name: found where people keep them, whole or refused, fetched only when asked."""
+
+import http.server
+import lzma
+import os
+import sys
+import tempfile
+import threading
+import zipfile
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import eigentext as et
+from eigentext import engine
+from eigentext.corpus import datasets
+from eigentext.errors import CorpusError, ParameterError
+
+FIRST = b"\n\n\tThe/at 1/2/cd and/or/cc ``/`` ./.\n\n\n\tWell/uh-hl !/.-hl\n"
+NAMES = [f"c{letter}{number:02}" for letter in "rpjba" for number in range(100)]  # not in order
+
+
+@pytest.fixture(autouse=True)
+def _nowhere(tmp_path, monkeypatch):
+    """No data set is found but what a test puts somewhere."""
+    for variable in ("EIGENTEXT_DATA", "NLTK_DATA", "EIGENTEXT_DOWNLOADS"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("EIGENTEXT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
+    monkeypatch.setattr(datasets, "_SYSTEM", (str(tmp_path / "system"),))
+
+
+def small_brown(mark: str = "", **changes: bytes | None) -> dict[str, bytes]:
+    """Files like Brown's: one sentence each, two in the first; `mark` tells them apart."""
+    files: dict[str, bytes | None] = {name: f"\t{name}{mark}/nn ./.\n".encode() for name in NAMES}
+    files |= {"ca00": FIRST, "README": b"about it", "cats.txt": b"ca01 news"} | changes
+    return {name: data for name, data in files.items() if data is not None}
+
+
+def write_zip(path: Path, files: dict[str, bytes]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.mkdir("brown")
+        for name, data in files.items():
+            archive.writestr(f"brown/{name}", data)
+    return path
+
+
+def write_folder(path: Path, files: dict[str, bytes]) -> Path:
+    path.mkdir(parents=True)
+    for name, data in files.items():
+        (path / name).write_bytes(data)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A folder laid out as EIGENTEXT_DATA is, and named by it."""
+    monkeypatch.setenv("EIGENTEXT_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+# Brown.
+
+
+@pytest.mark.parametrize("write", [write_zip, write_folder])
+def test_brown_zipped_and_unpacked(data, write):
+    write(data / f"nltk_data/corpora/brown{'.zip' * (write is write_zip)}", small_brown())
+    brown = et.load_dataset("brown")
+    sentences = list(brown)
+    assert list(brown) == sentences  # again from the start
+    assert sentences[:3] == [["The", "1/2", "and/or", "``", "."], ["Well", "!"], ["ca01", "."]]
+    assert [sentence[0] for sentence in sentences[2:]] == sorted(NAMES)[1:]
+    assert brown.options == {"tokenizer": "none", "lowercase": False, "unit": "line"}
+    tagged = et.load_dataset("brown", tagged=True)
+    assert tagged[0] == [("The", "at"), ("1/2", "cd"), ("and/or", "cc"), ("``", "``"), (".", ".")]
+    assert tagged[1] == [("Well", "uh-hl"), ("!", ".-hl")]
+    assert [[word for word, _ in sentence] for sentence in tagged] == sentences
+
+
+def test_the_real_brown(data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
+    if not (data_folder / "nltk_data/corpora/brown.zip").exists():
+        pytest.skip("no Brown corpus in the data folder")
+    tagged = et.load_dataset("brown", tagged=True)
+    assert len(tagged) == 57_340
+    assert sum(map(len, tagged)) == 1_161_192
+    assert tagged[0][:4] == [
+        ("The", "at"),
+        ("Fulton", "np-tl"),
+        ("County", "nn-tl"),
+        ("Grand", "jj-tl"),
+    ]
+    assert len({word for sentence in tagged for word, _ in sentence}) == 56_057
+    brown = et.load_dataset("brown")
+    stream = [word for sentence in brown for word in sentence]
+    assert stream == [word for sentence in tagged for word, _ in sentence]
+    vocabulary = et.Vocabulary.from_corpus([stream[:800_000]], min_count=2)
+    assert len(vocabulary) == 24_537  # 24,538 with the symbol of words seen once
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"ca01": None, "cb02": None}, "it holds 498 of the 500 files"),
+        ({"ca01": b"a/at\n\tb/nn c\n"}, "ca01, line 2: 'c' is no word/tag"),
+        ({"ca01": b"/nn"}, "ca01, line 1: '/nn' is no word/tag"),
+        ({"ca01": b"a/"}, "ca01, line 1: 'a/' is no word/tag"),
+        ({"cr99": b"a/at\n\ncaf\xe9/nn\n"}, "cr99, line 3: .*can't decode byte 0xe9"),
+        ({"ca01": b"a\0b/nn"}, r"ca01, line 1: .* is no word/tag"),
+    ],
+)
+@pytest.mark.parametrize("write", [write_zip, write_folder])
+def test_a_brown_that_is_not_whole(data, write, changes, reason):
+    path = data / f"nltk_data/corpora/brown{'.zip' * (write is write_zip)}"
+    write(path, small_brown(**changes))
+    with pytest.raises(CorpusError, match=rf"^{path}: cannot be read \({reason}.*get it again"):
+        et.load_dataset("brown")
+
+
+def test_a_zip_that_is_damaged(data):
+    path = write_zip(data / "nltk_data/corpora/brown.zip", small_brown())
+    whole = path.read_bytes()
+    middle = whole.index(b"brown/cj50") + len("brown/cj50") + 3
+    flipped = whole[:middle] + bytes([whole[middle] ^ 0x55]) + whole[middle + 1 :]
+    for content in (b"", b"no zip", whole[:1000], whole[:-1], flipped):
+        path.write_bytes(content)
+        with pytest.raises(CorpusError, match=rf"^{path}: cannot be read \(.*get it again"):
+            et.load_dataset("brown")
+
+
+def test_a_brown_without_permission(as_nobody, monkeypatch):
+    with tempfile.TemporaryDirectory() as data:
+        Path(data).chmod(0o755)
+        path = write_zip(Path(data, "nltk_data/corpora/brown.zip"), small_brown())
+        path.chmod(0)
+        monkeypatch.setenv("EIGENTEXT_DATA", data)
+        with as_nobody(), pytest.raises(CorpusError, match=rf"{path}: cannot be read .*Permission"):
+            et.load_dataset("brown")
+
+
+# Text.
+
+
+def test_text8_is_a_stream(data):
+    (data / "text").mkdir(parents=True)
+    (data / "text/text8-prefix.txt.xz").write_bytes(lzma.compress(b" anarchism originated as a"))
+    corpus = et.load_dataset("text8")
+    assert list(corpus) == list(corpus) == [["anarchism", "originated", "as", "a"]]
+    assert corpus.unit == "stream"
+    (data / "text/text8").write_bytes(b" all of it")
+    assert list(et.load_dataset("text8")) == [["all", "of", "it"]]  # the whole rather than a part
+
+
+def test_enwiki_has_a_paragraph_on_each_line(data):
+    (data / "text").mkdir(parents=True)
+    path = data / "text/enwiki-30m.tok.txt.xz"
+    path.write_bytes(lzma.compress(b"The first .\nThe second .\n"))
+    assert list(et.load_dataset("enwiki-30m")) == [["The", "first", "."], ["The", "second", "."]]
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(CorpusError, match=r"enwiki-30m\.tok\.txt\.xz: not a whole \.xz file"):
+        list(et.load_dataset("enwiki-30m"))
+
+
+def test_the_real_texts_begin_as_they_should(data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
+    if not (data_folder / "text").is_dir():
+        pytest.skip("no texts in the data folder")
+    text8 = et.load_dataset("text8")
+    first = text8.tokens_of(next(text8.blocks()))[:4].to_pylist()
+    assert first == ["anarchism", "originated", "as", "a"]
+    assert len(next(iter(et.load_dataset("enwiki-30m")))) > 5
+
+
+# Where it is looked for.
+
+
+def test_the_order_of_search(tmp_path, monkeypatch):
+    here = tmp_path / "here"
+    named = os.pathsep.join([str(tmp_path / "one"), "", "~/two"])
+    monkeypatch.setenv("NLTK_DATA", named)
+    monkeypatch.setenv("EIGENTEXT_DATA", str(here))
+    places = [
+        here / "nltk_data",
+        tmp_path / "one",
+        tmp_path / "home/two",
+        tmp_path / "home/nltk_data",
+        tmp_path / "prefix/nltk_data",
+        tmp_path / "prefix/share/nltk_data",
+        tmp_path / "prefix/lib/nltk_data",
+        tmp_path / "system/nltk_data",
+        tmp_path / "cache/data/nltk_data",
+    ]
+    for number, place in reversed(list(enumerate(places))):
+        write_zip(place / "corpora/brown.zip", small_brown(f"-{number}"))
+        assert list(et.load_dataset("brown"))[2] == [f"ca01-{number}", "."]
+    write_folder(here / "nltk_data/corpora/brown", small_brown("-unpacked"))  # as NLTK prefers
+    assert list(et.load_dataset("brown"))[2] == ["ca01-unpacked", "."]
+
+
+def test_found_nowhere(tmp_path, monkeypatch):
+    with pytest.raises(CorpusError) as caught:
+        et.load_dataset("brown")
+    message = str(caught.value)
+    assert message.startswith("brown: not found; looked in EIGENTEXT_DATA (not set), NLTK_DATA (")
+    for place in ("home/nltk_data", "prefix/share/nltk_data", "system/nltk_data", "cache/data"):
+        assert str(tmp_path / place) in message
+    assert "set EIGENTEXT_DATA to a folder that holds nltk_data/corpora/brown" in message
+    assert "run `python -m nltk.downloader brown`" in message
+    assert "load_dataset('brown', download=True)" in message
+    monkeypatch.setenv("EIGENTEXT_DATA", "/no/such/folder")
+    monkeypatch.setenv("NLTK_DATA", "/nor/this")
+    with pytest.raises(CorpusError, match=r"looked in /no/such/folder, /nor/this, /.*home"):
+        et.load_dataset("brown")
+    with pytest.raises(CorpusError) as caught:
+        et.load_dataset("text8")
+    assert "NLTK" not in str(caught.value)  # which has no text8
+    assert "download" not in str(caught.value)
+    assert "holds text/text8 or text/text8-prefix.txt.xz" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("bronw", "did you mean 'brown'"),
+        ("Brown", "did you mean 'brown'"),
+        ("enwiki", "did you mean 'enwiki-30m'"),
+        ("penn", "Known: brown, enwiki-30m, text8"),
+        (None, "Known"),
+    ],
+)
+def test_unknown_names(name, hint):
+    with pytest.raises(ParameterError, match=f"no data set {name!r}; .*{hint}"):
+        et.load_dataset(name)
+
+
+def test_tags_where_there_are_none():
+    with pytest.raises(ParameterError, match="text8 has no tags; load it without tagged=True"):
+        et.load_dataset("text8", tagged=True)
+
+
+# Downloads, from a server of our own.
+
+
+class Server(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, *arguments, asked: list[str], **options):
+        self.asked = asked
+        super().__init__(*arguments, **options)
+
+    def log_request(self, *_):
+        self.asked.append(self.path)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """The folder that a server on this machine serves, with the list of what it was asked for."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    asked: list[str] = []
+    handler = partial(Server, asked=asked, directory=str(folder))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, args=[0.01], daemon=True).start()
+        monkeypatch.setenv("EIGENTEXT_DOWNLOADS", f"http://127.0.0.1:{running.server_port}/all/")
+        yield folder, asked
+        running.shutdown()
+
+
+def test_nothing_is_fetched_silently(server):
+    folder, asked = server
+    write_zip(folder / "all/corpora/brown.zip", small_brown())
+    with pytest.raises(CorpusError, match="not found"):
+        et.load_dataset("brown")
+    assert asked == []
+
+
+def test_a_download_is_kept(server, tmp_path):
+    folder, asked = server
+    served = write_zip(folder / "all/corpora/brown.zip", small_brown())
+    phases: list[engine.Phase] = []
+
+    class Listener:
+        def started(self, phase):
+            phases.append(phase)
+
+        def advanced(self, phase):
+            pass
+
+        finished = advanced
+
+    with engine.report_to(Listener()):
+        fetched = list(et.load_dataset("brown", download=True))
+    assert len(fetched) == 501
+    assert [(phase.name, phase.done) for phase in phases] == [
+        ("download brown", served.stat().st_size)
+    ]
+    kept = tmp_path / "cache/data/nltk_data/corpora/brown.zip"
+    assert kept.read_bytes() == served.read_bytes()
+    assert list(kept.parent.iterdir()) == [kept]
+    assert list(et.load_dataset("brown", download=True)) == fetched
+    assert list(et.load_dataset("brown")) == fetched
+    assert asked == ["/all/corpora/brown.zip"]
+
+
+def test_what_is_here_is_not_fetched(server, data):
+    write_zip(data / "nltk_data/corpora/brown.zip", small_brown("-here"))
+    assert list(et.load_dataset("brown", download=True))[2] == ["ca01-here", "."]
+    assert server[1] == []
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>log in first</html>", None])
+def test_a_server_that_sends_something_else(server, tmp_path, content):
+    served = write_zip(server[0] / "all/corpora/brown.zip", small_brown())
+    served.write_bytes(served.read_bytes()[:-100] if content is None else content)
+    with pytest.raises(CorpusError) as caught:
+        et.load_dataset("brown", download=True)
+    message = str(caught.value)
+    assert message.startswith("brown: not found, and what http://127.0.0.1:")
+    assert "/all/corpora/brown.zip sent cannot be read (File is not a zip file); looked" in message
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+
+
+def test_a_server_that_lacks_it(server, tmp_path):
+    with pytest.raises(CorpusError) as caught:
+        et.load_dataset("brown", download=True)
+    message = str(caught.value)
+    assert "brown.zip cannot be fetched (HTTP Error 404" in message
+    assert str(tmp_path / "home/nltk_data") in message
+    assert "nltk.downloader brown" in message
+    assert "download=True" not in message  # that was tried
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "no-address", "http://[bad"])
+def test_no_network(monkeypatch, address):
+    monkeypatch.setenv("EIGENTEXT_DOWNLOADS", address)
+    monkeypatch.setenv("no_proxy", "*")
+    with pytest.raises(CorpusError) as caught:
+        et.load_dataset("brown", download=True)
+    assert f"{address}/corpora/brown.zip cannot be fetched (" in str(caught.value)
+    assert "set EIGENTEXT_DATA" in str(caught.value)
+
+
+def test_a_cache_that_cannot_be_written(server, tmp_path, monkeypatch):
+    write_zip(server[0] / "all/corpora/brown.zip", small_brown())
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EIGENTEXT_CACHE", str(tmp_path / "file"))
+    with pytest.raises(CorpusError, match=r"brown\.zip: cannot be written .*set EIGENTEXT_CACHE"):
+        et.load_dataset("brown", download=True)
+
+
+def test_not_everything_is_offered(server):
+    for name in ("text8", "enwiki-30m"):
+        with pytest.raises(CorpusError, match=f"{name}: not found, and not offered for download"):
+            et.load_dataset(name, download=True)
+    assert server[1] == []
+
+
+def test_the_address_is_safe_by_default():
+    assert datasets.DOWNLOADS.startswith("https://")

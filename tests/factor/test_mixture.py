@@ -1,0 +1,95 @@
+"""EM for conditional mixtures: a dense twin, the law that it never falls, equal bits."""
+
+import doctest
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigentext import engine
+from eigentext.factor.mixture import ConditionalMixture, log_probabilities
+
+
+def random_problem(seed, d=12, d2=9, m=5, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    C = rng.poisson(0.7, (d, d2)).astype(np.float64)
+    r, s = rng.dirichlet(np.ones(m), d), rng.dirichlet(np.ones(d2), m).T
+    return C, np.ascontiguousarray(r, dtype), np.ascontiguousarray(s, dtype)
+
+
+def dense_expect(C, r, s):
+    """The formulas of the module, on whole matrices."""
+    P = r @ s.T
+    X = C / P
+    return r * (X @ s), s * (X.T @ r), (C * np.log(P)).sum()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", [1, 3, 8, 21])
+def test_expected_counts_are_those_of_dense_matrices(m, dtype):
+    C, r, s = random_problem(m, m=m, dtype=dtype)
+    found = ConditionalMixture(C, dtype).expect(r, s)
+    tolerance = 1e-5 if dtype == np.float32 else 1e-12
+    for one, other in zip(found, dense_expect(C, r.astype(float), s.astype(float))):
+        assert np.allclose(one, other, rtol=tolerance)
+    assert found[0].dtype == found[1].dtype == dtype
+    assert len(ConditionalMixture(C, dtype).expect(r, s, right=False)[1]) == 0
+
+
+def test_ratios_are_in_the_order_of_the_counts():
+    C, r, s = random_problem(0)
+    mixture = ConditionalMixture(sp.coo_array(C))
+    ratios, _, _ = mixture.ratios(r, s)
+    X = sp.csr_array((ratios, mixture.counts.indices, mixture.counts.indptr), C.shape)
+    assert np.allclose(X.toarray(), C / (r @ s.T))
+
+
+def test_pairs_of_probability_zero():
+    r, s = np.eye(2), np.eye(2)
+    left, right, total = ConditionalMixture(np.array([[2.0, 1.0], [0.0, 3.0]])).expect(r, s)
+    assert total == -np.inf
+    assert np.array_equal(left, [[2, 0], [0, 3]])
+    assert np.array_equal(right, [[2, 0], [0, 3]])
+    scores = log_probabilities(np.array([0, 0]), np.array([0, 1]), r, s)
+    assert np.array_equal(scores, [0, -np.inf])
+
+
+@given(st.integers(0, 1000))
+def test_likelihood_never_falls_and_counts_are_kept(seed):
+    C, r, s = random_problem(seed)
+    mixture = ConditionalMixture(C)
+    before = -np.inf
+    for _ in range(5):
+        left, right, total = mixture.expect(r, s)
+        assert total >= before - 1e-9 * abs(total)
+        assert np.allclose(left.sum(axis=1), C.sum(axis=1))
+        assert np.allclose(right.sum(axis=1), C.sum(axis=0))
+        r = left / np.maximum(left.sum(axis=1, keepdims=True), 1e-300)
+        s = right / right.sum(axis=0)
+        before = total
+
+
+def test_scores_of_pairs():
+    _, r, s = random_problem(3)
+    fs, gs = np.array([0, 5, 11, 0]), np.array([8, 2, 0, 8])
+    assert np.allclose(np.exp(log_probabilities(fs, gs, r, s)), (r @ s.T)[fs, gs])
+    assert log_probabilities(fs[:0], gs[:0], r, s).shape == (0,)
+
+
+def test_same_bits_on_any_number_of_threads():
+    C, r, s = random_problem(0, 300, 200, 40, np.float32)
+    results = []
+    for threads in (1, 2, 5):
+        with engine.use(engine.ThreadEngine(threads)):
+            results.append(ConditionalMixture(C, np.float32).expect(r, s))
+    for other in results[1:]:
+        assert all(np.array_equal(one, two) for one, two in zip(results[0], other))
+
+
+def test_examples():
+    module = sys.modules["eigentext.factor.mixture"]
+    failed, tried = doctest.testmod(module)
+    assert (failed, tried > 0) == (0, True)

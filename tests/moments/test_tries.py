@@ -1,0 +1,70 @@
+"""Tries are the same however they were counted, and their sums and cuts are those of matrices."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from eigentext import NgramMoments, TextCorpus, engine
+from eigentext.corpus import encode
+from eigentext.moments.tries import merged, relabelled
+
+N = 9
+
+
+def random_trie(rng, depth=3):
+    """Any counts will do: the trie need not come from a text."""
+    trie, n_rows = [], N
+    for _ in range(depth):
+        level = sp.csr_array(rng.integers(0, 5, (n_rows, N)) * (rng.random((n_rows, N)) < 0.3))
+        level.sort_indices()
+        trie.append(level)
+        n_rows = level.nnz
+    return trie
+
+
+def dense(trie):
+    """The counts of the longest n-grams as a dense array, and those of all shorter ones."""
+    rows, answer = np.arange(N)[:, None], []
+    for level in trie:
+        entries = sp.coo_array(level)
+        rows = np.column_stack([rows[entries.coords[0]], entries.coords[1]])
+        counts = np.zeros((N,) * rows.shape[1], int)
+        counts[tuple(rows.T)] = entries.data
+        answer.append(counts)
+        assert np.array_equal(rows, np.argwhere(counts))  # in lexicographic order
+    return answer
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5])
+def test_merging_adds(n_parts):
+    rng = np.random.default_rng(n_parts)
+    tries = [random_trie(rng) for _ in range(n_parts)]
+    total = dense(merged(tries))
+    for k, parts in enumerate(zip(*map(dense, tries))):
+        assert np.array_equal(total[k], sum(parts))
+
+
+@pytest.mark.parametrize("places", [[8, 7, 6, 5, 4, 3, 2, 1, 0], [2, 2, 0, 1, 2, 0, 0, 1, 1]])
+def test_relabelling_moves_and_adds(places):
+    places = np.array(places, np.int32)
+    trie = random_trie(np.random.default_rng(7))
+    found = dense(relabelled(trie, places, N))
+    for k, counts in enumerate(dense(trie)):
+        expected = np.zeros_like(counts)
+        np.add.at(expected, np.ix_(*[places] * (k + 2)), counts)
+        assert np.array_equal(found[k], expected)
+
+
+@pytest.mark.parametrize("unit", ["line", "stream"])
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_same_bits_for_any_shards_threads_and_memory(zipf_lines, unit, order):
+    lines = ["", "", *zipf_lines(300), "", ""]
+    corpus = encode(TextCorpus(lines, kind="texts", unit=unit))
+    reference = NgramMoments.from_corpus(corpus, order=order, n_shards=1)
+    for n_shards in (2, 3, 100):
+        for threads in (1, 4):
+            with engine.use(engine.ThreadEngine(threads)):
+                found = NgramMoments.from_corpus(corpus, order=order, n_shards=n_shards)
+            assert found == reference
+    # Hardly any memory: many shards, all of them waiting on disk.
+    assert NgramMoments.from_corpus(corpus, order=order, memory=20_000) == reference

@@ -1,0 +1,34 @@
+"""Hidden Markov models to learn from."""
+
+import numpy as np
+import pytest
+
+from eigentext import HMM
+
+
+@pytest.fixture(scope="session")
+def random_hmm():
+    """``random_hmm(m, n, seed)``: parameters drawn at random; states last a little."""
+
+    def draw(m: int, n: int, seed: int = 0) -> HMM:
+        rng = np.random.default_rng([m, n, seed])
+        transition = 0.3 * np.eye(m) + 0.7 * rng.dirichlet(np.ones(m), m)
+        return HMM.from_parameters(
+            rng.dirichlet(np.ones(m)), transition, rng.dirichlet(np.ones(n), m)
+        )
+
+    return draw
+
+
+@pytest.fixture(scope="session")
+def clear_hmm():
+    """``clear_hmm(m, n, seed)``: states that last, and that their symbols tell apart."""
+
+    def draw(m: int, n: int, seed: int = 0) -> HMM:
+        rng = np.random.default_rng([m, n, seed])
+        transition = 0.8 * np.eye(m) + 0.2 * rng.dirichlet(np.ones(m), m)
+        own = np.arange(n) % m == np.arange(m)[:, None]
+        emission = np.array([rng.dirichlet(np.where(mine, 3.0, 0.2)) for mine in own])
+        return HMM.from_parameters(rng.dirichlet(np.full(m, 3.0)), transition, emission)
+
+    return draw
