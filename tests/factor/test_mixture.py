@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigentext import engine
-from eigentext.factor.mixture import ConditionalMixture, log_probabilities
+from eigentext.factor.mixture import ConditionalMixture, pair_scores
 
 
 def random_problem(seed, d=12, d2=9, m=5, dtype=np.float64):
@@ -53,7 +53,7 @@ def test_pairs_of_probability_zero():
     assert total == -np.inf
     assert np.array_equal(left, [[2, 0], [0, 3]])
     assert np.array_equal(right, [[2, 0], [0, 3]])
-    scores = log_probabilities(np.array([0, 0]), np.array([0, 1]), r, s)
+    scores = pair_scores(np.array([0, 0]), np.array([0, 1]), r, s)
     assert np.array_equal(scores, [0, -np.inf])
 
 
@@ -75,8 +75,8 @@ def test_likelihood_never_falls_and_counts_are_kept(seed):
 def test_scores_of_pairs():
     _, r, s = random_problem(3)
     fs, gs = np.array([0, 5, 11, 0]), np.array([8, 2, 0, 8])
-    assert np.allclose(np.exp(log_probabilities(fs, gs, r, s)), (r @ s.T)[fs, gs])
-    assert log_probabilities(fs[:0], gs[:0], r, s).shape == (0,)
+    assert np.allclose(np.exp(pair_scores(fs, gs, r, s)), (r @ s.T)[fs, gs])
+    assert pair_scores(fs[:0], gs[:0], r, s).shape == (0,)
 
 
 def test_same_bits_on_any_number_of_threads():

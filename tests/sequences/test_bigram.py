@@ -304,6 +304,10 @@ def test_parameters():
 def test_bad_input(lines):
     with pytest.raises(ParameterError, match=r"--states\) is 40, but only 3 .* use 3 or less"):
         BigramModel(40).fit([["a", "b"], ["b", "a"]])
+    with pytest.raises(
+        ParameterError, match=r"no 4 pivots .* rank 2; use 2 or less, or method='em'"
+    ):
+        BigramModel(4).fit([["a"], ["b"], ["c"], ["d"]] * 9)
     with pytest.raises(MomentsError, match="order=2"):
         BigramModel(2).fit_moments(NgramMoments.from_corpus(lines, order=1))
     with pytest.raises(CorpusError, match="one token"):

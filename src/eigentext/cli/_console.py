@@ -106,6 +106,15 @@ def print_json(value: Any) -> None:
     printer.out(text if can_print(text) else json_module.dumps(value), highlight=False)
 
 
+def print_rows(rows: Iterable[Iterable[str]]) -> None:
+    """Lines of values parted by tabs, which Rich would turn into blanks, on standard output."""
+    try:
+        sys.stdout.writelines("\t".join(row) + "\n" for row in rows)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        printer.on_broken_pipe()
+
+
 @contextmanager
 def work(*, quiet: bool, threads: int | None = None) -> Iterator["Watch"]:
     """Run the work inside on `threads`, show its phases unless `quiet`, and time them."""

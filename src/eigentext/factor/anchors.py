@@ -154,7 +154,8 @@ def separations(A: np.ndarray) -> np.ndarray:
     if len(A) == 1:
         return np.array([np.inf])
     # The gradient of the h-th barycentric coordinate, which is 1 at the corner, 0 on the others.
-    gradients = np.linalg.pinv(A - A.mean(axis=0))
+    with threadpool_limits(limits=1, user_api="blas"):
+        gradients = np.linalg.pinv(A - A.mean(axis=0))
     lengths = np.linalg.norm(gradients, axis=0)
     return np.divide(1.0, lengths, out=np.full(len(A), np.inf), where=lengths > 0)
 
@@ -202,7 +203,7 @@ def pivot_states(
     points = sparse_times(Q, features) * _inverse(rows, rows > 0)[:, None]
     found = anchors(points, m, candidates=chosen, weights=weights)
     posteriors = simplex_weights(points, found, tol=tol)
-    prior = (rows / total) @ posteriors
+    prior = (rows[:, None] * posteriors).sum(axis=0) / total
     posteriors[rows == 0] = prior
     return PivotStates(prior, posteriors, found, points, features, s, separations(points[found]))
 
@@ -278,14 +279,16 @@ def pivot_decomposition(
         "singular_values": one.singular_values.tolist(),
     }
     if method == "left":
-        s, gap, taken = _likeliest_right(mixture, one, tol, n_iter)
+        with threadpool_limits(limits=1, user_api="blas"):
+            s, gap, taken = _likeliest_right(mixture, one, tol, n_iter)
     else:
         two = pivot_states(Q.T, m, candidates=_heavy(columns, min_weight, m, "columns"), **steps)
         found["right_anchors"] = two.anchors.tolist()
         found["right_separations"] = two.separations.tolist()
         s = _conditionals(columns, two)
-        t, gap, taken = _likeliest_order(mixture, one, s, tol, n_iter)
-        s = s @ t.T
+        with threadpool_limits(limits=1, user_api="blas"):
+            t, gap, taken = _likeliest_order(mixture, one, s, tol, n_iter)
+            s = s @ t.T
     answer = one.prior, _conditionals(rows, one).T, s.T
     return (*answer, found | {"gap": gap, "n_iter": taken}) if return_diagnostics else answer
 

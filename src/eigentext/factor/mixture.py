@@ -81,7 +81,7 @@ class ConditionalMixture:
         return ratios, left, float(sum(_run(work, C.indptr, C.nnz)))
 
 
-def log_probabilities(fs: np.ndarray, gs: np.ndarray, r: np.ndarray, s: np.ndarray) -> np.ndarray:
+def pair_scores(fs: np.ndarray, gs: np.ndarray, r: np.ndarray, s: np.ndarray) -> np.ndarray:
     """The logarithm of p(g|f) for each pair of `fs` and `gs`; -inf where it is zero."""
     from eigentext.factor._mixture_kernels import pair_probabilities
 

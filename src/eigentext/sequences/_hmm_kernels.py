@@ -162,8 +162,8 @@ def best_path(ids, log_initial, log_transition, log_emission):
 
 
 @njit(cache=True, nogil=True)
-def project_trigrams(trigrams, pairs, firsts, symbols, U, V, projected, noise, first, last):
-    """``projected[k] = U' P_3x1 V`` for x = symbols[k], k from `first` to `last`, from counts.
+def project_trigrams(trigrams, pairs, firsts, symbols, U, V, projected, noise):
+    """``projected[k] = U' P_3x1 V`` for x = symbols[k], from counts.
 
     `trigrams` are indptr, indices and data of the CSR matrix whose row e counts the symbols after
     the bigram e; `pairs` are starts and numbers of the bigrams by their second symbol, and
@@ -174,7 +174,7 @@ def project_trigrams(trigrams, pairs, firsts, symbols, U, V, projected, noise, f
     starts, numbers = pairs
     r = U.shape[1]
     y = np.empty(r)
-    for k in range(first, last):
+    for k in range(len(symbols)):
         x = symbols[k]
         for q in range(starts[x], starts[x + 1]):
             e = numbers[q]

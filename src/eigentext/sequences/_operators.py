@@ -47,9 +47,9 @@ from eigentext.moments.runs import CSR
 
 Scaling = Literal["cca", "none"]
 _RIDGE = 300.0  # windows added to each symbol in "cca", lest the rarest own the singular vectors
-_FLOORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-_TRIED = 2000  # windows to choose among them
-_NUMBERS = 1 << 26  # in all operators together; symbols past that keep two vectors
+_FLOORS = (0.02, 0.05, 0.1, 0.2, 0.3)
+_TRIED = 1 << 24  # probabilities to choose among them
+_NUMBERS = 1 << 25  # in all operators together; symbols past that keep two vectors
 _BLOCK = 1 << 22  # numbers of a block of predictions
 
 
@@ -86,7 +86,10 @@ class Windows:
         # The row of the edge is the last one: what begins inside a sequence comes before it.
         inside = int(ends[moments.edge])
         seconds = bigrams.indices[:inside]
-        weights = np.asarray(trigrams[:inside, :n].sum(axis=1), np.float64)
+        # Sums of rows without their ends, which stand last in them.
+        counts = np.where(trigrams.indices < n, trigrams.data, 0)
+        weights = np.add.reduceat(np.append(counts, 0), trigrams.indptr[: inside + 1])[:-1]
+        weights = np.where(np.diff(trigrams.indptr[: inside + 1]) > 0, weights, 0)
         shape = (n, n)
         if not weights.any():
             raise CorpusError(
@@ -94,7 +97,9 @@ class Windows:
                 "give longer sequences, or use method='em'"
             )
         kept, inner = weights > 0, seconds < n
-        pairs = sp.csr_array((weights[kept], (firsts[:inside][kept], seconds[kept])), shape)
+        pairs = sp.csr_array(
+            (weights[kept].astype(np.float64), (firsts[:inside][kept], seconds[kept])), shape
+        )
         counts = bigrams.data[:inside][inner].astype(np.float64)
         follow = sp.csr_array((counts, (firsts[:inside][inner], seconds[inner])), shape)
         if is_stream(moments.options):  # which starts anywhere
@@ -148,24 +153,7 @@ class Operators:
         By default from the start on. Ids may be of many sequences, with END after each: there both
         are meaningless.
         """
-        from eigentext.sequences._hmm_kernels import filter_operators
-
-        before, states = np.zeros((2, len(ids), len(self.start)))
-        given = np.zeros(len(ids))
-        filter_operators(
-            ids,
-            self.start if state is None else state,
-            self.end,
-            self.rows,
-            self.after,
-            self.places,
-            self.operators,
-            self.mean(),
-            self.floors,
-            before,
-            states,
-            given,
-        )
+        before, states, given = self._states(ids, state)
         known = ids >= 0
         seen, given = ids[known], given[known]
         logs = np.full(len(ids), -np.inf)
@@ -191,6 +179,28 @@ class Operators:
         chosen = np.arange(len(self.after))[:1000]
         mass = -np.minimum(self.after[chosen] @ self.rows.T, 0).sum(axis=1)
         return float(np.average(mass, weights=None if frequency is None else frequency[chosen]))
+
+    def _states(self, ids: np.ndarray, state: np.ndarray | None = None):
+        """The state before and after each id, and what the one before gives it."""
+        from eigentext.sequences._hmm_kernels import filter_operators
+
+        before, states = np.zeros((2, len(ids), len(self.start)))
+        given = np.zeros(len(ids))
+        filter_operators(
+            ids,
+            self.start if state is None else state,
+            self.end,
+            self.rows,
+            self.after,
+            self.places,
+            self.operators,
+            self.mean(),
+            self.floors,
+            before,
+            states,
+            given,
+        )
+        return before, states, given
 
     def _sums(self, states: np.ndarray) -> np.ndarray:
         size = max(1, _BLOCK // len(self.rows))
@@ -305,45 +315,54 @@ def _operators(windows: Windows, U, V, inverse, rows, after):
     inside = np.where(windows.seconds < n, windows.seconds, -1).astype(np.int32)
     pairs = sort_positions(inside, len(inside), n)
     T = windows.trigrams
-    trigrams = T.indptr, T.indices, T.data.astype(np.float64, copy=False)
-    projected, noise = np.zeros((len(symbols), r, r)), np.zeros(len(symbols))
+    trigrams = T.indptr, T.indices, T.data
+    past = rows @ np.linalg.inv(inverse)
 
-    def project(block: tuple[int, int]) -> None:
-        project_trigrams(trigrams, pairs, windows.firsts, symbols, U, V, projected, noise, *block)
+    def project(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        some = symbols[slice(*block)]
+        projected, noise = np.zeros((len(some), r, r)), np.zeros(len(some))
+        project_trigrams(trigrams, pairs, windows.firsts, some, U, V, projected, noise)
+        alone = after[some][:, :, None] * past[some][:, None, :]
+        difference = projected / N - alone
+        shares = np.zeros(len(some))
+        if windows.sampled:
+            squares = (difference**2).sum(axis=(1, 2))
+            shares = np.minimum(1, noise / N**2 / np.maximum(squares, 1e-300))
+        own = shares < 1
+        alone[own] += (1 - shares[own])[:, None, None] * difference[own]
+        return alone[own] @ inverse, shares
 
-    sizes = (pairs[0][1:] - pairs[0][:-1])[symbols]
-    work = np.concatenate([[0], np.cumsum(sizes)])
+    work = np.concatenate([[0], np.cumsum(np.diff(pairs[0])[symbols])])
+    parts = []
     with engine.phase("project trigrams", len(symbols), "symbols") as advance:
         blocks = engine.even_blocks(work, max(1, int(work[-1]) // 64))
-        for (a, z), _ in zip(blocks, engine.current().map(project, blocks)):
+        for (a, z), part in zip(blocks, engine.current().map(project, blocks)):
+            parts.append(part)
             advance(z - a)
-    alone = after[symbols][:, :, None] * (rows[symbols] @ np.linalg.inv(inverse))[:, None, :]
-    difference = projected / N - alone
-    squares = (difference**2).sum(axis=(1, 2))
-    shares = np.zeros(len(symbols))
-    if windows.sampled:
-        shares = np.minimum(1, noise / N**2 / np.maximum(squares, 1e-300))
-    operators = (alone + (1 - shares)[:, None, None] * difference) @ inverse
-    own = shares < 1
-    return symbols[own], np.ascontiguousarray(operators[own]), shares
+    shares = np.concatenate([shares for _, shares in parts])
+    return symbols[shares < 1], np.concatenate([operators for operators, _ in parts]), shares
 
 
 def _best_floor(
     model: Operators, windows: Windows, usual: np.ndarray, rng: np.random.Generator
 ) -> float:
     """The fraction of frequencies as a floor under which some windows are the most probable."""
-    T = windows.trigrams[: len(windows.firsts), : windows.n].tocoo()
-    chosen = rng.choice(T.nnz, _TRIED, p=T.data / T.data.sum())
-    pair, third = T.coords[0][chosen], T.coords[1][chosen]
-    states = np.empty((_TRIED, len(model.start)))
+    T = windows.trigrams
+    counts = np.cumsum(T.data[: T.indptr[len(windows.firsts)]])
+    n_tried = min(max(500, _TRIED // windows.n), 5000)
+    chosen = np.searchsorted(counts, rng.integers(counts[-1], size=n_tried), side="right")
+    chosen = chosen[T.indices[chosen] < windows.n]  # not the ends of sequences
+    pair = np.searchsorted(T.indptr, chosen, side="right") - 1
+    third = T.indices[chosen]
+    ends = np.full(len(chosen), END, np.int32)
+    ids = np.column_stack([windows.firsts[pair], windows.seconds[pair], ends]).ravel()
     model.floors = _FLOORS[0] * usual
-    for state, x1, x2 in zip(states, windows.firsts[pair], windows.seconds[pair]):
-        state[:] = model.filtered(np.array([x2], np.int32), model.after[x1])[1][0]
+    states = model._states(ids)[1][1::3]
     p = states @ model.rows.T
     gains = []
     for epsilon in _FLOORS:
         mended = np.maximum(p, epsilon * usual)
-        gains.append(np.log(mended[np.arange(_TRIED), third] / mended.sum(axis=1)).sum())
+        gains.append(np.log(mended[np.arange(len(third)), third] / mended.sum(axis=1)).sum())
     return _FLOORS[int(np.argmax(gains))]
 
 

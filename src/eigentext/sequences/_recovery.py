@@ -46,8 +46,7 @@ def recovered(
     own = np.flatnonzero(model.places >= 0)
     B_x = model.operators[model.places[own]]
     O[own] = np.einsum("hi,xij,jh->xh", np.linalg.solve(B @ G, np.eye(len(B))), B_x, G)
-    frequencies = np.asarray(windows.follow.sum(axis=0)) + windows.start
-    emission, moved = _on_simplex(O.T, frequencies, blur=1e-3 if windows.sampled else 0.0)
+    emission, moved = _on_simplex(O.T, windows.frequencies, blur=1e-3 if windows.sampled else 0.0)
     transition, _ = _on_simplex((inverse @ B @ G).T)
     initial, _ = _on_simplex((inverse @ model.start)[None])
     parameters = _with_transitions(emission, transition, initial[0], windows)
@@ -58,7 +57,7 @@ def clustered(
     profiles: np.ndarray, windows: Windows, m: int, rng: np.random.Generator
 ) -> Parameters:
     """Parameters whose states are clusters of symbols with like profiles."""
-    frequencies = np.asarray(windows.follow.sum(axis=0)) + windows.start
+    frequencies = windows.frequencies
     distances = _k_means(profiles, frequencies, m, rng)
     distances -= distances.min(axis=1, keepdims=True)
     second = np.partition(distances, 1, axis=1)[:, 1] if m > 1 else distances[:, 0]

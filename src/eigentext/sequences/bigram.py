@@ -24,7 +24,8 @@ Every M step for r adds `smoothing` tokens with the prior's states to each conte
           \pi(h) = \sum_{w_1} E[w_1, h] / N .
 
 So a rare context leans on the mean of all, one never seen has its states, and no pair of words
-seen gets probability zero. That is the mode of r under Dirichlet priors; 0 is plain EM.
+seen gets probability zero. That is the mode of r under Dirichlet priors. 0 is plain EM, but for a
+millionth of a token.
 """
 
 import os
@@ -39,7 +40,7 @@ from eigentext.corpus.symbols import END, is_stream, sequence_ids, symbol_ids
 from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.factor.anchors import pivot_states
-from eigentext.factor.mixture import ConditionalMixture, log_probabilities
+from eigentext.factor.mixture import ConditionalMixture, pair_scores
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.storage import Saved
@@ -48,11 +49,14 @@ Method = Literal["pivot+em", "pivot", "em"]
 Init = Literal["uniform", "dirichlet"]
 _PATIENCE = 3  # steps without a better held-out likelihood before EM is stopped
 _RIDGE = 0.15  # of a state's mean share of the tokens, N / m
-_CANDIDATES = 20  # most frequent words for each state to be found
+_CANDIDATES = 8  # most frequent words for each state to be found
 _FREQUENCY = 0.25  # exponent of the count that a candidate's squared distance is multiplied by
-_SHRINKAGE = 100  # tokens with the prior's states that p(h|w2) of a word gets
+# Tokens with the prior's states that p(h|w2) of a word gets, and the unigram distribution's part of
+# s: little where s stays as it is, much where EM goes on from it.
+_SHRINKAGE = {"pivot": 5, "pivot+em": 100}
+_TEMPER = {"pivot": 0.0, "pivot+em": 0.5}
 _GAP = 1e-4  # of p(h|w2): far below the noise of counts
-_TEMPER = 0.5  # the unigram distribution's part of s where EM starts
+_FLOOR = 1e-6  # least smoothing, or rounding makes zeros
 _OTHERS = ("<rare>", "<edge>")  # how symbols that are no words are named to people
 
 
@@ -78,7 +82,7 @@ class BigramModel(Saved, Estimator):
         The start of "em": r near uniform and s near the unigram distribution (better by 10% and
         more), or both drawn from flat Dirichlet distributions.
     n_candidates : int, optional
-        Pivots are found among so many most frequent words: 20 for each state by default.
+        Pivots are found among so many most frequent words: 8 for each state by default.
     random_state : int
         Of random starts, of the SVD, and of what is held out.
 
@@ -119,7 +123,7 @@ class BigramModel(Saved, Estimator):
         *,
         method: Method = "pivot+em",
         min_count: int = 1,
-        n_iter: int = 50,
+        n_iter: int = 100,
         smoothing: float = 5.0,
         heldout_fraction: float = 0.05,
         init: Init = "uniform",
@@ -213,7 +217,7 @@ class BigramModel(Saved, Estimator):
         known = events >= 0
         scores = np.full(len(events), np.nan)
         r = np.vstack([self.r_, self.prior_]).astype(np.float32)
-        scores[known] = log_probabilities(contexts[known], events[known], r, self.s_)
+        scores[known] = pair_scores(contexts[known], events[known], r, self.s_)
         return scores
 
     def perplexity(self, tokens: Any) -> float:
@@ -317,7 +321,7 @@ class BigramModel(Saved, Estimator):
             r /= r.sum(axis=1, keepdims=True)
         else:
             prior, s = self._pivots(training)
-            temper = _TEMPER if self.method == "pivot+em" else 0
+            temper = _TEMPER[self.method]
             s = (1 - temper) * s + temper * unigram
             r = np.broadcast_to(prior, (n, m))
         return np.ascontiguousarray(r, np.float32), (s / s.sum(axis=0)).astype(np.float32)
@@ -335,17 +339,23 @@ class BigramModel(Saved, Estimator):
         n_candidates = min(self.n_candidates or _CANDIDATES * m, n_seen)
         candidates = np.sort(np.argsort(-after, kind="stable")[:n_candidates])
         total = after.sum()
-        found = pivot_states(
-            C.T,
-            m,
-            candidates=candidates,
-            weights=after**_FREQUENCY,
-            ridge=_RIDGE * total / m,
-            tol=_GAP,
-            random_state=self.random_state,
-        )
-        weight = after[:, None]
-        posteriors = (weight * found.posteriors + _SHRINKAGE * found.prior) / (weight + _SHRINKAGE)
+        try:
+            found = pivot_states(
+                C.T,
+                m,
+                candidates=candidates,
+                weights=after**_FREQUENCY,
+                ridge=_RIDGE * total / m,
+                tol=_GAP,
+                random_state=self.random_state,
+            )
+        except ParameterError as error:
+            raise ParameterError(
+                f"no {m} pivots (n_states, --states) among {n_candidates} words: {error}, or "
+                "method='em' (--method em)"
+            ) from error
+        weight, shrinkage = after[:, None], _SHRINKAGE[self.method]
+        posteriors = (weight * found.posteriors + shrinkage * found.prior) / (weight + shrinkage)
         joint = weight / total * posteriors
         names = [*self.vocabulary_.words, *_OTHERS]
         self.diagnostics_ |= {
@@ -431,7 +441,7 @@ class _Judge(NamedTuple):
 
     def perplexity(self, r: np.ndarray, s: np.ndarray, prior: np.ndarray) -> float:
         r = np.vstack([r, prior]).astype(r.dtype)
-        scores = log_probabilities(self.contexts, self.events, r, s)
+        scores = pair_scores(self.contexts, self.events, r, s)
         with np.errstate(over="ignore"):
             return float(np.exp(-(self.counts * scores).sum() / self.counts.sum()))
 
@@ -454,6 +464,7 @@ def _em(
     fixed: bool,
 ) -> _Fitted:
     """EM for r, and for s unless `fixed`, to the end or as long as the judge likes it."""
+    smoothing = max(smoothing, _FLOOR)
     weights = mixture.counts.sum(axis=1, dtype=np.float64)[:, None]
     total = weights.sum()
     prior = (weights * r).sum(axis=0) / total
@@ -474,8 +485,7 @@ def _em(
             if step == n_iter:
                 break
             prior = left.sum(axis=0, dtype=np.float64) / total
-            r = (left + smoothing * prior) / np.maximum(weights + smoothing, 1e-30)
-            r = np.where(weights > 0, r, prior).astype(np.float32)
+            r = ((left + smoothing * prior) / (weights + smoothing)).astype(np.float32)
             if not fixed:
                 s = right / np.maximum(right.sum(axis=0, dtype=np.float64), 1e-30)
                 s = s.astype(np.float32)

@@ -46,6 +46,7 @@ Method = Literal["spectral", "em", "spectral+em"]
 RARE = "<rare>"  # how the symbol that rare words share is named to people
 _PASSES = {"em": 300, "spectral+em": 100}
 _STARTS = {"em": 10, "spectral+em": 5}
+_FAR = 0.5  # recovered parameters that were so far from probabilities compete with clusters
 _LEAST = {"n_states": 1, "rank": 1, "n_init": 1, "n_iter": 0, "n_jobs": 1}
 
 
@@ -120,7 +121,7 @@ class HMM(Saved, Estimator):
         n_init: int | None = None,
         n_iter: int | None = None,
         tol: float = 1e-6,
-        smoothing: float = 0.0,
+        smoothing: float = 20.0,
         n_jobs: int | None = None,
         random_state: int = 0,
     ):
@@ -414,14 +415,15 @@ class HMM(Saved, Estimator):
             with warnings.catch_warnings():  # fewer directions than states are EM's business here
                 warnings.simplefilter("ignore")
                 model, profiles, diagnostics = self._spectral(windows)
+            starts = []
             enough = diagnostics["rank"] >= self.n_states
             if enough and (found := recovered(model, windows, rng)) is not None:
-                starts = [found[0]]
+                starts.append(found[0])
                 diagnostics |= found[1]
-            else:
-                starts = [clustered(profiles, windows, self.n_states, rng) for _ in range(n_init)]
+            if diagnostics.get("moved_to_simplex", np.inf) > _FAR:
+                starts += [clustered(profiles, windows, self.n_states, rng) for _ in range(n_init)]
         if data is None or n_iter == 0:
-            return self._set_learned(starts[0], moments, diagnostics)
+            return self._set_learned(starts[-1], moments, diagnostics)
         prior = self.smoothing * frequencies / frequencies.sum() if self.smoothing else None
         jobs = engine.use(engine.ThreadEngine(self.n_jobs)) if self.n_jobs else nullcontext()
         with jobs, engine.phase("EM", None, "passes") as advance:

@@ -39,10 +39,10 @@ def fit(
         Literal["pivot+em", "pivot", "em"], typer.Option(help="How it is learned.")
     ] = "pivot+em",
     min_count: MinCountOption = 1,
-    iterations: Annotated[int, typer.Option(min=0, help="The most steps of EM.")] = 50,
+    iterations: Annotated[int, typer.Option(min=0, help="The most steps of EM.")] = 100,
     smoothing: Annotated[
         float, typer.Option(min=0, help="Tokens added to every context, with the mean's states.")
-    ] = 3.0,
+    ] = 5.0,
     heldout: Annotated[
         list[str] | None, typer.Option(help="Text that says when EM is to stop.")
     ] = None,

@@ -23,6 +23,7 @@ from eigentext.cli._console import (
     inputs,
     messages,
     print_json,
+    print_rows,
     print_warning,
     printer,
     save_model,
@@ -71,7 +72,7 @@ def fit(
     ] = None,
     smoothing: Annotated[
         float, typer.Option(min=0, help="Tokens added to what EM has each state emit.")
-    ] = 0.0,
+    ] = 20.0,
     tokenizer: TokenizerOption = "whitespace",
     lowercase: LowercaseFlag = False,
     unit: UnitOption = "line",
@@ -147,16 +148,15 @@ def score(
         for units in _batches(corpus):
             scores = totals.score(hmm, units)
             # The text of a whole file would drown its score.
-            texts = [" ".join(tokens) if unit == "line" else "" for tokens in units]
-            rows = list(zip(scores, map(len, units), texts))
+            texts = [{"text": " ".join(tokens)} if unit == "line" else {} for tokens in units]
+            rows = zip(scores, map(len, units), texts)
             if json:
                 lines += [
-                    {"log_probability": _finite(value), "n_tokens": n_tokens, "text": text}
+                    {"log_probability": _finite(value), "n_tokens": n_tokens, **text}
                     for value, n_tokens, text in rows
                 ]
             else:
-                table = ("\t".join((f"{row[0]:.4f}", *map(str, row[1:]))).rstrip() for row in rows)
-                printer.out("\n".join(table), highlight=False)
+                print_rows((f"{value:.4f}", str(n), *text.values()) for value, n, text in rows)
         if totals.n_tokens == 0:
             raise CorpusError(f"{', '.join(files)}: no words in it; is the file empty?")
     told = {"model": str(model), **totals.told()}

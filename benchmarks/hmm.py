@@ -1,0 +1,155 @@
+"""Hidden Markov models beside hmmlearn: time, memory, held-out likelihood, distance from the truth.
+
+Run it with ``.venv/bin/python benchmarks/hmm.py [SET ...]``; all sets take about three quarters of
+an hour, most of it hmmlearn's. SET is one of
+
+- singular, well: 10,000 sequences of 20 symbols from a model of 10 states and 200 symbols, with
+  transitions T ~ Dirichlet(.5), nearly singular, or (I + T) / 2;
+- large: 100,000 sequences of the second;
+- tags, words: sentences of Brown, 10 states.
+
+hmmlearn gets 300 passes of EM, or what it does in ten minutes; its default of 10 is no competitor.
+L1 is the sum of |p - p^| over all pairs (triples) at the start of a sequence. Log-likelihoods are
+for each held-out token; on words, of those seen twice in training.
+"""
+
+import os
+import sys
+import time
+import warnings
+
+import numpy as np
+
+import _harness
+from _harness import DATA
+from eigentext import HMM, load_dataset
+
+M = 10
+PASSES, LIMIT = 300, 600.0  # seconds
+SETS = ("singular", "well", "large", "tags", "words")
+
+
+def model(kind: str, m: int = M, n: int = 200) -> HMM:
+    rng = np.random.default_rng(0)
+    T = rng.dirichlet(np.full(m, 0.5), m)
+    if kind != "singular":
+        T = (np.eye(m) + T) / 2
+    emission = rng.dirichlet(np.full(n, 0.1), m)
+    return HMM.from_parameters(rng.dirichlet(np.ones(m)), T, emission)
+
+
+def data(name: str):
+    """Training and held-out sequences of integers."""
+    if name in ("singular", "well", "large"):
+        size = 100_000 if name == "large" else 10_000
+        truth = model(name)
+        return truth.sample(size, 20, random_state=1), truth.sample(5000, 20, random_state=2)
+    os.environ.setdefault("EIGENTEXT_DATA", str(DATA))
+    brown = list(load_dataset("brown", tagged=True))
+    part = 1 if name == "tags" else 0
+    sentences = [[pair[part] for pair in sentence] for sentence in brown]
+    train, test = sentences[:50_000], sentences[50_000:]
+    words, counts = np.unique([w for s in train for w in s], return_counts=True)
+    ids = {w: i for i, w in enumerate(words[counts > 1].tolist())}  # the others are the last
+    return [[[ids.get(w, len(ids)) for w in s] for s in part] for part in (train, test)]
+
+
+def figures(fitted: HMM, name: str, test) -> dict:
+    with np.errstate(divide="ignore"):
+        logs = fitted.log_probabilities(test)
+    if name == "words":
+        rare = fitted.emission_.shape[1] - 1 if fitted.method != "spectral" else len(fitted.symbols_) - 1
+        logs = logs[np.concatenate([np.asarray(s) for s in test]) != rare]
+    found = {"ll/token": float(np.mean(logs)), "perplexity": float(np.exp(-np.mean(logs)))}
+    if name in ("singular", "well", "large"):
+        found |= dict(zip(("L1 pairs", "L1 triples"), distances(model(name), fitted)))
+    return found
+
+
+def distances(truth: HMM, fitted: HMM) -> tuple[float, float]:
+    def pairs_and_triples(hmm):
+        first = hmm.predict_next([])
+        second = first[:, None] * [hmm.predict_next([x]) for x in range(len(first))]
+        third = [[hmm.predict_next([x, y]) for y in range(len(first))] for x in range(len(first))]
+        return second, second[:, :, None] * np.array(third)
+
+    return tuple(
+        float(np.abs(a - b).sum())
+        for a, b in zip(pairs_and_triples(truth), pairs_and_triples(fitted))
+    )
+
+
+def ours(name: str, method: str) -> dict:
+    train, test = data(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        HMM(2, method=method, n_init=2).fit(model("well").sample(50, 5))  # compile
+        wall, cpu = time.perf_counter(), time.process_time()
+        fitted = HMM(M, method=method).fit(train)
+    seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    return seconds | figures(fitted, name, test)
+
+
+def hmmlearn(name: str) -> dict:
+    from hmmlearn.base import ConvergenceMonitor
+    from hmmlearn.hmm import CategoricalHMM
+
+    train, test = data(name)
+    lengths = [len(s) for s in train]
+    symbols = np.concatenate([np.asarray(s) for s in train])[:, None]
+    wall, cpu = time.perf_counter(), time.process_time()
+
+    class Monitor(ConvergenceMonitor):
+        @property
+        def converged(self):
+            late = time.perf_counter() - wall > LIMIT and name not in ("large",)
+            return late or super().converged
+
+    n = int(symbols.max()) + 1
+    peer = CategoricalHMM(M, n_features=n, n_iter=PASSES, tol=1e-6, random_state=0)
+    peer.monitor_ = Monitor(peer.tol, peer.n_iter, False)
+    peer.fit(symbols, lengths)
+    seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    fitted = HMM.from_parameters(peer.startprob_, peer.transmat_, peer.emissionprob_)
+    fitted.method = "em"
+    return seconds | {"passes": peer.monitor_.iter} | figures(fitted, name, test)
+
+
+def best_of_ten(name: str) -> dict:
+    """Ten random starts, each run to its end, the best by training likelihood."""
+    train, test = data(name)
+    runs = [HMM(M, method="em", n_init=1, random_state=seed, smoothing=0).fit(train) for seed in range(10)]
+    return figures(max(runs, key=lambda hmm: hmm.diagnostics_["log_likelihood"]), name, test)
+
+
+def reference(name: str) -> dict:
+    """The truth, or else the unigram model."""
+    train, test = data(name)
+    counts = np.bincount(np.concatenate([np.asarray(s) for s in train]))
+    unigram = HMM.from_parameters([1], [[1]], [counts / counts.sum()])
+    unigram.method = "em"
+    found = {"unigram": figures(unigram, name, test)["ll/token"]}
+    if name in ("singular", "well", "large"):
+        found |= {"truth": figures(model(name), name, test)["ll/token"]}
+    return found
+
+
+def contestants(name: str) -> dict:
+    return {
+        f"{name}: hmmlearn": lambda: hmmlearn(name),
+        f"{name}: spectral": lambda: ours(name, "spectral"),
+        f"{name}: spectral+em": lambda: ours(name, "spectral+em"),
+        f"{name}: em": lambda: ours(name, "em"),
+        f"{name}: best of ten EM": lambda: best_of_ten(name),
+        f"{name}: reference": lambda: reference(name),
+    }
+
+
+if __name__ == "__main__":
+    everybody = {key: run for name in SETS for key, run in contestants(name).items()}
+    if len(sys.argv) > 1 and sys.argv[1] in everybody:
+        _harness.main(everybody)
+    else:
+        asked, sys.argv = sys.argv[1:] or SETS, sys.argv[:1]
+        for name in asked:
+            _harness.main(contestants(name), repeats=1)

@@ -1,0 +1,216 @@
+"""The spectral algorithm: exact on population moments, careful on counts."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from eigentext import HMM, NgramMoments, engine
+from eigentext.corpus.symbols import UNKNOWN
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.sequences._operators import Operators, Windows, spectral_operators
+
+SIZES = [(2, 10), (3, 10), (4, 20), (5, 20), (6, 30), (7, 40), (8, 50)]
+SCALINGS = ["cca", "none"]
+
+
+def learned(moments, m, **settings):
+    return spectral_operators(Windows.of(moments), m, **settings)
+
+
+# Windows.
+
+
+def test_windows_by_hand():
+    moments = NgramMoments.from_corpus([[0, 1, 2, 1], [1, 1], [2]])
+    windows = Windows.of(moments)
+    assert windows.n == 3
+    assert windows.sampled
+    assert windows.start.tolist() == [1, 1, 1]
+    assert windows.pairs.toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert windows.follow.toarray().tolist() == [[0, 1, 0], [0, 1, 1], [0, 1, 0]]
+
+
+def test_windows_are_all_inside_sequences(zipf_lines):
+    units = [[int(word[1:]) for word in line.split()] for line in zipf_lines(60, 8)]
+    windows = Windows.of(NgramMoments.from_corpus(units))
+    expected = np.zeros((windows.n, windows.n))
+    for unit in units:
+        for first, second, _ in zip(unit, unit[1:], unit[2:]):
+            expected[first, second] += 1
+    assert np.array_equal(windows.pairs.toarray(), expected)
+
+
+def test_a_stream_starts_anywhere():
+    windows = Windows.of(NgramMoments.from_corpus([0, 1, 2, 1, 1, 0]))
+    assert windows.start.tolist() == windows.pairs.sum(axis=1).tolist() == [1, 2, 1]
+
+
+def test_rare_words_are_a_symbol():
+    units = [["a", "b", "a", "x"], ["b", "y", "a", "b"]]
+    assert Windows.of(NgramMoments.from_corpus(units)).n == 4
+    cut = Windows.of(NgramMoments.from_corpus(units, min_count=2))
+    assert cut.n == 3
+    assert cut.follow[[2], :].sum() == 1  # y a; nothing follows x
+    assert cut.follow[:, [2]].sum() == 2
+
+
+def test_windows_need_three():
+    with pytest.raises(CorpusError, match=r"no sequence has three symbols.*use method='em'"):
+        Windows.of(NgramMoments.from_corpus([[0, 1], [1]]))
+    with pytest.raises(CorpusError, match="count with order=3"):
+        Windows.of(NgramMoments.from_corpus([[0, 1, 0]], order=2))
+
+
+# Exactness.
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("m", "n"), SIZES)
+def test_one_matrix_leads_to_all_true_operators(random_hmm, m, n, seed, scaling):
+    truth = random_hmm(m, n, seed)
+    model, _, diagnostics = learned(truth.moments(), m, scaling=scaling)
+    assert diagnostics["rank"] == m
+    assert diagnostics["floor"] == 0
+    # B_x G = G A_x for all x, end G = 1 and start = G pi, linear in G (row by row).
+    eye = np.eye(m)
+    A = [truth.operator(x) for x in range(n)]
+    equations = [np.kron(model.operator(x), eye) - np.kron(eye, A[x].T) for x in range(n)]
+    equations += [np.kron(model.end[None], eye), np.kron(eye, truth.initial_[None])]
+    known = np.concatenate([np.zeros(n * m * m), np.ones(m), model.start])
+    G = np.linalg.lstsq(np.vstack(equations), known, rcond=None)[0].reshape(m, m)
+    assert np.linalg.cond(G) < 1e8
+    for x in range(n):
+        assert np.allclose(model.operator(x), G @ A[x] @ np.linalg.inv(G), rtol=0, atol=1e-8)
+    assert np.allclose(model.end @ G, 1, rtol=0, atol=1e-8)
+    assert np.allclose(model.start, G @ truth.initial_, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_every_string_of_a_small_model(random_hmm, scaling):
+    for seed in range(3):
+        truth = random_hmm(2, 4, seed)
+        model, _, _ = learned(truth.moments(), 2, scaling=scaling)
+        for length in range(1, 6):
+            strings = np.array(list(product(range(4), repeat=length)), np.int32)
+            p = [np.exp(model.filtered(string)[0].sum()) for string in strings]
+            assert np.allclose(p, [truth.probability(x) for x in strings], rtol=1e-8, atol=0)
+            assert np.isclose(sum(p), 1, rtol=1e-8)
+
+
+def test_what_operators_sum_to(random_hmm):
+    model, _, _ = learned(random_hmm(3, 8).moments(), 3)
+    assert np.allclose(model.mean(), sum(model.operator(x) for x in range(8)))
+    assert np.allclose(model.end @ model.mean(), model.end)
+    assert np.allclose(model.after @ model.end, 1)
+    assert np.allclose([model.end @ model.operator(x) for x in range(8)], model.rows)
+    assert model.negative_mass() == pytest.approx(0, abs=1e-12)
+
+
+# Samples.
+
+
+def test_counts_come_near_the_truth(clear_hmm):
+    truth = clear_hmm(3, 9)
+    exact, _, _ = learned(truth.moments(), 3)
+    model, _, diagnostics = learned(NgramMoments.from_corpus(truth.sample(20_000, 8)), 3)
+    assert diagnostics["usable_rank"] == 3
+    assert diagnostics["singular_values"][2] > diagnostics["noise"]
+    assert diagnostics["singular_values"][3] < diagnostics["noise"]
+    assert diagnostics["windows"] == 6 * 20_000
+    for x in range(9):
+        # Probabilities do not depend on G.
+        p, q = (y.end @ y.operator(x) @ y.mean() @ y.start for y in (model, exact))
+        assert p == pytest.approx(q, abs=0.01)
+
+
+def test_noise_is_told_from_signal(clear_hmm):
+    # The fourth direction is noise: more text makes it smaller, not a state.
+    truth = clear_hmm(3, 9)
+    noises = []
+    for size in (1000, 16_000):
+        moments = NgramMoments.from_corpus(truth.sample(size, 8))
+        with pytest.warns(UserWarning, match=r"6 states asked for, but only 3 can be told"):
+            _, _, diagnostics = learned(moments, 6, scaling="none")
+        assert diagnostics["rank"] == diagnostics["usable_rank"] == 3
+        noises.append(diagnostics["noise"])
+    assert 2.5 < noises[0] / noises[1] < 6  # four, as the root of the size
+
+
+def test_a_rank_asked_for_is_used_whatever_the_noise(clear_hmm):
+    moments = NgramMoments.from_corpus(clear_hmm(3, 9).sample(500, 8))
+    model, _, diagnostics = learned(moments, 6, rank=5)
+    assert diagnostics["rank"] == len(model.start) == 5
+    assert diagnostics["usable_rank"] < 5
+
+
+def test_ranks_that_are_not_there(random_hmm):
+    moments = random_hmm(2, 6).moments()
+    with pytest.warns(UserWarning, match="4 states asked for, but P21 has rank 2: using 2"):
+        learned(moments, 4)
+    with pytest.raises(ParameterError, match="rank 3 asked for, but P21 has rank 2"):
+        learned(moments, 4, rank=3)
+    one = NgramMoments.from_corpus([[0, 0, 0, 0]])
+    with pytest.warns(UserWarning, match="2 states asked for, but P21 has rank 1"):
+        learned(one, 2)
+
+
+def test_rare_symbols_keep_two_vectors(clear_hmm):
+    data = clear_hmm(3, 9).sample(2000, 8)
+    data[7, 4] = 9
+    model, _, diagnostics = learned(NgramMoments.from_corpus(data), 3)
+    assert model.places[9] == -1
+    assert np.linalg.matrix_rank(model.operator(9)) == 1
+    assert (model.places >= 0).sum() == diagnostics["full_operators"] > 0
+    assert 0 < diagnostics["mean_share_of_rank_one"] < 1
+
+
+def test_negative_probabilities_are_mended():
+    rows = np.array([[0.9, 0.3], [0.4, -0.2], [-0.3, 0.9]])
+    model = Operators(
+        start=np.array([1.0, 0.0]),
+        end=np.ones(2),
+        rows=rows,
+        after=np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]),
+        places=np.full(3, -1, np.int32),
+        operators=np.zeros((0, 2, 2)),
+        floors=np.array([0.05, 0.03, 0.02]),
+    )
+    assert np.allclose(model.distribution(), np.array([0.9, 0.4, 0.02]) / 1.32)
+    assert np.allclose(model.distribution(np.array([0.0, 1.0])), np.array([0.3, 0.03, 0.9]) / 1.23)
+    logs, states, repairs = model.filtered(np.array([2, 1, 0, UNKNOWN], np.int32))
+    assert np.allclose(np.exp(logs[:2]), [0.02 / 1.32, 0.03 / 1.23])
+    assert logs[3] == -np.inf
+    assert np.allclose(states[:3], model.after[[2, 1, 0]])
+    assert repairs == {"tokens": 4, "unknown": 1, "negative": 2, "floored": 2}
+
+
+def test_floors_are_fractions_of_frequencies(clear_hmm):
+    moments = NgramMoments.from_corpus(clear_hmm(3, 9).sample(300, 8))
+    model, _, diagnostics = learned(moments, 3)
+    assert 0 < diagnostics["floor"] < 1
+    expected = diagnostics["floor"] * moments.unigrams[:9] / moments.n_tokens
+    assert np.allclose(model.floors, expected, rtol=0.05)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_the_same_bits_on_any_number_of_threads(clear_hmm, threads):
+    windows = Windows.of(NgramMoments.from_corpus(clear_hmm(4, 30).sample(500, 9)))
+    reference, _, _ = spectral_operators(windows, 4)
+    with engine.use(engine.ThreadEngine(threads)):
+        model, _, _ = spectral_operators(windows, 4)
+        logs = model.filtered(np.arange(30, dtype=np.int32))[0]
+    for name, part in vars(reference).items():
+        assert np.array_equal(part, getattr(model, name)), name
+    assert np.array_equal(logs, reference.filtered(np.arange(30, dtype=np.int32))[0])
+
+
+def test_symbols_past_the_memory_keep_two_vectors(clear_hmm, monkeypatch):
+    monkeypatch.setattr("eigentext.sequences._operators._NUMBERS", 4 * 9)
+    truth = clear_hmm(3, 9)
+    model, _, diagnostics = learned(truth.moments(), 3)
+    assert diagnostics["full_operators"] == 4
+    frequent = np.argsort(-truth.moments().levels[0].toarray()[:9, :9].sum(axis=0))[:4]
+    assert len(set(np.flatnonzero(model.places >= 0)) & set(frequent)) >= 3
+    assert isinstance(HMM(3).fit_moments(truth.moments()).probability([0, 1, 2]), float)
