@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from _harness import DATA
 from eigentext import BigramModel, KneserNey, NgramMoments, load_dataset
+from eigentext.sequences import Interpolation
 
 STATES = (2, 4, 8, 16, 32, 128, 256)
 PAPER = {  # perplexity on the second half of development, and iterations
@@ -97,6 +98,21 @@ def main() -> None:
                     for seed in seeds
                 ]
                 show(m, name, smoothing, runs)
+    mixture(moments, *held)
+
+
+def mixture(moments, dev1, dev2, test) -> None:
+    """The best latent model and n-grams together, with weights from the first half."""
+    bigram = BigramModel(128, min_count=2).fit_moments(moments, heldout=dev1)
+    for order in (2, 3):
+        ngrams = KneserNey(order, min_count=2).fit_moments(moments)
+        for by_count in (False, True):
+            both = Interpolation([ngrams, bigram], by_count=by_count).fit(dev1)
+            print(
+                f"Kneser-Ney of order {order} and pivot+EM with 128 states"
+                f"{', weights by count' if by_count else ''}: "
+                f"dev2 {both.perplexity(dev2):.1f}, test {both.perplexity(test):.1f}"
+            )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ an hour, most of it hmmlearn's. SET is one of
 - large: 100,000 sequences of the second;
 - tags, words: sentences of Brown, 10 states.
 
-hmmlearn gets 300 passes of EM, or what it does in ten minutes; its default of 10 is no competitor.
+hmmlearn gets 300 passes of EM, on Brown those of seven minutes; its default of 10 is no competitor.
 L1 is the sum of |p - p^| over all pairs (triples) at the start of a sequence. Log-likelihoods are
 for each held-out token; on words, of those seen twice in training.
 """
@@ -25,7 +25,7 @@ from _harness import DATA
 from eigentext import HMM, load_dataset
 
 M = 10
-PASSES, LIMIT = 300, 600.0  # seconds
+PASSES, LIMIT = 300, 420.0  # seconds
 SETS = ("singular", "well", "large", "tags", "words")
 
 
@@ -57,9 +57,8 @@ def data(name: str):
 def figures(fitted: HMM, name: str, test) -> dict:
     with np.errstate(divide="ignore"):
         logs = fitted.log_probabilities(test)
-    if name == "words":
-        rare = fitted.emission_.shape[1] - 1 if fitted.method != "spectral" else len(fitted.symbols_) - 1
-        logs = logs[np.concatenate([np.asarray(s) for s in test]) != rare]
+    if name == "words":  # the last symbol is all the rare ones
+        logs = logs[np.concatenate([np.asarray(s) for s in test]) != len(fitted.symbols_) - 1]
     found = {"ll/token": float(np.mean(logs)), "perplexity": float(np.exp(-np.mean(logs)))}
     if name in ("singular", "well", "large"):
         found |= dict(zip(("L1 pairs", "L1 triples"), distances(model(name), fitted)))
@@ -86,8 +85,17 @@ def ours(name: str, method: str) -> dict:
         HMM(2, method=method, n_init=2).fit(model("well").sample(50, 5))  # compile
         wall, cpu = time.perf_counter(), time.process_time()
         fitted = HMM(M, method=method).fit(train)
-    seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-    return seconds | figures(fitted, name, test)
+    seconds = since(wall, cpu)
+    passes = {k: v for k, v in fitted.diagnostics_.items() if k == "passes"}
+    return seconds | passes | figures(fitted, name, test)
+
+
+def since(wall: float, cpu: float) -> dict:
+    return {
+        "wall": time.perf_counter() - wall,
+        "cpu": time.process_time() - cpu,
+        "peak": _harness.peak_bytes(),
+    }
 
 
 def hmmlearn(name: str) -> dict:
@@ -102,23 +110,27 @@ def hmmlearn(name: str) -> dict:
     class Monitor(ConvergenceMonitor):
         @property
         def converged(self):
-            late = time.perf_counter() - wall > LIMIT and name not in ("large",)
+            late = name in ("tags", "words") and time.perf_counter() - wall > LIMIT
             return late or super().converged
 
     n = int(symbols.max()) + 1
-    peer = CategoricalHMM(M, n_features=n, n_iter=PASSES, tol=1e-6, random_state=0)
+    # "log", its default, takes ten times as long.
+    options = {"implementation": "scaling", "tol": 1e-6, "random_state": 0}
+    peer = CategoricalHMM(M, n_features=n, n_iter=PASSES, **options)
     peer.monitor_ = Monitor(peer.tol, peer.n_iter, False)
     peer.fit(symbols, lengths)
-    seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    seconds = since(wall, cpu)
     fitted = HMM.from_parameters(peer.startprob_, peer.transmat_, peer.emissionprob_)
-    fitted.method = "em"
     return seconds | {"passes": peer.monitor_.iter} | figures(fitted, name, test)
 
 
 def best_of_ten(name: str) -> dict:
     """Ten random starts, each run to its end, the best by training likelihood."""
     train, test = data(name)
-    runs = [HMM(M, method="em", n_init=1, random_state=seed, smoothing=0).fit(train) for seed in range(10)]
+    runs = [
+        HMM(M, method="em", n_init=1, random_state=seed, smoothing=0).fit(train)
+        for seed in range(10)
+    ]
     return figures(max(runs, key=lambda hmm: hmm.diagnostics_["log_likelihood"]), name, test)
 
 
@@ -127,7 +139,6 @@ def reference(name: str) -> dict:
     train, test = data(name)
     counts = np.bincount(np.concatenate([np.asarray(s) for s in train]))
     unigram = HMM.from_parameters([1], [[1]], [counts / counts.sum()])
-    unigram.method = "em"
     found = {"unigram": figures(unigram, name, test)["ll/token"]}
     if name in ("singular", "well", "large"):
         found |= {"truth": figures(model(name), name, test)["ll/token"]}
@@ -135,14 +146,16 @@ def reference(name: str) -> dict:
 
 
 def contestants(name: str) -> dict:
-    return {
+    found = {
         f"{name}: hmmlearn": lambda: hmmlearn(name),
         f"{name}: spectral": lambda: ours(name, "spectral"),
         f"{name}: spectral+em": lambda: ours(name, "spectral+em"),
         f"{name}: em": lambda: ours(name, "em"),
-        f"{name}: best of ten EM": lambda: best_of_ten(name),
         f"{name}: reference": lambda: reference(name),
     }
+    if name in ("singular", "well"):
+        found[f"{name}: best of ten EM"] = lambda: best_of_ten(name)
+    return found
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ import pytest
 
 from eigentext import HMM, NgramMoments, engine
 from eigentext.corpus.symbols import UNKNOWN
-from eigentext.errors import CorpusError, ParameterError
-from eigentext.sequences._operators import Operators, Windows, spectral_operators
+from eigentext.errors import ParameterError
+from eigentext.sequences._operators import Operators, spectral_operators
+from eigentext.sequences._windows import Windows
 
 SIZES = [(2, 10), (3, 10), (4, 20), (5, 20), (6, 30), (7, 40), (8, 50)]
 SCALINGS = ["cca", "none"]
@@ -16,50 +17,6 @@ SCALINGS = ["cca", "none"]
 
 def learned(moments, m, **settings):
     return spectral_operators(Windows.of(moments), m, **settings)
-
-
-# Windows.
-
-
-def test_windows_by_hand():
-    moments = NgramMoments.from_corpus([[0, 1, 2, 1], [1, 1], [2]])
-    windows = Windows.of(moments)
-    assert windows.n == 3
-    assert windows.sampled
-    assert windows.start.tolist() == [1, 1, 1]
-    assert windows.pairs.toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
-    assert windows.follow.toarray().tolist() == [[0, 1, 0], [0, 1, 1], [0, 1, 0]]
-
-
-def test_windows_are_all_inside_sequences(zipf_lines):
-    units = [[int(word[1:]) for word in line.split()] for line in zipf_lines(60, 8)]
-    windows = Windows.of(NgramMoments.from_corpus(units))
-    expected = np.zeros((windows.n, windows.n))
-    for unit in units:
-        for first, second, _ in zip(unit, unit[1:], unit[2:]):
-            expected[first, second] += 1
-    assert np.array_equal(windows.pairs.toarray(), expected)
-
-
-def test_a_stream_starts_anywhere():
-    windows = Windows.of(NgramMoments.from_corpus([0, 1, 2, 1, 1, 0]))
-    assert windows.start.tolist() == windows.pairs.sum(axis=1).tolist() == [1, 2, 1]
-
-
-def test_rare_words_are_a_symbol():
-    units = [["a", "b", "a", "x"], ["b", "y", "a", "b"]]
-    assert Windows.of(NgramMoments.from_corpus(units)).n == 4
-    cut = Windows.of(NgramMoments.from_corpus(units, min_count=2))
-    assert cut.n == 3
-    assert cut.follow[[2], :].sum() == 1  # y a; nothing follows x
-    assert cut.follow[:, [2]].sum() == 2
-
-
-def test_windows_need_three():
-    with pytest.raises(CorpusError, match=r"no sequence has three symbols.*use method='em'"):
-        Windows.of(NgramMoments.from_corpus([[0, 1], [1]]))
-    with pytest.raises(CorpusError, match="count with order=3"):
-        Windows.of(NgramMoments.from_corpus([[0, 1, 0]], order=2))
 
 
 # Exactness.
@@ -101,8 +58,8 @@ def test_every_string_of_a_small_model(random_hmm, scaling):
 
 def test_what_operators_sum_to(random_hmm):
     model, _, _ = learned(random_hmm(3, 8).moments(), 3)
-    assert np.allclose(model.mean(), sum(model.operator(x) for x in range(8)))
-    assert np.allclose(model.end @ model.mean(), model.end)
+    assert np.allclose(model.mean, sum(model.operator(x) for x in range(8)))
+    assert np.allclose(model.end @ model.mean, model.end)
     assert np.allclose(model.after @ model.end, 1)
     assert np.allclose([model.end @ model.operator(x) for x in range(8)], model.rows)
     assert model.negative_mass() == pytest.approx(0, abs=1e-12)
@@ -121,7 +78,7 @@ def test_counts_come_near_the_truth(clear_hmm):
     assert diagnostics["windows"] == 6 * 20_000
     for x in range(9):
         # Probabilities do not depend on G.
-        p, q = (y.end @ y.operator(x) @ y.mean() @ y.start for y in (model, exact))
+        p, q = (y.end @ y.operator(x) @ y.mean @ y.start for y in (model, exact))
         assert p == pytest.approx(q, abs=0.01)
 
 

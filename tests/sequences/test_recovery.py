@@ -7,8 +7,9 @@ import pytest
 
 from eigentext import NgramMoments
 from eigentext.sequences import _recovery
-from eigentext.sequences._operators import Operators, Windows, spectral_operators
+from eigentext.sequences._operators import Operators, spectral_operators
 from eigentext.sequences._recovery import clustered, recovered
+from eigentext.sequences._windows import Windows
 
 SIZES = [(2, 10), (3, 10), (4, 20), (5, 20), (6, 30), (7, 40), (8, 50)]
 

@@ -107,6 +107,21 @@ class Parameters:
             path, value = best_path(ids, np.log(self.initial), np.log(self.transition), emission)
         return path, float(value)
 
+    def sample(self, n_sequences: int, length: int, rng: np.random.Generator) -> np.ndarray:
+        """Ids of sequences, drawn in step: for each state, those that are in it draw together."""
+        ids = np.empty((n_sequences, length), np.int64)
+        states = drawn(np.cumsum(self.initial), rng.random(n_sequences))
+        moves, symbols = np.cumsum(self.transition, axis=1), np.cumsum(self.emission.T, axis=1)
+        for t in range(length):
+            u, v = rng.random((2, n_sequences))
+            new = np.empty_like(states)
+            for h in range(len(moves)):
+                here = states == h
+                ids[here, t] = drawn(symbols[h], u[here])
+                new[here] = drawn(moves[h], v[here])
+            states = new
+        return ids
+
     def expected(self, data: Sequences) -> tuple[float, np.ndarray, np.ndarray]:
         """The log-likelihood; expected transitions and, last, starts; and emissions (n x m)."""
         from eigentext.sequences._hmm_kernels import expect
@@ -143,6 +158,12 @@ class Parameters:
         )
 
 
+def drawn(cumulative: np.ndarray, u: Any) -> Any:
+    """Where u, from 0 to 1, falls among cumulative probabilities; never on one that is zero."""
+    places = np.searchsorted(cumulative, np.asarray(u) * cumulative[-1], side="right")
+    return places.clip(max=len(cumulative) - 1)
+
+
 @dataclass
 class Refined:
     """Where EM came to, its log-likelihood a token after each pair of passes, and the passes."""
@@ -160,7 +181,7 @@ def refine(
     n_iter: int,
     tol: float = 1e-6,
     prior: np.ndarray | None = None,
-    advance: Any = lambda passes: None,
+    advance: Any = lambda tokens: None,
 ) -> Refined:
     """EM with SQUAREM from one start: at most `n_iter` passes over the data.
 
@@ -179,7 +200,7 @@ def refine(
             emitted += prior[:, None]
             value += float(prior @ np.log(np.maximum(parameters.emission, 1e-300)).sum(axis=1))
         used += 1
-        advance(1)
+        advance(data.n_tokens)
         return value / data.n_tokens, parameters.maximised(counts, emitted)
 
     while used < n_iter:
@@ -206,7 +227,7 @@ def race(
     frequencies: np.ndarray,
     *,
     prior: np.ndarray | None = None,
-    advance: Any = lambda passes: None,
+    advance: Any = lambda tokens: None,
 ) -> Parameters:
     """The most promising of several starts, some steps further."""
     # What does not occur in the part must not become impossible.

@@ -32,6 +32,7 @@ taken that gives third symbols of windows the highest likelihood.
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -39,11 +40,12 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.corpus.encoded import END
-from eigentext.corpus.symbols import UNKNOWN, is_stream
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.corpus.symbols import UNKNOWN
+from eigentext.errors import ParameterError
 from eigentext.factor import svd
-from eigentext.moments import NgramMoments
 from eigentext.moments.runs import CSR
+from eigentext.sequences._baum_welch import drawn
+from eigentext.sequences._windows import Windows
 
 Scaling = Literal["cca", "none"]
 _RIDGE = 300.0  # windows added to each symbol in "cca", lest the rarest own the singular vectors
@@ -51,61 +53,6 @@ _FLOORS = (0.02, 0.05, 0.1, 0.2, 0.3)
 _TRIED = 1 << 24  # probabilities to choose among them
 _NUMBERS = 1 << 25  # in all operators together; symbols past that keep two vectors
 _BLOCK = 1 << 22  # numbers of a block of predictions
-
-
-@dataclass
-class Windows:
-    """Three symbols in a row, as sparse counts; n symbols, without edges."""
-
-    n: int
-    pairs: CSR  # (first, second) of windows of three
-    follow: CSR  # (first, second) of all windows of two
-    trigrams: CSR  # a row for each bigram, and its next symbols
-    firsts: np.ndarray  # of the bigrams
-    seconds: np.ndarray
-    start: np.ndarray  # first symbols of sequences
-    sampled: bool  # counts, not probabilities
-
-    @property
-    def frequencies(self) -> np.ndarray:
-        """How often each symbol was seen."""
-        return np.asarray(self.follow.sum(axis=0)) + self.start
-
-    @classmethod
-    def of(cls, moments: NgramMoments) -> "Windows":
-        """Cut the edges off n-gram counts of order 3."""
-        if moments.order < 3:
-            raise CorpusError("a hidden Markov model needs windows of three; count with order=3")
-        bigrams, trigrams = moments.levels[:2]
-        n = moments.edge if moments.unigrams[moments.rare] else moments.rare
-        ends = bigrams.indptr.astype(np.int64)
-        firsts = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
-        start = np.zeros(n)
-        row = slice(ends[moments.edge], ends[moments.edge + 1])
-        start[bigrams.indices[row]] = bigrams.data[row]
-        # The row of the edge is the last one: what begins inside a sequence comes before it.
-        inside = int(ends[moments.edge])
-        seconds = bigrams.indices[:inside]
-        # Sums of rows without their ends, which stand last in them.
-        counts = np.where(trigrams.indices < n, trigrams.data, 0)
-        weights = np.add.reduceat(np.append(counts, 0), trigrams.indptr[: inside + 1])[:-1]
-        weights = np.where(np.diff(trigrams.indptr[: inside + 1]) > 0, weights, 0)
-        shape = (n, n)
-        if not weights.any():
-            raise CorpusError(
-                "no sequence has three symbols, and the spectral method counts threes; "
-                "give longer sequences, or use method='em'"
-            )
-        kept, inner = weights > 0, seconds < n
-        pairs = sp.csr_array(
-            (weights[kept].astype(np.float64), (firsts[:inside][kept], seconds[kept])), shape
-        )
-        counts = bigrams.data[:inside][inner].astype(np.float64)
-        follow = sp.csr_array((counts, (firsts[:inside][inner], seconds[inner])), shape)
-        if is_stream(moments.options):  # which starts anywhere
-            start = np.asarray(pairs.sum(axis=1))
-        sampled = bool(np.issubdtype(bigrams.dtype, np.integer))
-        return cls(n, pairs, follow, trigrams, firsts[:inside], seconds, start, sampled)
 
 
 @dataclass
@@ -140,6 +87,7 @@ class Operators:
             return self.operators[place]
         return np.outer(self.after[symbol], self.rows[symbol])
 
+    @cached_property
     def mean(self) -> np.ndarray:
         """The sum of all operators: a step of which nothing is seen."""
         alone = self.places < 0
@@ -173,6 +121,16 @@ class Operators:
         p = np.maximum(self.rows @ (self.start if state is None else state), self.floors)
         return p / p.sum()
 
+    def sample(self, n_sequences: int, length: int, rng: np.random.Generator) -> np.ndarray:
+        """Ids of sequences, drawn from the mended distributions one symbol at a time."""
+        ids = np.empty((n_sequences, length), np.int32)
+        for row in ids:
+            state = self.start
+            for t in range(length):
+                row[t] = drawn(np.cumsum(self.distribution(state)), rng.random())
+                state = self._states(row[t : t + 1], state)[1][0]
+        return ids.astype(np.int64)
+
     def negative_mass(self) -> float:
         """The sum of the negative p(x' | x), over all x' and the average x before it."""
         frequency = self.floors / self.floors.sum() if self.floors.any() else None
@@ -194,7 +152,7 @@ class Operators:
             self.after,
             self.places,
             self.operators,
-            self.mean(),
+            self.mean,
             self.floors,
             before,
             states,

@@ -22,7 +22,8 @@ from threadpoolctl import threadpool_limits
 
 from eigentext.factor.mixture import ConditionalMixture
 from eigentext.sequences._baum_welch import Parameters
-from eigentext.sequences._operators import Operators, Windows
+from eigentext.sequences._operators import Operators
+from eigentext.sequences._windows import Windows
 
 _MIXTURES = 20  # of operators that are tried
 _STEPS = 20  # of convex EM
@@ -41,7 +42,7 @@ def recovered(
         return None
     G, gap = found
     inverse = np.linalg.inv(G)
-    B = model.mean()
+    B = model.mean
     O = model.rows @ G  # noqa: E741 - the paper's letter
     own = np.flatnonzero(model.places >= 0)
     B_x = model.operators[model.places[own]]
@@ -72,7 +73,7 @@ def _common_eigenvectors(
     model: Operators, rng: np.random.Generator
 ) -> tuple[np.ndarray, float] | None:
     """G, and the least distance of two eigenvalues of the mixture that it comes from."""
-    if np.linalg.cond(model.mean()) > _SINGULAR:
+    if np.linalg.cond(model.mean) > _SINGULAR:
         return None
     own = np.flatnonzero(model.places >= 0)
     B_x = model.operators[model.places[own]]
@@ -80,7 +81,7 @@ def _common_eigenvectors(
     for _ in range(_MIXTURES):
         # What follows a symbol tells its states: mixtures by that tell states apart.
         weights = model.after[own] @ rng.standard_normal(len(model.start))
-        mixture = np.linalg.solve(model.mean(), np.tensordot(weights, B_x, 1))
+        mixture = np.linalg.solve(model.mean, np.tensordot(weights, B_x, 1))
         values, G = np.linalg.eig(mixture)
         distances = np.abs(values[:, None] - values) + np.diag(np.full(len(values), np.inf))
         if not (spread := np.abs(values).max()) > 0:

@@ -20,7 +20,6 @@ from dataclasses import asdict
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.corpus import Vocabulary
@@ -38,8 +37,9 @@ from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.sequences._baum_welch import Parameters, Sequences, race, random_start, refine
-from eigentext.sequences._operators import Operators, Scaling, Windows, spectral_operators
+from eigentext.sequences._operators import Operators, Scaling, spectral_operators
 from eigentext.sequences._recovery import clustered, recovered
+from eigentext.sequences._windows import Windows, population
 from eigentext.storage import Saved
 
 Method = Literal["spectral", "em", "spectral+em"]
@@ -306,11 +306,7 @@ class HMM(Saved, Estimator):
     ) -> Any:
         """Draw sequences of a length: an array of integers, or lists of words."""
         check_is_fitted(self)
-        rng = np.random.default_rng(random_state)
-        if isinstance(self._model, Operators):
-            ids = _sample_operators(self._model, n_sequences, length, rng)
-        else:
-            ids = _sample_parameters(self._model, n_sequences, length, rng)
+        ids = self._model.sample(n_sequences, length, np.random.default_rng(random_state))
         if self._options["tokenizer"] == INTEGERS:
             return ids
         return [[self.symbols_[x] for x in row] for row in ids]
@@ -352,21 +348,8 @@ class HMM(Saved, Estimator):
     def moments(self) -> NgramMoments:
         """The exact probabilities of the first three symbols, as statistics to learn from."""
         check_is_fitted(self)
-        n, edge = len(self.symbols_), len(self.vocabulary_) + 1
-        A = np.stack([self._model.operator(x) for x in range(n)])
-        one = A @ self.start_
-        two = np.einsum("yij,xj->xyi", A, one)
-        three = np.einsum("i,zij,xyj->xyz", self.end_, A, two)
-        pairs = np.zeros((edge + 1, edge + 1))
-        pairs[edge, :n], pairs[:n, :n] = one @ self.end_, three.sum(axis=2) + three.sum(axis=0)
-        bigrams = sp.csr_array(pairs)
-        begins, seconds = bigrams.nonzero()
-        triples = np.zeros((bigrams.nnz, edge + 1))
-        inside = begins < edge
-        triples[inside, :n] = three[begins[inside], seconds[inside]]
-        unigrams = np.append(one @ self.end_ + pairs[:n, :n].sum(axis=0), 1.0)
-        unigrams = np.insert(unigrams, n, np.zeros(edge - n))
-        levels = [bigrams, sp.csr_array(triples)]
+        operators = np.stack([self._model.operator(x) for x in range(len(self.symbols_))])
+        unigrams, levels = population(self.start_, operators, self.end_, len(self.vocabulary_) + 1)
         return NgramMoments(self.vocabulary_, unigrams, levels, False, dict(self._options), [])
 
     # Private steps.
@@ -426,12 +409,18 @@ class HMM(Saved, Estimator):
             return self._set_learned(starts[-1], moments, diagnostics)
         prior = self.smoothing * frequencies / frequencies.sum() if self.smoothing else None
         jobs = engine.use(engine.ThreadEngine(self.n_jobs)) if self.n_jobs else nullcontext()
-        with jobs, engine.phase("EM", None, "passes") as advance:
-            start = race(starts, data, frequencies, prior=prior, advance=advance)
-            run = refine(start, data, n_iter=n_iter, tol=self.tol, prior=prior, advance=advance)
+        with jobs, engine.phase("EM", None, "tokens") as advance:
+            seen: list[int] = []
+
+            def note(tokens: int) -> None:
+                seen.append(tokens)
+                advance(tokens)
+
+            start = race(starts, data, frequencies, prior=prior, advance=note)
+            run = refine(start, data, n_iter=n_iter, tol=self.tol, prior=prior, advance=note)
         diagnostics |= {
             "starts": len(starts),
-            "passes": run.n_passes,
+            "passes": sum(seen) / data.n_tokens,  # those of the race too, over parts of the data
             "converged": run.converged,
             "log_likelihood": run.history[-1],
         }
@@ -540,40 +529,3 @@ class HMM(Saved, Estimator):
             has_rare=about["has_rare"],
             diagnostics=about["diagnostics"],
         )
-
-
-def _sample_parameters(
-    model: Parameters, n_sequences: int, length: int, rng: np.random.Generator
-) -> np.ndarray:
-    """All sequences in step: for each state, those that are in it draw together."""
-    ids = np.empty((n_sequences, length), np.int64)
-    states = _draw(np.cumsum(model.initial), rng.random(n_sequences))
-    moves, symbols = np.cumsum(model.transition, axis=1), np.cumsum(model.emission.T, axis=1)
-    for t in range(length):
-        u, v = rng.random((2, n_sequences))
-        new = np.empty_like(states)
-        for h in range(len(moves)):
-            here = states == h
-            ids[here, t] = _draw(symbols[h], u[here])
-            new[here] = _draw(moves[h], v[here])
-        states = new
-    return ids
-
-
-def _sample_operators(
-    model: Operators, n_sequences: int, length: int, rng: np.random.Generator
-) -> np.ndarray:
-    ids = np.empty((n_sequences, length), np.int64)
-    for row in ids:
-        state = model.start
-        for t in range(length):
-            row[t] = _draw(np.cumsum(model.distribution(state)), rng.random())
-            state = model.filtered(row[t : t + 1].astype(np.int32), state)[1][0]
-    return ids
-
-
-def _draw(cumulative: np.ndarray, u: Any) -> Any:
-    """Where u, from 0 to 1, falls among cumulative probabilities; never on one that is zero."""
-    return np.searchsorted(cumulative, np.asarray(u) * cumulative[-1], side="right").clip(
-        max=len(cumulative) - 1
-    )
