@@ -29,10 +29,10 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus, Vocabulary, encode
-from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
-from eigentext.moments.packing import check_packed, pack, unpack
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.moments.additive import VocabularyMoments, read_counts
+from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.runs import CSR, assembled, merge, mirrored, relabelled, spilled, transposed
-from eigentext.storage import Saved
 
 Context = Literal["bag", "list"]
 Weighting = Literal["flat", "distance"]
@@ -52,7 +52,7 @@ _ABOUT = (
 
 
 @dataclass(eq=False)
-class CooccurrenceMoments(Saved):
+class CooccurrenceMoments(VocabularyMoments):
     """Forward co-occurrence counts of a corpus; see the module for their definition.
 
     Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, made smaller with
@@ -101,6 +101,8 @@ class CooccurrenceMoments(Saved):
     min_pairs: int = 0
 
     _format = "eigentext.cooccurrence.v2"
+    _settings = ("window", "context", "weighting")
+    _shared = "row"
 
     @classmethod
     def from_corpus(
@@ -181,13 +183,7 @@ class CooccurrenceMoments(Saved):
     @property
     def limits(self) -> str | None:
         """What cut or thresholded moments can no longer do; None if they are whole and exact."""
-        limits = []
-        if not self.whole:
-            limits.append(
-                f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share "
-                "one row, so no word can join the vocabulary any more, and a sum with new text "
-                "keeps these words and differs from counting all text again"
-            )
+        limits = [cut] if (cut := super().limits) else []
         if self.min_pairs:
             limits.append(
                 f"thresholded: pairs counted less than {self.min_pairs} times were dropped, so "
@@ -230,22 +226,9 @@ class CooccurrenceMoments(Saved):
         Equal, bit for bit, to counting the corpus with that vocabulary from the start. A given
         vocabulary is fixed: the answer is cut even if it holds every word so far.
         """
-        old = self.vocabulary
-        if vocabulary is None:
-            new = Vocabulary.from_counts(
-                old.words, old.counts, min_count=min_count, max_size=max_size
-            )
-            if len(new) == len(old):  # nothing to cut; whole moments stay whole
-                return self
-        else:
-            # Kept in the order given, so that it agrees with the moments it comes from; words
-            # that never occurred here have empty rows.
-            names = list(vocabulary)
-            places = old.ids_of(names)
-            if not self.whole and (places < 0).any():
-                unknown = names[int(np.argmin(places))]
-                raise MomentsError(f"{unknown!r} is not in these moments, which are {self.limits}")
-            new = Vocabulary(names, np.where(places < 0, 0, old.counts[places]))
+        old, new = self.vocabulary, self._chosen(vocabulary, min_count, max_size)
+        if new is None:
+            return self
         outside = int(old.counts.sum() - new.counts.sum())
         places = np.append(new.ids_of(old.words), np.int32(-1))
         places[places < 0] = len(new)
@@ -299,20 +282,6 @@ class CooccurrenceMoments(Saved):
             return self
         return replace(self, forward=forward, min_pairs=max(min_pairs, self.min_pairs))
 
-    def check_adds_up(self, other: "CooccurrenceMoments") -> None:
-        """Raise a MomentsError that says why, if these two cannot be added."""
-        if difference := self._difference(other):
-            raise MomentsError(
-                f"moments with {difference} do not add up; count both texts with the same settings"
-            )
-        if self.whole or other.whole:
-            return
-        if set(self.vocabulary.words) != set(other.vocabulary.words):
-            raise MomentsError(
-                "moments cut to different vocabularies do not add up; "
-                "count both with all words (whole moments), or cut both to the same words"
-            )
-
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, CooccurrenceMoments):
             return NotImplemented
@@ -320,10 +289,7 @@ class CooccurrenceMoments(Saved):
         if self.whole != other.whole:
             cut, full = (other, self) if self.whole else (self, other)
             return cut + full.restrict(cut.vocabulary.words)
-        counts = dict(zip(self.vocabulary.words, self.vocabulary.counts.tolist()))
-        for word, count in zip(other.vocabulary.words, other.vocabulary.counts.tolist()):
-            counts[word] = counts.get(word, 0) + count
-        vocabulary = Vocabulary.from_counts(list(counts), list(counts.values()), min_count=0)
+        vocabulary = self._joined(other)
         n = len(vocabulary) + (not self.whole)
         parts = [
             part._relabelled(
@@ -366,18 +332,6 @@ class CooccurrenceMoments(Saved):
 
     # Private steps.
 
-    def _difference(self, other: "CooccurrenceMoments") -> str:
-        """The first setting in which the counting differed, as in "window 5 and 2"; or nothing."""
-        for name in ("window", "context", "weighting"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                return f"{name} {mine!r} and {theirs!r}"
-        for name in [*self.options, *other.options]:
-            mine, theirs = self.options.get(name), other.options.get(name)
-            if mine != theirs:
-                return f"text read with {name} {mine!r} and {theirs!r}"
-        return ""
-
     def _relabelled(self, places: np.ndarray, n: int) -> CSR:
         """F with row and column w moved to ``places[w]``; what meets there is added up."""
         F = self.forward
@@ -414,15 +368,7 @@ class CooccurrenceMoments(Saved):
         # Saved counts are unpacked when they are first asked for: looking words up takes none.
         if name != "forward" or "_saved" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        packed, blocks, shape = self._saved
-        try:
-            self.forward = unpack(packed, blocks, shape)
-        except ValueError as error:
-            file = getattr(packed, "filename", "saved moments")
-            raise ModelFileError(
-                f"{file}: damaged: {error!r} while reading its counts; "
-                "copy it again or fit the model again"
-            ) from error
+        self.forward = read_counts(*self._saved)
         vars(self).pop("_saved", None)  # another thread may have unpacked them too
         return self.forward
 

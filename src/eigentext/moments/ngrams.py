@@ -23,17 +23,17 @@ from typing import Any, Self
 import numpy as np
 
 from eigentext.corpus import Vocabulary
-from eigentext.corpus.symbols import INTEGERS, encode_sequences
-from eigentext.errors import ModelFileError, MomentsError, ParameterError
+from eigentext.corpus.symbols import encode_sequences
+from eigentext.errors import MomentsError, ParameterError
+from eigentext.moments.additive import VocabularyMoments, limited, read_counts
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
-from eigentext.moments.packing import check_packed, pack, unpack
+from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.runs import CSR
 from eigentext.moments.tries import counted, merged, relabelled
-from eigentext.storage import Saved
 
 
 @dataclass(eq=False)
-class NgramMoments(Saved):
+class NgramMoments(VocabularyMoments):
     """Counts of all n-grams up to an order; see the module for their layout.
 
     Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, kept with ``save``.
@@ -73,6 +73,8 @@ class NgramMoments(Saved):
     sources: list[str] = field(default_factory=list)
 
     _format = "eigentext.ngrams.v1"
+    _settings = ("order",)
+    _shared = "symbol"
 
     @classmethod
     def from_corpus(
@@ -107,9 +109,7 @@ class NgramMoments(Saved):
         if not (isinstance(order, (int, np.integer)) and order >= 1):
             raise ParameterError(f"order must be 1 or more, not {order!r}")
         encoded = encode_sequences(corpus, cache=cache)
-        vocabulary = _cut(
-            encoded.words, encoded.counts, encoded.options, min_count=min_count, max_size=max_size
-        )
+        vocabulary = limited(encoded.words, encoded.counts, encoded.options, min_count, max_size)
         V = len(vocabulary)
         places = vocabulary.ids_of(encoded.words)
         places[places < 0] = V
@@ -157,17 +157,6 @@ class NgramMoments(Saved):
         """Units with tokens in them."""
         return int(self.unigrams[self.edge])
 
-    @property
-    def limits(self) -> str | None:
-        """What cut moments can no longer do; None if they are whole."""
-        if self.whole:
-            return None
-        return (
-            f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens share one "
-            "symbol, so no word can join the vocabulary any more, and a sum with new text keeps "
-            "these words and differs from counting all text again"
-        )
-
     def count(self, symbols: Iterable[int]) -> int:
         """How often an n-gram was counted, given by its symbols' numbers."""
         first, *others = symbols
@@ -197,34 +186,10 @@ class NgramMoments(Saved):
         Equal, bit for bit, to counting the corpus with that vocabulary from the start. A given
         vocabulary is fixed: the answer is cut even if it holds every word so far.
         """
-        old = self.vocabulary
-        if vocabulary is None:
-            limits = {"min_count": min_count, "max_size": max_size}
-            new = _cut(old.words, old.counts, self.options, **limits)
-            if len(new) == len(old):  # nothing to cut; whole moments stay whole
-                return self
-        else:
-            names = list(vocabulary)
-            places = old.ids_of(names)
-            if not self.whole and (places < 0).any():
-                unknown = names[int(np.argmin(places))]
-                raise MomentsError(f"{unknown!r} is not in these moments, which are {self.limits}")
-            new = Vocabulary(names, np.where(places < 0, 0, old.counts[places]))
+        new = self._chosen(vocabulary, min_count, max_size)
+        if new is None:
+            return self
         return replace(self._relabelled(new), whole=False)
-
-    def check_adds_up(self, other: "NgramMoments") -> None:
-        """Raise a MomentsError that says why, if these two cannot be added."""
-        if difference := self._difference(other):
-            raise MomentsError(
-                f"moments with {difference} do not add up; count both texts with the same settings"
-            )
-        if self.whole or other.whole:
-            return
-        if set(self.vocabulary.words) != set(other.vocabulary.words):
-            raise MomentsError(
-                "moments cut to different vocabularies do not add up; "
-                "count both with all words (whole moments), or cut both to the same words"
-            )
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, NgramMoments):
@@ -233,7 +198,7 @@ class NgramMoments(Saved):
         if self.whole != other.whole:
             cut, full = (other, self) if self.whole else (self, other)
             return cut + full.restrict(cut.vocabulary.words)
-        vocabulary = _joined(self.vocabulary, other.vocabulary, self.options)
+        vocabulary = self._joined(other)
         parts = [part._relabelled(vocabulary) for part in (self, other)]
         return replace(
             parts[0],
@@ -265,16 +230,6 @@ class NgramMoments(Saved):
         )
 
     # Private steps.
-
-    def _difference(self, other: "NgramMoments") -> str:
-        """The first setting in which the counting differed, as in "order 2 and 3"; or nothing."""
-        if self.order != other.order:
-            return f"order {self.order} and {other.order}"
-        for name in [*self.options, *other.options]:
-            mine, theirs = self.options.get(name), other.options.get(name)
-            if mine != theirs:
-                return f"text read with {name} {mine!r} and {theirs!r}"
-        return ""
 
     def _relabelled(self, vocabulary: Vocabulary) -> Self:
         """The same counts with the symbols of another vocabulary; words outside it are rare."""
@@ -323,45 +278,6 @@ class NgramMoments(Saved):
         # Saved counts are unpacked when they are first asked for: looking words up takes none.
         if name != "levels" or "_saved" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        saved = self._saved
-        try:
-            self.levels = [unpack(*level) for level in saved]
-        except ValueError as error:
-            file = getattr(saved[0][0], "filename", "saved moments")
-            raise ModelFileError(
-                f"{file}: damaged: {error!r} while reading its counts; "
-                "copy it again or fit the model again"
-            ) from error
+        self.levels = [read_counts(*level) for level in self._saved]
         vars(self).pop("_saved", None)  # another thread may have unpacked them too
         return self.levels
-
-
-def _cut(
-    words: list[str],
-    counts: np.ndarray,
-    options: dict[str, Any],
-    *,
-    min_count: int,
-    max_size: int | None,
-) -> Vocabulary:
-    """The vocabulary of words that are frequent enough, or of all integers."""
-    if options.get("tokenizer") != INTEGERS:
-        return Vocabulary.from_counts(words, counts, min_count=min_count, max_size=max_size)
-    if min_count > 1 or (max_size is not None and max_size < len(words)):
-        raise ParameterError(
-            "symbols given as integers keep their numbers and are never cut; "
-            "use min_count=1 and no max_size, or give them as strings"
-        )
-    return Vocabulary(words, counts)
-
-
-def _joined(a: Vocabulary, b: Vocabulary, options: dict[str, Any]) -> Vocabulary:
-    if options.get("tokenizer") == INTEGERS:
-        longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-        counts = longer.counts.copy()
-        counts[: len(shorter)] += shorter.counts
-        return Vocabulary(longer.words, counts)
-    counts = dict(zip(a.words, a.counts.tolist()))
-    for word, count in zip(b.words, b.counts.tolist()):
-        counts[word] = counts.get(word, 0) + count
-    return Vocabulary.from_counts(list(counts), list(counts.values()), min_count=0)

@@ -45,7 +45,8 @@ from eigentext.storage import Saved
 Method = Literal["spectral", "em", "spectral+em"]
 RARE = "<rare>"  # how the symbol that rare words share is named to people
 _PASSES = {"em": 300, "spectral+em": 100}
-_STARTS = {"em": 10, "spectral+em": 5}
+_STARTS = 10
+_CLUSTERINGS = 4  # the first of them, where EM starts from clusters
 _FAR = 0.5  # recovered parameters that were so far from probabilities compete with clusters
 _LEAST = {"n_states": 1, "rank": 1, "n_init": 1, "n_iter": 0, "n_jobs": 1}
 
@@ -68,8 +69,7 @@ class HMM(Saved, Estimator):
     rank : int, optional
         Directions to use, whatever the noise; by default as many as rise above it.
     n_init : int, optional
-        Starts for EM: 10 for "em", 5 for "spectral+em", which needs one if the data support all
-        states.
+        Starts for EM, by default 10; "spectral+em" needs one if the data support all states.
     n_iter : int, optional
         Passes of EM over the data: 300 at most for "em", 100 for "spectral+em".
     tol : float
@@ -390,7 +390,7 @@ class HMM(Saved, Estimator):
         frequencies = moments.unigrams[:n]
         diagnostics: dict[str, Any] = {}
         n_iter = _PASSES[self.method] if self.n_iter is None else self.n_iter
-        n_init = (self.n_init or _STARTS[self.method]) if n_iter else 1
+        n_init = (self.n_init or _STARTS) if n_iter else 1
         if self.method == "em":
             starts = [random_start(frequencies, self.n_states, rng) for _ in range(n_init)]
         else:
@@ -404,7 +404,13 @@ class HMM(Saved, Estimator):
                 starts.append(found[0])
                 diagnostics |= found[1]
             if diagnostics.get("moved_to_simplex", np.inf) > _FAR:
-                starts += [clustered(profiles, windows, self.n_states, rng) for _ in range(n_init)]
+                # Clusters are the better start where states are, random ones where they are not.
+                for number in range(n_init):
+                    starts.append(
+                        clustered(profiles, windows, self.n_states, rng)
+                        if number < _CLUSTERINGS
+                        else random_start(frequencies, self.n_states, rng)
+                    )
         if data is None or n_iter == 0:
             return self._set_learned(starts[-1], moments, diagnostics)
         prior = self.smoothing * frequencies / frequencies.sum() if self.smoothing else None

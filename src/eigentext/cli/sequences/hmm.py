@@ -62,7 +62,7 @@ def fit(
         int | None, typer.Option(min=1, help="Directions to use; those above noise by default.")
     ] = None,
     starts: Annotated[
-        int | None, typer.Option(min=1, help="Starts of EM.", show_default="10; 5 if spectral")
+        int | None, typer.Option(min=1, help="Starts of EM.", show_default="10")
     ] = None,
     iterations: Annotated[
         int | None,
