@@ -104,7 +104,7 @@ def test_bad_input(units):
     with pytest.raises(CorpusError, match="no word of the held-out text is known"):
         Interpolation([stream, stream]).fit(["zzz"])
     mixture = Interpolation([stream, stream]).fit(["w0", "w1"])
-    with pytest.raises(CorpusError, match="no word of this text is known"):
+    with pytest.raises(CorpusError, match="no word of this text is in the vocabulary"):
         mixture.perplexity(["zzz"])
     with pytest.raises(Exception, match="not fitted yet"):
         Interpolation([model, model]).perplexity(units)

@@ -43,6 +43,7 @@ from eigentext.factor.anchors import pivot_states
 from eigentext.factor.mixture import ConditionalMixture, pair_scores
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
+from eigentext.sequences._language_model import LanguageModel
 from eigentext.storage import Saved
 
 Method = Literal["pivot+em", "pivot", "em"]
@@ -60,7 +61,7 @@ _FLOOR = 1e-6  # least smoothing, or rounding makes zeros
 _OTHERS = ("<rare>", "<edge>")  # how symbols that are no words are named to people
 
 
-class BigramModel(Saved, Estimator):
+class BigramModel(LanguageModel, Saved, Estimator):
     r"""A language model of pairs with hidden states between them; see the module.
 
     Parameters
@@ -219,13 +220,6 @@ class BigramModel(Saved, Estimator):
         r = np.vstack([self.r_, self.prior_]).astype(np.float32)
         scores[known] = pair_scores(contexts[known], events[known], r, self.s_)
         return scores
-
-    def perplexity(self, tokens: Any) -> float:
-        """The exponential of minus the mean log-probability, over events whose words are known."""
-        scores = self.log_probabilities(tokens)
-        if np.isnan(scores).all():
-            raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
-        return float(np.exp(-np.nanmean(scores)))
 
     def probability(self, word: Any, given: Any = None) -> float:
         """p(word | given), for the word before it; without one, the model's marginal."""

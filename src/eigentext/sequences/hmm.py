@@ -32,11 +32,12 @@ from eigentext.corpus.symbols import (
     sequence_ids,
     symbol_ids,
 )
-from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.sequences._baum_welch import Parameters, Sequences, race, random_start, refine
+from eigentext.sequences._language_model import LanguageModel
 from eigentext.sequences._operators import Operators, Scaling, spectral_operators
 from eigentext.sequences._recovery import clustered, recovered
 from eigentext.sequences._windows import Windows, population
@@ -51,7 +52,7 @@ _FAR = 0.5  # recovered parameters that were so far from probabilities compete w
 _LEAST = {"n_states": 1, "rank": 1, "n_init": 1, "n_iter": 0, "n_jobs": 1}
 
 
-class HMM(Saved, Estimator):
+class HMM(LanguageModel, Saved, Estimator):
     """A hidden Markov model of sequences of words or of integers.
 
     Parameters
@@ -263,23 +264,16 @@ class HMM(Saved, Estimator):
         with np.errstate(invalid="ignore"):
             return np.add.reduceat(logs, data.begins)
 
-    def log_probabilities(self, sequences: Any, *, rare: bool = False) -> np.ndarray:
+    def log_probabilities(self, tokens: Any, *, rare: bool = False) -> np.ndarray:
         """Of every token, log p(x_t | x_1 .. x_t-1); nan for words never learned.
 
         With `rare`, those have the logarithm for all rare words together, or -inf without such.
         """
-        ids = self._all_ids(sequences)
+        ids = self._all_ids(tokens)
         logs = self._filtered(ids)[0]
         if not rare:
             logs[(ids == UNKNOWN) | (ids == len(self.vocabulary_))] = np.nan
         return logs[ids != END]
-
-    def perplexity(self, sequences: Any) -> float:
-        """The exponential of the mean of minus :meth:`log_probabilities`, words learned only."""
-        logs = self.log_probabilities(sequences)
-        if np.isnan(logs).all():
-            raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
-        return float(np.exp(-np.nanmean(logs)))
 
     def predict_next(self, prefix: Any = ()) -> np.ndarray:
         """The probability of each symbol (of `symbols_`) after a prefix."""

@@ -19,11 +19,12 @@ import numpy as np
 from eigentext.corpus.symbols import are_events, sequence_ids
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.sequences._language_model import LanguageModel
 
 _PRIOR = 50.0  # events that speak for the weights of all contexts, in those of one count
 
 
-class Interpolation(Estimator):
+class Interpolation(LanguageModel, Estimator):
     """A mixture of language models that share a vocabulary.
 
     Parameters
@@ -111,13 +112,6 @@ class Interpolation(Estimator):
         """The natural logarithm of the probability of each event, as its models have them."""
         check_is_fitted(self)
         return self._mixed(self._scores(tokens), tokens)
-
-    def perplexity(self, tokens: Any) -> float:
-        """The exponential of minus the mean log-probability over the known events."""
-        scores = self.log_probabilities(tokens)
-        if np.isnan(scores).all():
-            raise CorpusError("no word of this text is known to the models; give other text")
-        return float(np.exp(-np.nanmean(scores)))
 
     # Private steps.
 

@@ -31,17 +31,18 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
-from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
+from eigentext.sequences._language_model import LanguageModel
 from eigentext.storage import Saved
 
 _BLOCK = 1 << 18  # tokens to score, or n-grams to smooth, that make a task
 _FIXED = (0.5, 1.0, 1.5)
 
 
-class KneserNey(Saved, Estimator):
+class KneserNey(LanguageModel, Saved, Estimator):
     """A language model of n-grams with interpolated modified Kneser-Ney smoothing.
 
     Parameters
@@ -157,13 +158,6 @@ class KneserNey(Saved, Estimator):
         ids = self._ids(tokens)
         scores = self._scores(ids, starts=not is_stream(self.moments_.options))
         return scores[are_events(ids, self.moments_.options)]
-
-    def perplexity(self, tokens: Any) -> float:
-        """The exponential of minus the mean log-probability, over the events of known words."""
-        scores = self.log_probabilities(tokens)
-        if np.isnan(scores).all():
-            raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
-        return float(np.exp(-np.nanmean(scores)))
 
     def probability(self, word: Any, given: Any = (), *, start: bool = False) -> float:
         """p(word | given), for a word or a list of words before it, the nearest last.
