@@ -136,8 +136,9 @@ class Parameters:
 
         def work(block: tuple[int, int]) -> tuple[float, np.ndarray, np.ndarray]:
             counts, emitted = np.zeros((m + 1, len(initial))), np.zeros_like(emission)
+            where = data.ids, data.begins, data.ends, *block
             model = initial, transition, back, emission
-            total = expect(data.ids, data.begins, data.ends, *block, *model, counts, emitted)  # type: ignore[call-issue]
+            total = expect(*where, *model, counts, emitted)
             return total, counts, emitted
 
         size = np.concatenate([[0], np.cumsum(data.ends - data.begins)])
