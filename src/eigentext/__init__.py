@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "BigramModel": "eigentext.sequences",
     "CooccurrenceMoments": "eigentext.moments",
+    "DocumentMoments": "eigentext.moments",
     "EigentextError": "eigentext.errors",
     "Eigentokens": "eigentext.words",
     "Eigenwords": "eigentext.words",
@@ -18,6 +19,7 @@ _HOMES = {
     "KneserNey": "eigentext.sequences",
     "NgramMoments": "eigentext.moments",
     "TextCorpus": "eigentext.corpus",
+    "TopicModel": "eigentext.topics",
     "Vocabulary": "eigentext.corpus",
     "WordClusters": "eigentext.words",
     "load": "eigentext.storage",
@@ -32,6 +34,7 @@ _ROOMS = (
     "moments",
     "sequences",
     "storage",
+    "topics",
     "words",
 )
 
@@ -39,12 +42,14 @@ __all__ = [
     "HMM",
     "BigramModel",
     "CooccurrenceMoments",
+    "DocumentMoments",
     "EigentextError",
     "Eigentokens",
     "Eigenwords",
     "KneserNey",
     "NgramMoments",
     "TextCorpus",
+    "TopicModel",
     "Vocabulary",
     "WordClusters",
     "corpus",
@@ -57,6 +62,7 @@ __all__ = [
     "moments",
     "sequences",
     "storage",
+    "topics",
     "words",
 ]
 
@@ -70,13 +76,15 @@ if TYPE_CHECKING:
         moments,
         sequences,
         storage,
+        topics,
         words,
     )
     from eigentext.corpus import TextCorpus, Vocabulary, load_dataset
     from eigentext.errors import EigentextError
-    from eigentext.moments import CooccurrenceMoments, NgramMoments
+    from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.sequences import HMM, BigramModel, KneserNey
     from eigentext.storage import load
+    from eigentext.topics import TopicModel
     from eigentext.words import Eigentokens, Eigenwords, WordClusters
 
 

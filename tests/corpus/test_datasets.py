@@ -1,6 +1,7 @@
 """Data sets by name: found where people keep them, whole or refused, fetched only when asked."""
 
 import http.server
+import json
 import lzma
 import os
 import sys
@@ -174,6 +175,128 @@ def test_the_real_texts_begin_as_they_should(data_folder, monkeypatch):
     assert len(next(iter(et.load_dataset("enwiki-30m")))) > 5
 
 
+# Texts with labels.
+
+
+def write_jsonl(path: Path, *records: dict | str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
+    path.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode()))
+    return path
+
+
+POST = """From: a@b.c (A. Writer)
+Subject: Re: what for
+Lines: 9
+
+In article <1@x.y> B wrote:
+> why?
+ > not at the start
+
+Because of it.
+C says:
+| that
+
+I think.
+--
+A. Writer, at home
+
+"""
+
+
+def test_newsgroups(data):
+    other = "Subject: x\n\nOne paragraph,\nno signature.\n"
+    write_jsonl(
+        data / "topics/20news.jsonl.xz",
+        {"split": "train", "group": "sci.a", "id": "1", "text": POST},
+        {"split": "test", "group": "sci.b", "id": "1", "text": other},
+        {"split": "train", "group": "sci.b", "id": "2", "text": "Subject: empty\n\n"},
+    )
+    news = et.load_dataset("20news")
+    assert news.texts == [" > not at the start\n\nBecause of it.\n\nI think.", ""]
+    assert (news.labels, news.ids) == (["sci.a", "sci.b"], ["sci.a/1", "sci.b/2"])
+    assert len(news) == 2
+    assert repr(news) == "LabelledTexts(2 texts)"
+    assert et.load_dataset("20news", split="test").texts == ["One paragraph,\nno signature.\n"]
+    everything = et.load_dataset("20news", split="all", clean=False)
+    assert everything.texts == [POST, other, "Subject: empty\n\n"]
+    assert everything.ids == ["sci.a/1", "sci.b/1", "sci.b/2"]
+
+
+def test_reuters(data):
+    def story(number, split, has_topics="YES", **fields):
+        about = {"newid": number, "lewissplit": split, "has_topics": has_topics}
+        return about | {"topics": [], "title": "", "body": ""} | fields
+
+    write_jsonl(
+        data / "topics/reuters21578.jsonl.xz",
+        story("1", "TRAIN", title="COCOA", body="Rain.", topics=["cocoa", "rain"]),
+        story("2", "TRAIN", "NO", body="Not indexed."),
+        story("3", "TRAIN", "BYPASS", body="Nor this."),
+        story("4", "NOT-USED", body="Nor that."),
+        story("5", "TEST", title="ONLY A TITLE"),
+        story("6", "TRAIN", body="Only a body."),
+        story("7", "TRAIN"),
+    )
+    train = et.load_dataset("reuters")
+    assert train.texts == ["COCOA\n\nRain.", "Only a body.", ""]
+    assert train.labels == [["cocoa", "rain"], [], []]
+    assert et.load_dataset("reuters", split="test").texts == ["ONLY A TITLE"]
+    assert et.load_dataset("reuters", split="all").ids == ["1", "5", "6", "7"]
+
+
+@pytest.mark.parametrize(
+    ("second", "reason"),
+    [
+        ("{", r"line 2: JSONDecodeError\("),
+        ({"split": "test", "group": "a", "id": "2"}, r"line 2: KeyError\('text'\)"),
+        ("[]", r"line 2: TypeError\("),
+    ],
+)
+def test_labelled_texts_that_are_damaged(data, second, reason):
+    first = {"split": "train", "group": "a", "id": "1", "text": "x"}
+    path = write_jsonl(data / "topics/20news.jsonl.xz", first, second)
+    with pytest.raises(CorpusError, match=rf"^{path}: cannot be read \({reason}.*get it again"):
+        et.load_dataset("20news")
+    for content in (path.read_bytes()[:-5], b"no xz file"):
+        path.write_bytes(content)
+        with pytest.raises(CorpusError, match=rf"^{path}: cannot be read \(.*get it again"):
+            et.load_dataset("20news")
+
+
+def test_options_a_data_set_does_not_have():
+    with pytest.raises(ParameterError, match="brown has no split; load it without split='test'"):
+        et.load_dataset("brown", split="test")
+    with pytest.raises(ParameterError, match="reuters has no clean; load it without clean=False"):
+        et.load_dataset("reuters", clean=False)
+    with pytest.raises(ParameterError, match="split must be 'train', 'test' or 'all', not 'dev'"):
+        et.load_dataset("20news", split="dev")
+
+
+def test_the_real_newsgroups(data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
+    if not (data_folder / "topics/20news.jsonl.xz").exists():
+        pytest.skip("no newsgroups in the data folder")
+    posts = et.load_dataset("20news", split="test", clean=False)
+    assert len(posts) == len(set(posts.ids)) == 7_532
+    assert len(set(posts.labels)) == 20
+    stripping = pytest.importorskip("sklearn.datasets._twenty_newsgroups")  # the same rules
+    for post in posts.texts[::5]:
+        body = stripping.strip_newsgroup_footer(stripping.strip_newsgroup_header(post))
+        assert datasets._message(post) == stripping.strip_newsgroup_quoting(body)
+
+
+def test_the_real_reuters(data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
+    if not (data_folder / "topics/reuters21578.jsonl.xz").exists():
+        pytest.skip("no Reuters stories in the data folder")
+    stories = et.load_dataset("reuters", split="all")
+    test = et.load_dataset("reuters", split="test")
+    assert (len(stories), len(test)) == (9_603 + 3_299, 3_299)  # as its README counts them
+    assert stories.texts[0].startswith("BAHIA COCOA REVIEW\n\nShowers continued")
+    assert (stories.labels[0], stories.ids[0]) == (["cocoa"], "1")
+
+
 # Where it is looked for.
 
 
@@ -227,7 +350,8 @@ def test_found_nowhere(tmp_path, monkeypatch):
         ("bronw", "did you mean 'brown'"),
         ("Brown", "did you mean 'brown'"),
         ("enwiki", "did you mean 'enwiki-30m'"),
-        ("penn", "Known: brown, enwiki-30m, text8"),
+        ("20newsgroups", "did you mean '20news'"),
+        ("penn", "Known: brown, enwiki-30m, text8, 20news, reuters"),
         (None, "Known"),
     ],
 )
@@ -355,7 +479,7 @@ def test_a_cache_that_cannot_be_written(server, tmp_path, monkeypatch):
 
 
 def test_not_everything_is_offered(server):
-    for name in ("text8", "enwiki-30m"):
+    for name in ("text8", "enwiki-30m", "20news", "reuters"):
         with pytest.raises(CorpusError, match=f"{name}: not found, and not offered for download"):
             et.load_dataset(name, download=True)
     assert server[1] == []

@@ -123,7 +123,7 @@ def test_iterators_do_not_disturb_one_another():
 
 @pytest.mark.parametrize(
     ("tokenizer", "unit"),
-    [("simple", "line"), *product(["whitespace", sentence], UNITS)],
+    [("simple", "line"), ("words", "line"), *product(["whitespace", sentence], UNITS)],
 )
 def test_every_cut_gives_the_same_units(tmp_path, tokenizer, unit):
     text = "\ufeffDon't stop -- \r\nthe “Bär” isn't\t\u2003well-known.\n\n  'tis\r\nno end"
@@ -136,7 +136,7 @@ def test_every_cut_gives_the_same_units(tmp_path, tokenizer, unit):
             assert list(corpus) == expected
 
 
-@pytest.mark.parametrize("tokenizer", ["whitespace", "simple", sentence])
+@pytest.mark.parametrize("tokenizer", ["whitespace", "simple", "words", sentence])
 @pytest.mark.parametrize("unit", UNITS)
 def test_line_ends_of_windows(tmp_path, tokenizer, unit):
     texts = ["a b\n\nc.\n", "a b\r\n\r\nc.\r\n"]

@@ -1,12 +1,19 @@
 """Arrow's splitting against slow, obvious Python."""
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentext.corpus.tokenizers import UNIT_END, check_tokenizer, tokenize, tokenizer_name
+from eigentext.corpus.tokenizers import (
+    NAMED,
+    UNIT_END,
+    check_tokenizer,
+    tokenize,
+    tokenizer_name,
+)
 from eigentext.errors import CorpusError, ParameterError
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"))
@@ -40,6 +47,24 @@ def test_simple_on_a_sentence():
     text = "'Tis the well-known \"state-of-the-art\" — isn't it? (Yes--no.)"
     expected = "' Tis the well-known \" state-of-the-art \" — isn't it ? ( Yes -- no . )"
     assert tokens(text, "simple") == expected.split(" ")
+
+
+@given(SIGNS | STABLE, st.booleans())
+def test_words_are_all_that_is_left(text, lines_are_units):
+    expected = [t for line in text.split("\n") for t in (*words_twin(line), UNIT_END)][:-1]
+    if not lines_are_units:
+        expected = [token for token in expected if token != UNIT_END]
+    assert tokens(text, "words", lines_are_units=lines_are_units) == expected
+
+
+def test_words_of_a_sentence():
+    text = "'Tis the well-known 2nd \"state-of-the-art\" — isn't it? I'm Óscar O''Hara (1990s), a_b"
+    expected = "Tis the well known nd state of the art isn't it I'm Óscar Hara"
+    assert tokens(text, "words") == expected.split(" ")
+    assert tokens("Ça\n1 2\n\nD'Artagnan’s", "words", lowercase=True, lines_are_units=True) == [
+        *("ça", UNIT_END, UNIT_END, UNIT_END, "d'artagnan’s")
+    ]
+    assert tokens("1 ''", "words") == tokens("", "words") == []
 
 
 def test_a_blank_after_the_end_of_the_text_is_never_seen():
@@ -76,13 +101,20 @@ def test_a_callable_must_return_strings():
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(ParameterError, match="whitespace"):
+    with pytest.raises(ParameterError, match="'whitespace', 'simple', 'words' or a function"):
         check_tokenizer("treebank")
 
 
 def test_names_for_the_record():
-    assert tokenizer_name("simple") == "simple"
+    assert [tokenizer_name(name) for name in NAMED] == ["whitespace", "simple", "words"]
     assert tokenizer_name(str.split).endswith("str.split")
+
+
+def words_twin(text: str) -> list[str]:
+    """Letters and marks, with single apostrophes inside; those of one letter are none."""
+    kept = (c if c in "'’" or unicodedata.category(c)[0] in "LM" else " " for c in text)
+    found = re.findall("[^ '’]+(?:['’][^ '’]+)*", "".join(kept))
+    return [word for word in found if len(word) > 1]
 
 
 def simple_twin(text: str) -> list[str]:

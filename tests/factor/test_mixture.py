@@ -8,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from eigentext import engine
-from eigentext.factor.mixture import ConditionalMixture, pair_scores
+from eigentext.factor.mixture import ConditionalMixture, pair_scores, posteriors, proportions
 
 
 def random_problem(seed, d=12, d2=9, m=5, dtype=np.float64):
@@ -93,3 +94,69 @@ def test_examples():
     module = sys.modules["eigentext.factor.mixture"]
     failed, tried = doctest.testmod(module)
     assert (failed, tried > 0) == (0, True)
+
+
+def sample(K=4, d=30, n=200, length=40, alpha=0.2, seed=0):
+    """Topics, proportions and documents."""
+    rng = np.random.default_rng(seed)
+    phi = rng.dirichlet(np.full(d, 0.2), K)
+    theta = rng.dirichlet(np.full(K, alpha), n)
+    return phi, theta, sp.csr_array(rng.multinomial(length, theta @ phi))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.7, 3.0])
+def test_proportions_are_the_maximum(alpha):
+    phi, _, X = sample(n=5)
+    prior = np.full(4, alpha) * [1, 2, 0.5, 1]
+    theta = proportions(X, phi, prior, n_iter=100_000)
+    for row, counts in zip(theta, X.toarray()):
+
+        def loss(a, counts=counts):
+            t = np.exp(a - np.logaddexp.reduce(a))
+            return -counts @ np.log(t @ phi) - prior @ np.log(t)
+
+        best = minimize(loss, np.zeros(4), tol=1e-12)
+        assert loss(np.log(row)) == pytest.approx(best.fun, abs=1e-3)
+
+
+def test_every_step_rises():
+    phi, _, X = sample(n=30)
+    prior = np.full(4, 0.3)
+
+    def objective(theta):
+        return (X.toarray() * np.log(theta @ phi)).sum() + (prior * np.log(theta)).sum()
+
+    values = [objective(proportions(X, phi, prior, n_iter=n, tol=0)) for n in range(12)]
+    assert (np.diff(values) > 0).all()
+
+
+def test_posterior_of_one_topic():
+    """Bayes' rule in probabilities, where they do not vanish."""
+    phi, _, X = sample(n=20, length=5)
+    phi = 0.99 * phi + 0.01 / 30
+    weights = np.array([0.4, 0.3, 0.2, 0.1])
+    joint = weights * np.prod(phi[None] ** X.toarray()[:, None, :], axis=2)
+    expected = joint / joint.sum(axis=1, keepdims=True)
+    found, logs = posteriors(X, phi, weights)
+    assert np.allclose(found, expected)
+    assert np.allclose(logs, np.log(joint.sum(axis=1)))
+    long = posteriors(X * 1000, phi, weights)[0]
+    assert np.allclose(long.sum(axis=1), 1)
+
+
+def test_posterior_of_what_no_topic_has():
+    phi, weights = np.array([[1.0, 0], [1, 0]]), np.array([0.3, 0.7])
+    found, logs = posteriors(np.array([[0, 1], [1, 0]]), phi, weights)
+    assert np.allclose(found, [[0.3, 0.7], [0.3, 0.7]])
+    assert logs[0] == -np.inf
+    assert abs(logs[1]) < 1e-12
+
+
+def test_a_word_of_no_topic_says_nothing():
+    phi, _, X = sample(n=50)
+    prior = np.full(4, 0.3)
+    more = sp.hstack([X, np.ones((50, 1), int)], "csr")
+    wider = proportions(more, np.pad(phi, ((0, 0), (0, 1))), prior, tol=0)
+    assert np.array_equal(wider, proportions(X, phi, prior, tol=0))
+    nothing = proportions(sp.csr_array([[0, 2]]), np.array([[1.0, 0], [1, 0]]), np.array([1, 3]))
+    assert nothing.tolist() == [[0.25, 0.75]]

@@ -66,6 +66,10 @@ NoCacheFlag = Annotated[bool, typer.Option("--no-cache", help="Keep no encoded t
 ErrorsOption = Annotated[
     Literal["strict", "replace"], typer.Option(help="What to do about bytes that are not UTF-8.")
 ]
+TokenizerOption = Annotated[
+    Literal["whitespace", "simple", "words"],
+    typer.Option(help="simple: parts words from signs; words: drops all but words of letters."),
+]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="Where to write.")]
 
 

@@ -1,8 +1,9 @@
 """`load_dataset`: corpora by name, from where people keep them.
 
-A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``nltk_data/`` and ``text/`` in it),
-then, if NLTK has it, in the folders of ``NLTK_DATA`` and NLTK's usual ones, then in eigentext's
-cache, which is laid out as ``EIGENTEXT_DATA`` is. Nothing is fetched unless asked for.
+A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``nltk_data/``, ``text/`` and
+``topics/`` in it), then, if NLTK has it, in the folders of ``NLTK_DATA`` and NLTK's usual ones,
+then in eigentext's cache, which is laid out as ``EIGENTEXT_DATA`` is. Nothing is fetched unless
+asked for.
 
 ========== =============================================== ======================================
 name       what                                            where in ``EIGENTEXT_DATA``
@@ -13,10 +14,16 @@ text8      Wikipedia of 2006 in lower case, one stream     text/text8, or its fi
            of words (GFDL)                                 tokens, text/text8-prefix.txt.xz
 enwiki-30m Wikipedia of 2015, cased, a paragraph a line,   text/enwiki-30m.tok.txt.xz
            30,000,010 tokens (CC BY-SA 3.0)
+20news     20 newsgroups by date: 11,314 and 7,532 posts,  topics/20news.jsonl.xz
+           each with its group
+reuters    Reuters-21578 by its "ModApte" split: 9,603 and topics/reuters21578.jsonl.xz
+           3,299 stories with lists of topics; for research
 ========== =============================================== ======================================
 """
 
 import difflib
+import json
+import lzma
 import os
 import re
 import sys
@@ -26,7 +33,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from eigentext import engine
 from eigentext.corpus.encoded import default_cache
@@ -34,6 +41,8 @@ from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError, ParameterError
 
 TaggedSentences = list[list[tuple[str, str]]]
+Label = TypeVar("Label")
+Split = Literal["train", "test", "all"]
 
 DOWNLOADS = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages"
 _NLTK = "nltk_data/"
@@ -42,9 +51,38 @@ _BROWN_FILE = re.compile(r"(?:.*/)?(c[a-r]\d\d)")
 _N_BROWN_FILES = 500
 _SECONDS = 30  # of silence, after which a download is given up
 # What a damaged, cut, foreign or encrypted archive raises, and text that is none.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(OSError, RuntimeError, ValueError),
+)
+# How lines of somebody else's begin, and what lines hold that say whose lines follow.
+_QUOTES = (">", "|", "In article", "Quoted from")
+_QUOTING = ("writes in", "writes:", "wrote:", "says:", "said:")
 
 
+@dataclass(frozen=True)
+class LabelledTexts(Generic[Label]):
+    """Documents with what people said they are about: three lists of one length."""
+
+    texts: list[str]
+    labels: list[Label]
+    ids: list[str]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"LabelledTexts({len(self)} texts)"
+
+
+@overload
+def load_dataset(
+    name: Literal["20news"], *, split: Split = "train", clean: bool = True, download: bool = False
+) -> LabelledTexts[str]: ...
+@overload
+def load_dataset(
+    name: Literal["reuters"], *, split: Split = "train", download: bool = False
+) -> LabelledTexts[list[str]]: ...
 @overload
 def load_dataset(
     name: str, *, tagged: Literal[False] = False, download: bool = False
@@ -53,8 +91,15 @@ def load_dataset(
 def load_dataset(
     name: str, *, tagged: Literal[True], download: bool = False
 ) -> TaggedSentences: ...
-def load_dataset(name: str, *, tagged: bool = False, download: bool = False) -> Any:
-    """A corpus by its name: "brown", "text8" or "enwiki-30m".
+def load_dataset(
+    name: str,
+    *,
+    tagged: bool = False,
+    split: str | None = None,
+    clean: bool | None = None,
+    download: bool = False,
+) -> Any:
+    """A corpus by its name: "brown", "text8", "enwiki-30m", "20news" or "reuters".
 
     Parameters
     ----------
@@ -63,6 +108,15 @@ def load_dataset(name: str, *, tagged: bool = False, download: bool = False) -> 
     tagged : bool
         Words with their tags, as the files have them (the part after a token's last slash), where
         the data set has tags: "brown".
+    split : "train", "test" or "all"
+        Which documents of "20news" (the earlier and the later posts) or "reuters" (the ModApte
+        split: LEWISSPLIT is TRAIN or TEST, and TOPICS is YES); by default those to train on.
+    clean : bool
+        For "20news": only what the writer of a post wrote to its readers (the default). Its header
+        goes, up to the first blank line; its last block after a line that is blank or of dashes, as
+        most are signatures; and lines that quote, or say who wrote what follows. These are the
+        rules of scikit-learn's ``remove=("headers", "footers", "quotes")``. Some posts are empty
+        then.
     download : bool
         Fetch what is found nowhere into eigentext's cache (``EIGENTEXT_CACHE``), where its terms
         and a plain address allow it: "brown", for non-commercial use, from NLTK's collection
@@ -76,6 +130,10 @@ def load_dataset(name: str, *, tagged: bool = False, download: bool = False) -> 
         ``[word for unit in corpus for word in unit]`` is its words as one stream.
     list of lists of (word, tag)
         With `tagged`: the same sentences.
+    LabelledTexts
+        For "20news" and "reuters": ``texts``, ``labels`` (a post's group; a story's list of topics,
+        often empty) and ``ids``, in the order of the file. A story is its title, a blank line,
+        and its body; some have neither.
 
     Raises
     ------
@@ -90,17 +148,27 @@ def load_dataset(name: str, *, tagged: bool = False, download: bool = False) -> 
     ['The', 'Fulton', 'County', 'Grand', 'Jury']
     >>> et.load_dataset("brown", tagged=True)[0][0]  # doctest: +SKIP
     ('The', 'at')
+    >>> news = et.load_dataset("20news", split="test")  # doctest: +SKIP
+    >>> len(news), news.labels[0], news.ids[0]  # doctest: +SKIP
+    (7532, 'alt.atheism', 'alt.atheism/53068')
     """
     dataset = _named(name)
     if tagged and not dataset.tagged:
         raise ParameterError(f"{name} has no tags; load it without tagged=True")
+    options = {"split": split, "clean": clean}
+    options = {option: value for option, value in options.items() if value is not None}
+    for option, value in options.items():
+        if option not in dataset.options:
+            raise ParameterError(f"{name} has no {option}; load it without {option}={value!r}")
+    if split not in (None, "train", "test", "all"):
+        raise ParameterError(f"split must be 'train', 'test' or 'all', not {split!r}")
     path = next(filter(os.path.exists, _candidates(dataset)), None)
     if path is None and download:
         path = _download(dataset)
     if path is None:
         raise _not_found(dataset)
     try:
-        content = dataset.read(path)
+        content = dataset.read(path, **options)
     except CorpusError:
         raise
     except _BROKEN as error:
@@ -157,12 +225,69 @@ def _read_stream(path: Path) -> TextCorpus:
     return TextCorpus(path, unit="stream")
 
 
+def _read_newsgroups(path: Path, split: Split = "train", clean: bool = True) -> LabelledTexts[str]:
+    posts = _records(path, "split", "group", "id", "text")
+    texts, labels, ids = [], [], []
+    for group, number, text in _of_split(split, posts):
+        texts.append(_message(text) if clean else text)
+        labels.append(sys.intern(group))
+        ids.append(f"{group}/{number}")  # a post sent to two groups may have one number
+    return LabelledTexts(texts, labels, ids)
+
+
+def _message(post: str) -> str:
+    """A post without its header, signature and quotations."""
+    _, _, body = post.partition("\n\n")
+    lines = body.strip().split("\n")
+    borders = [number for number, line in enumerate(lines) if not line.strip().strip("-")]
+    if borders and borders[-1] > 0:
+        body = "\n".join(lines[: borders[-1]])
+    return "\n".join(line for line in body.split("\n") if not _is_quotation(line))
+
+
+def _is_quotation(line: str) -> bool:
+    return line.startswith(_QUOTES) or any(phrase in line for phrase in _QUOTING)
+
+
+def _read_reuters(path: Path, split: Split = "train") -> LabelledTexts[list[str]]:
+    fields = ("lewissplit", "has_topics", "newid", "topics", "title", "body")
+    indexed = (
+        (use.lower(), *story)
+        for use, has_topics, *story in _records(path, *fields)
+        if has_topics == "YES"
+    )
+    texts, labels, ids = [], [], []
+    for number, topics, title, body in _of_split(split, indexed):
+        texts.append("\n\n".join(filter(None, (title, body))))
+        labels.append(list(map(sys.intern, topics)))
+        ids.append(number)
+    return LabelledTexts(texts, labels, ids)
+
+
+def _of_split(split: Split, documents: Iterator[tuple[Any, ...]]) -> Iterator[list[Any]]:
+    """The documents whose first field names the split, without that field."""
+    wanted = ("train", "test") if split == "all" else (split,)
+    return (document for part, *document in documents if part in wanted)
+
+
+def _records(path: Path, *fields: str) -> Iterator[tuple[Any, ...]]:
+    """These fields of each line, which is an object of JSON."""
+    with lzma.open(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = json.loads(line)
+                yield tuple(record[field] for field in fields)
+            except (ValueError, LookupError, TypeError) as error:
+                raise ValueError(f"line {number}: {error!r}") from error
+
+
 @dataclass(frozen=True)
 class _Dataset:
     name: str
     places: tuple[str, ...]  # in EIGENTEXT_DATA, the preferred one first
-    read: Callable[[Path], Any]
+    read: Callable[..., Any]
     tagged: bool = False
+    options: tuple[str, ...] = ()  # of load_dataset, that reading takes
     download: str = ""  # below DOWNLOADS; nothing where terms or form forbid it
 
 
@@ -178,6 +303,10 @@ _DATASETS = {
         ),
         _Dataset("enwiki-30m", ("text/enwiki-30m.tok.txt.xz",), TextCorpus),
         _Dataset("text8", ("text/text8", "text/text8-prefix.txt.xz"), _read_stream),
+        _Dataset(
+            "20news", ("topics/20news.jsonl.xz",), _read_newsgroups, options=("split", "clean")
+        ),
+        _Dataset("reuters", ("topics/reuters21578.jsonl.xz",), _read_reuters, options=("split",)),
     )
 }
 

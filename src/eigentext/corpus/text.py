@@ -44,7 +44,7 @@ class TextCorpus:
         Files may be plain or end in .gz, .bz2, .xz or .zst. Strings of a list are taken as files
         when they all name existing ones or look like names (no blank, and a slash or an ending),
         else as text; `kind` leaves nothing to guess.
-    tokenizer : "whitespace", "simple" or callable
+    tokenizer : "whitespace", "simple", "words" or callable
         See :mod:`eigentext.corpus.tokenizers`.
     lowercase : bool
         Lower the case of all text first.
@@ -153,7 +153,7 @@ class TextCorpus:
             return self._ready_tokens(block)
         lines_are_units = self.unit == "line" or (self.unit == "document" and not self.files)
         tokens = tokenize(
-            self._checked(block),
+            self.checked(block),
             self.tokenizer,
             lowercase=self.lowercase,
             lines_are_units=lines_are_units,
@@ -161,6 +161,25 @@ class TextCorpus:
         if block.ends_source and self.unit != "stream":
             tokens = pa.concat_arrays([tokens, string_array([UNIT_END])])
         return tokens
+
+    def checked(self, block: Block) -> bytes:
+        """The bytes of the block if they are text; else an error that names the line."""
+        data = block.data
+        bad, reason = data.find(b"\0"), "a NUL byte: a binary or UTF-16 file?"
+        if not data.isascii():
+            try:
+                data.decode()
+            except UnicodeDecodeError as error:
+                if bad < 0 or error.start < bad:
+                    bad, reason = error.start, f"byte 0x{data[error.start]:02x} is not UTF-8"
+        if bad < 0:
+            return data
+        if self.errors == "replace":
+            return data.decode(errors="replace").replace("\0", "\ufffd").encode()
+        raise CorpusError(
+            f"{self._place(block, bad)}: {reason}; convert it to UTF-8 (iconv -t UTF-8) "
+            "or read it with errors='replace' (--errors replace)"
+        )
 
     # Private steps.
 
@@ -181,25 +200,6 @@ class TextCorpus:
         end = [] if self.unit == "stream" else [UNIT_END]
         tokens = string_array(token for unit in units for token in (*unit, *end))
         return pc.utf8_lower(tokens) if self.lowercase else tokens
-
-    def _checked(self, block: Block) -> bytes:
-        """The bytes of the block if they are text; else an error that names the line."""
-        data = block.data
-        bad, reason = data.find(b"\0"), "a NUL byte: a binary or UTF-16 file?"
-        if not data.isascii():
-            try:
-                data.decode()
-            except UnicodeDecodeError as error:
-                if bad < 0 or error.start < bad:
-                    bad, reason = error.start, f"byte 0x{data[error.start]:02x} is not UTF-8"
-        if bad < 0:
-            return data
-        if self.errors == "replace":
-            return data.decode(errors="replace").replace("\0", "\ufffd").encode()
-        raise CorpusError(
-            f"{self._place(block, bad)}: {reason}; convert it to UTF-8 (iconv -t UTF-8) "
-            "or read it with errors='replace' (--errors replace)"
-        )
 
     def _place(self, block: Block, position: int) -> str:
         if block.source:

@@ -5,7 +5,9 @@ holds. So one flat split keeps the boundaries, and a block may be cut at any bla
 
 ``"whitespace"`` splits at Unicode blanks, as ``str.split`` does. ``"simple"`` also parts words
 (letters, digits, underscores; one apostrophe or hyphen at a time inside) from every other sign:
-``\w+(?:['’-]\w+)*|['’-]+|[^\w\s]``. A callable takes one line and returns its tokens.
+``\w+(?:['’-]\w+)*|['’-]+|[^\w\s]``. ``"words"`` keeps nothing but words: two or more letters
+(with their marks; one apostrophe at a time inside). Digits and signs are dropped, and part words
+as blanks do. A callable takes one line and returns its tokens.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,15 +28,18 @@ _SIMPLE = (
     (r"([\s\pZ]|^)(['’\-])([\pL\pM\pN_])", r"\1\2 \3"),  # and an apostrophe or hyphen that begins
     (r"([\pL\pM\pN_])(['’\-])([\s\pZ]|$)", r"\1 \2\3"),  # or ends a word.
 )
+# For "words": what is no letter, nor one apostrophe. Those at the ends of words are trimmed later.
+_NO_LETTERS = r"[^\s\pZ\pL\pM'’\x00]+|['’]{2,}"
 _SEPARATORS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")  # ASCII blanks to Unicode, not to Arrow
-NAMED = ("whitespace", "simple")
+NAMED = ("whitespace", "simple", "words")
 
 
 def check_tokenizer(tokenizer: Tokenizer) -> None:
     """Refuse what is neither a known name nor callable."""
     if not callable(tokenizer) and tokenizer not in NAMED:
         raise ParameterError(
-            f"tokenizer must be 'whitespace', 'simple' or a function of one line, not {tokenizer!r}"
+            "tokenizer must be 'whitespace', 'simple', 'words' or a function of one line, "
+            f"not {tokenizer!r}"
         )
 
 
@@ -64,6 +69,8 @@ def tokenize(
     if tokenizer == "simple":
         for sign, parted in _SIMPLE:
             text = pc.replace_substring_regex(text, sign, parted)
+    elif tokenizer == "words":
+        text = pc.replace_substring_regex(text, _NO_LETTERS, " ")
     if lines_are_units and b"\n" in data:
         text = pc.replace_substring(text, "\n", f" {UNIT_END} ")
     # Arrow's splitting at ASCII blanks takes half the time; where it differs, str.split is the law.
@@ -72,7 +79,8 @@ def tokenize(
     tokens = split(text).values
     # Blanks at the start of a text give an empty first token.
     start = int(tokens[0].as_py() == "")
-    return tokens.slice(start, len(tokens) - 1 - start)
+    tokens = tokens.slice(start, len(tokens) - 1 - start)
+    return _words_among(tokens) if tokenizer == "words" else tokens
 
 
 def checked_tokens(tokens: Iterable[str], where: str) -> list[str]:
@@ -98,6 +106,13 @@ def string_array(tokens: Iterable[str]) -> pa.LargeStringArray:
 def _one_string(data: bytes) -> pa.LargeStringArray:
     offsets = np.array([0, len(data)], np.int64)
     return pa.LargeStringArray.from_buffers(1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def _words_among(tokens: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Tokens of letters and apostrophes without outer apostrophes, where two letters are left."""
+    tokens = pc.utf8_trim(tokens, "'’")
+    long_enough = pc.greater(pc.utf8_length(tokens), 1)
+    return tokens.filter(pc.or_(long_enough, pc.equal(tokens, UNIT_END)))
 
 
 def _call(

@@ -1,6 +1,8 @@
 """How good is it? Scores of fitted models, on data that other tools are scored on too."""
 
 from eigentext.evaluate.analogies import Accuracy, AnalogyResult, analogies
+from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
+from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.readers import (
     Pair,
     Question,
@@ -14,10 +16,15 @@ from eigentext.evaluate.similarity import SimilarityResult, similarity
 __all__ = [
     "Accuracy",
     "AnalogyResult",
+    "CoherenceResult",
+    "CompletionResult",
     "Pair",
     "Question",
     "SimilarityResult",
     "analogies",
+    "coherence",
+    "completion_perplexity",
+    "distinct_words",
     "half",
     "kind_of",
     "read_pairs",

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext import engine
+from eigentext.factor.products import sparse_times
 
 _BLOCKS = 16  # tasks of a pass
 
@@ -79,6 +80,61 @@ class ConditionalMixture:
             return expect_rows(C.indptr, C.indices, C.data, r, s, ratios, left, *block)
 
         return ratios, left, float(sum(_run(work, C.indptr, C.nnz)))
+
+
+def proportions(
+    X: Any,
+    phi: np.ndarray,
+    alpha: np.ndarray,
+    *,
+    n_iter: int = 200,
+    tol: float = 1e-6,
+    dtype: Any = np.float64,
+) -> np.ndarray:
+    r"""Each row's proportions :math:`\theta`, (n, K), of fixed distributions phi, (K, d), by EM.
+
+    They maximise :math:`\sum_w x_w \log \sum_k \theta_k \phi_{kw} + \sum_k \alpha_k \log \theta_k`,
+    a concave function: the posterior's mode under a Dirichlet(:math:`\alpha`) prior in the softmax
+    basis, which exists for :math:`\alpha_k < 1` too (MacKay, *Choice of basis for Laplace
+    approximation*, 1998). EM ends when a step gains `tol` for each token. A row of nothing gets the
+    prior's mean.
+    """
+    mixture, s = ConditionalMixture(X, dtype), np.ascontiguousarray(phi.T, dtype)
+    prior = alpha.astype(dtype)
+    start = alpha / alpha.sum() if alpha.any() else np.full(len(phi), 1 / len(phi))
+    theta = np.tile(start.astype(dtype), (X.shape[0], 1))
+    gain, before = tol * float(X.sum()), -np.inf
+    for _ in range(n_iter):
+        expected, _, total = mixture.expect(theta, s, right=False)
+        if tol > 0:
+            if prior.any():
+                total += float((np.log(theta[:, prior > 0]) @ prior[prior > 0]).sum())
+            if not total - before > gain:  # -inf stays -inf
+                break
+            before = total
+        expected += prior
+        sums = expected.sum(axis=1, keepdims=True)
+        np.divide(expected, sums, out=theta, where=sums > 0)
+    return theta
+
+
+def posteriors(X: Any, phi: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""The posterior, (n, K), of the one distribution that all of a row is from; log-likelihoods.
+
+    That is :math:`r_k \propto w_k \prod_w \phi_{kw}^{x_w}`, or the prior where no k is possible.
+    """
+    with np.errstate(divide="ignore"):
+        logs, prior = np.ascontiguousarray(np.log(phi).T), np.log(weights)
+    scores = sparse_times(sp.csr_array(X).astype(np.float64), logs) + prior
+    best = scores.max(axis=1, keepdims=True)
+    impossible = best[:, 0] == -np.inf
+    scores[impossible] = prior
+    best[impossible] = 0.0
+    scores = np.exp(scores - best)
+    sums = scores.sum(axis=1, keepdims=True)
+    likelihoods = (best + np.log(sums))[:, 0]
+    likelihoods[impossible] = -np.inf
+    return scores / sums, likelihoods
 
 
 def pair_scores(fs: np.ndarray, gs: np.ndarray, r: np.ndarray, s: np.ndarray) -> np.ndarray:

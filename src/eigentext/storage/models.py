@@ -13,10 +13,12 @@ _READERS = {
     "eigentext.bigram": ("eigentext.sequences", "BigramModel"),
     "eigentext.clusters": ("eigentext.words", "WordClusters"),
     "eigentext.cooccurrence": ("eigentext.moments", "CooccurrenceMoments"),
+    "eigentext.documents": ("eigentext.moments", "DocumentMoments"),
     "eigentext.eigentokens": ("eigentext.words", "Eigentokens"),
     "eigentext.hmm": ("eigentext.sequences", "HMM"),
     "eigentext.kneser-ney": ("eigentext.sequences", "KneserNey"),
     "eigentext.ngrams": ("eigentext.moments", "NgramMoments"),
+    "eigentext.topics": ("eigentext.topics", "TopicModel"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }
 

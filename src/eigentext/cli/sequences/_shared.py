@@ -9,9 +9,6 @@ from eigentext.cli._console import Watch, peak_memory, print_json, printer
 from eigentext.errors import EigentextError
 
 MinCountOption = Annotated[int, typer.Option(min=1, help="Rarer words share one symbol.")]
-TokenizerOption = Annotated[
-    Literal["whitespace", "simple"], typer.Option(help="simple: parts words from signs.")
-]
 LowercaseFlag = Annotated[bool, typer.Option("--lowercase", help="Lower the case.")]
 UnitOption = Annotated[
     Literal["line", "document", "stream"],

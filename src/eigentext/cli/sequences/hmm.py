@@ -18,6 +18,7 @@ from eigentext.cli._console import (
     OutputOption,
     QuietFlag,
     ThreadsOption,
+    TokenizerOption,
     check_model_path,
     check_no_input,
     inputs,
@@ -31,7 +32,6 @@ from eigentext.cli._console import (
 )
 from eigentext.cli.sequences._shared import (
     LowercaseFlag,
-    TokenizerOption,
     UnitOption,
     reading_of,
     report_fit,

@@ -16,6 +16,7 @@ from eigentext.cli._console import (
     OutputOption,
     QuietFlag,
     ThreadsOption,
+    TokenizerOption,
     check_model_path,
     check_no_input,
     inputs,
@@ -25,7 +26,6 @@ from eigentext.cli._console import (
 from eigentext.cli.sequences._shared import (
     LowercaseFlag,
     MinCountOption,
-    TokenizerOption,
     UnitOption,
     report_fit,
 )

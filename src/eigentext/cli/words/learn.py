@@ -17,6 +17,7 @@ from eigentext.cli._console import (
     OutputOption,
     QuietFlag,
     ThreadsOption,
+    TokenizerOption,
     check_model_path,
     check_no_input,
     inputs,
@@ -50,9 +51,7 @@ def fit(
     weighting: Annotated[
         Literal["flat", "distance"], typer.Option(help="distance: a pair counts 1/distance.")
     ] = "distance",
-    tokenizer: Annotated[
-        Literal["whitespace", "simple"], typer.Option(help="simple: parts words from signs.")
-    ] = "whitespace",
+    tokenizer: TokenizerOption = "whitespace",
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower the case.")] = False,
     unit: Annotated[
         Literal["line", "document", "stream"], typer.Option(help="What a window never leaves.")

@@ -1,0 +1,204 @@
+"""What a document is, in each of the forms in which documents come.
+
+A document is a string of a list, a list of tokens, a file, a line (of a :class:`TextCorpus` that
+was told so), or a row of a matrix of counts. Documents without words are documents too: an empty
+string, list, file or row counts. Only lines without tokens are none, as a file's last line end may
+or may not begin one.
+"""
+
+import os
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext import engine
+from eigentext.corpus.encoded import END, EncodedCorpus
+from eigentext.corpus.readers import read_blocks
+from eigentext.corpus.symbols import INTEGERS, UNKNOWN
+from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.tokenizers import NAMED, UNIT_END
+from eigentext.corpus.vocabulary import Vocabulary
+from eigentext.errors import CorpusError
+
+MATRIX = "matrix"  # options["tokenizer"] of words that are columns
+Place = tuple[str, int]  # a file and the line in it, 0 for all; or none, and the place in a list
+_BATCH = 1 << 25  # characters
+_TEXT = {"tokenizer": "words", "lowercase": True, "unit": "document"}
+
+
+def is_matrix(X: Any) -> bool:
+    """Whether these are documents by their counts: numbers, as a matrix or rows of them."""
+    if sp.issparse(X):
+        return True
+    if isinstance(X, (list, tuple)):
+        rows = (row for row in X if isinstance(row, (list, tuple, np.ndarray)) and len(row))
+        row = next(rows, None)
+        return row is not None and isinstance(row[0], Real)
+    return hasattr(X, "__array__") and np.asarray(X).dtype.kind in "biufc"
+
+
+def checked_matrix(X: Any) -> Any:
+    """A CSR copy with sorted columns and no zeros, if its counts are finite and none negative.
+
+    Examples
+    --------
+    >>> checked_matrix([[1, 0, 2], [0, 0, 0]]).toarray()
+    array([[1, 0, 2],
+           [0, 0, 0]])
+    """
+    if not sp.issparse(X):
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise CorpusError(
+                f"rows that are no matrix ({error}); give rows of one length, or lists of words"
+            ) from error
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise CorpusError(
+            f"an array of shape {X.shape} and type {X.dtype}; "
+            "give a matrix of counts, with a row for each document and a column for each word"
+        )
+    if 0 in X.shape:
+        raise CorpusError(f"a matrix of {X.shape[0]} documents and {X.shape[1]} words; give some")
+    dtype = np.float64 if X.dtype.kind == "f" else np.result_type(X.dtype, np.int32)
+    counts = sp.csr_array(X, dtype=dtype, copy=True)
+    counts.sum_duplicates()
+    wrong = np.flatnonzero(~((counts.data >= 0) & (counts.data < np.inf)))
+    if len(wrong):
+        row = np.searchsorted(counts.indptr, wrong[0], side="right") - 1
+        raise CorpusError(
+            f"row {row}, column {counts.indices[wrong[0]]}: {counts.data[wrong[0]]} is no count; "
+            "counts are finite and 0 or more"
+        )
+    counts.eliminate_zeros()
+    return counts
+
+
+def as_documents(X: Any, options: dict[str, Any] | None = None) -> TextCorpus | EncodedCorpus:
+    """Strings, token lists, files or a corpus, as a corpus whose units are the documents.
+
+    Strings are split by the tokenizer "words", in lower case, and token lists taken as they are;
+    or both as `options`, those of the fitted corpus, say. A corpus stays as it is.
+    """
+    if isinstance(X, (TextCorpus, EncodedCorpus)):
+        if X.options["unit"] == "stream":
+            raise CorpusError("a stream has no documents; read it with unit='line' or 'document'")
+        if X.options["tokenizer"] == INTEGERS:
+            raise CorpusError("documents of integers; give a matrix of counts, or words")
+        return X
+    if isinstance(X, (str, os.PathLike)):
+        return _files(X, options)
+    if not isinstance(X, (list, tuple)):
+        X = X.tolist() if hasattr(X, "tolist") else X  # arrays and columns of tables
+        X = list(X) if hasattr(X, "__iter__") else [X]
+    if X and isinstance(X[0], (list, tuple)):
+        lowercase = options["lowercase"] if options else False
+        return TextCorpus(X, kind="tokens", lowercase=lowercase, unit="document")
+    corpus = TextCorpus(X, **_reading(options or _TEXT))
+    if corpus.texts:
+        corpus.unit = "document"  # lines are documents in files alone
+    return corpus
+
+
+def document_ids(corpus: TextCorpus | EncodedCorpus, vocabulary: Vocabulary) -> np.ndarray:
+    """All documents as one array of ids: `UNKNOWN` (-2) for words outside, `END` (-1) after each.
+
+    Examples
+    --------
+    >>> words = Vocabulary(["ate", "ham"], [2, 1])
+    >>> document_ids(as_documents(["I ate.", "", "Ham"]), words).tolist()
+    [0, -1, -1, 1, -1]
+    """
+
+    def ids_of(words: list[str]) -> np.ndarray:
+        ids = vocabulary.ids_of(words)
+        ids[ids < 0] = UNKNOWN
+        return ids
+
+    def encode_block(block: Any) -> np.ndarray:
+        column = corpus.tokens_of(block).dictionary_encode()
+        words = column.dictionary.to_pylist()
+        ids = ids_of(words)
+        if UNIT_END in words:
+            ids[words.index(UNIT_END)] = END
+        return ids[column.indices.to_numpy()]
+
+    if isinstance(corpus, EncodedCorpus):
+        # END is numpy's name for the last place; the last END of all ends no document.
+        ids = np.append(ids_of(corpus.words), np.int32(END))[corpus.tokens[:-1]]
+    else:
+        ids = np.concatenate(list(engine.current().map(encode_block, corpus.blocks())))
+    if corpus.options["unit"] == "line" and corpus.options["tokenizer"] != "none":
+        ids = ids[(ids != END) | (np.append(END, ids[:-1]) != END)]  # lines without tokens
+    return ids
+
+
+def in_batches(corpus: TextCorpus) -> Iterator[tuple[list[Place], TextCorpus]]:
+    """Some documents at a time, as people read them: a corpus of texts, and where each is from.
+
+    Of the lines of files only blank ones are passed over: one without words has its place here.
+
+    Examples
+    --------
+    >>> [(places, part)] = in_batches(as_documents(["I ate.", "", "Ham"]))
+    >>> places
+    [('', 0), ('', 1), ('', 2)]
+    >>> part.texts
+    ['I ate.', '', 'Ham']
+    """
+    in_memory = corpus.texts or corpus.token_lists
+    documents = _texts_of_files(corpus) if corpus.files else enumerate(in_memory)
+    options = {"tokenizer": corpus.tokenizer, "lowercase": corpus.lowercase, "unit": "document"}
+    options["kind"] = "tokens" if corpus.token_lists else "texts"
+    places, texts, size = [], [], 0
+    for place, text in documents:
+        places.append(place if corpus.files else ("", place))
+        texts.append(text)
+        size += 100 + len(text)
+        if size >= _BATCH:
+            yield places, TextCorpus(texts, **options)
+            places, texts, size = [], [], 0
+    if texts:
+        yield places, TextCorpus(texts, **options)
+
+
+def _texts_of_files(corpus: TextCorpus) -> Iterator[tuple[Place, str]]:
+    for file in corpus.files:
+        texts = (corpus.checked(block).decode() for block in read_blocks(file, whole_lines=True))
+        if corpus.unit == "document":
+            yield (str(file), 0), "".join(texts)
+            continue
+        before = 0
+        for text in texts:
+            for number, line in enumerate(text.split("\n"), start=before + 1):
+                if line.strip():
+                    yield (str(file), number), line
+            before += text.count("\n")
+
+
+def _files(paths: Any, options: dict[str, Any] | None) -> TextCorpus:
+    try:
+        corpus = TextCorpus(paths, **_reading(options or _TEXT))
+    except CorpusError as error:
+        raise CorpusError(f"{error} (documents are a list of strings)") from error
+    if options is None and len(corpus.files) == 1:
+        raise CorpusError(
+            f"{corpus.files[0]}: one file is one document; give TextCorpus(path, unit='line') "
+            "if each line is one, or more files"
+        )
+    return corpus
+
+
+def _reading(options: dict[str, Any]) -> dict[str, Any]:
+    """How to read text as it was read before."""
+    name = options["tokenizer"]
+    if name not in NAMED:
+        learned = "lists of tokens" if name == "none" else f"text that {name} split"
+        raise CorpusError(
+            f"text given, but the words learned from were {learned}; give lists of tokens, "
+            "or a TextCorpus with its tokenizer"
+        )
+    return {option: options[option] for option in _TEXT}

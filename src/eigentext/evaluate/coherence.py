@@ -1,0 +1,165 @@
+r"""Coherence: do the top words of a topic occur in the same documents?
+
+With :math:`D(a)` the documents that have the word a, :math:`D(a, b)` those that have both, n all
+documents and :math:`p = D / n`, a pair of top words has the coherence
+
+.. math:: \mathrm{NPMI}(a, b) = \log \frac{p(a, b)}{p(a)\,p(b)} \Bigm/ -\log p(a, b)
+
+(Bouma 2009; for topics Lau et al. 2014): -1 where the two never meet, 0 where they are independent,
+1 where they are always together; or, for a word b after a word a in the list,
+
+.. math:: \mathrm{UMass}(a, b) = \log \frac{D(a, b) + 1}{D(a)}
+
+(Mimno et al. 2011). A topic's coherence is the mean over its pairs: Mimno's sum, divided by their
+number. High coherence alone is no praise: one odd document posted ten times makes a perfect topic,
+and so do the same words in every topic; see :func:`distinct_words` and
+:func:`completion_perplexity`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from eigentext.corpus import Vocabulary
+from eigentext.corpus.documents import checked_matrix
+from eigentext.errors import ParameterError
+
+Measure = Literal["npmi", "umass"]
+
+
+@dataclass(frozen=True, repr=False)
+class CoherenceResult:
+    """The coherence of each topic, nan where it has no pair of known words, and their mean."""
+
+    measure: Measure
+    mean: float
+    topics: list[float]
+    n_pairs: int
+    n_documents: int
+    missing: list[str]  # top words that no document has
+
+    def __str__(self) -> str:
+        name = {"npmi": "NPMI", "umass": "UMass"}[self.measure]
+        missing = f"; missing words: {len(self.missing):,}" if self.missing else ""
+        return (
+            f"{name} {self.mean:.3f} over {len(self.topics):,} topics "
+            f"({self.n_pairs:,} pairs, {self.n_documents:,} documents){missing}"
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, where nan is None."""
+        topics = [None if math.isnan(x) else x for x in self.topics]
+        return asdict(self) | {
+            "mean": None if math.isnan(self.mean) else self.mean,
+            "topics": topics,
+        }
+
+
+def coherence(
+    top_words: Sequence[Sequence[str]],
+    documents: Any,
+    *,
+    measure: Measure = "npmi",
+    words: Sequence[str] | None = None,
+) -> CoherenceResult:
+    """How often top words of a topic share documents.
+
+    Parameters
+    ----------
+    top_words : list of lists of str
+        The top words of each topic, the first one first; all of them are used.
+    documents : DocumentMoments, or array or scipy sparse matrix of shape (n, d)
+        The reference: documents, or counts of words in them. That a word is there counts, not how
+        often.
+    measure : "npmi" or "umass"
+        As above. NPMI does not depend on the order of the words.
+    words : list of str
+        The names of a matrix's columns.
+
+    Examples
+    --------
+    >>> from eigentext.evaluate import coherence
+    >>> counts = [[3, 1, 0], [1, 2, 0], [0, 0, 1], [0, 1, 1]]
+    >>> result = coherence([["tea", "cup"], ["tea", "ox"]], counts, words=["tea", "cup", "ox"])
+    >>> print(result)
+    NPMI -0.292 over 2 topics (2 pairs, 4 documents)
+    >>> [round(topic, 3) for topic in result.topics]
+    [0.415, -1.0]
+    """
+    if measure not in ("npmi", "umass"):
+        raise ParameterError(f"measure must be 'npmi' or 'umass', not {measure!r}")
+    asked = [_topic(topic, number) for number, topic in enumerate(top_words)]
+    every = sorted({word for topic in asked for word in topic})
+    vocabulary, counts, times, n_documents = _reference(documents, words)
+    known = [word for word in every if word in vocabulary]
+    has = (counts[:, vocabulary.ids_of(known)] > 0).astype(np.int64).tocsc()
+    there = has.T @ times  # D(a)
+    place = {word: column for column, word in enumerate(known) if there[column]}
+    topics, n_pairs = [], 0
+    for topic in asked:
+        columns = [place[word] for word in topic if word in place]
+        scores = _pair_scores(has[:, columns], times, n_documents, measure)
+        n_pairs += len(scores)
+        topics.append(float(scores.mean()) if len(scores) else math.nan)
+    missing = [word for word in every if word not in place]
+    defined = [x for x in topics if not math.isnan(x)]
+    mean = float(np.mean(defined)) if defined else math.nan
+    return CoherenceResult(measure, mean, topics, n_pairs, n_documents, missing)
+
+
+def distinct_words(top_words: Sequence[Sequence[str]]) -> float:
+    """The share of distinct words among the top words of all topics: 1 if no two share a word.
+
+    Examples
+    --------
+    >>> distinct_words([["tea", "cup"], ["tea", "ox"]])
+    0.75
+    """
+    every = [word for number, topic in enumerate(top_words) for word in _topic(topic, number)]
+    if not every:
+        raise ParameterError("there are no top words; give a list of words for each topic")
+    return len(set(every)) / len(every)
+
+
+def _reference(documents: Any, words: Any) -> tuple[Vocabulary, Any, np.ndarray, int]:
+    """Words, counts of distinct documents, how often each one occurred, and how many there are."""
+    if hasattr(documents, "vocabulary"):
+        return documents.vocabulary, documents.counts, documents.times, documents.n_documents
+    counts = checked_matrix(documents)
+    n, d = counts.shape
+    if words is None or len(words) != d:
+        named = "no words" if words is None else f"{len(words)} words"
+        raise ParameterError(
+            f"documents are a matrix of {d} columns with {named}; give words=, their names"
+        )
+    return Vocabulary(words, np.zeros(d)), counts, np.ones(n, np.int64), n
+
+
+def _pair_scores(has: Any, times: np.ndarray, n: int, measure: Measure) -> np.ndarray:
+    """Of each pair of columns a < b."""
+    D = (has.T @ has.multiply(times[:, None])).toarray()
+    a, b = np.triu_indices(len(D), 1)
+    both, one, other = D[a, b].astype(float), D[a, a], D[b, b]
+    if measure == "umass":
+        return np.log((both + 1) / one)
+    scores = np.full(len(both), -1.0)  # never together
+    scores[both == n] = 1.0  # always together: 0 / 0, but 1 for all p(a, b) = p(a) = p(b) < 1
+    usual = (both > 0) & (both < n)
+    both, one, other = both[usual], one[usual], other[usual]
+    scores[usual] = np.log(both * n / (one * other)) / -np.log(both / n)
+    return scores
+
+
+def _topic(topic: Sequence[str], number: int) -> list[str]:
+    if isinstance(topic, str):
+        raise ParameterError(f"topic {number} is a string; give a list of words for each topic")
+    topic = list(topic)
+    if repeated := {word for word in topic if topic.count(word) > 1}:
+        raise ParameterError(f"topic {number} has {min(repeated)!r} twice; top words are distinct")
+    return topic

@@ -1,0 +1,332 @@
+r"""Decomposing a symmetric tensor, :math:`T = \sum_i \lambda_i\, v_i \otimes v_i \otimes v_i`.
+
+Seed 004, after Anandkumar et al. (2012). T is small and dense, K x K x K; what the solvers need of
+it is :math:`T(I, x, x) = \sum_{jk} T_{\cdot jk} x_j x_k`, for many x at once one matrix product.
+Where the :math:`v_i` are orthonormal (see :mod:`eigentext.factor.whiten`),
+
+.. math:: x \leftarrow T(I, x, x) \,/\, \|T(I, x, x)\|
+
+squares the ratio of any two :math:`\lambda_i \langle v_i, x\rangle` at every step, so that it
+converges quadratically, to the :math:`v_i` where that product is largest.
+
+:func:`tensor_power`
+    the seed's box: power iteration from random starts, the best
+    :math:`f_T(v) = T(v, v, v) = \lambda` is taken off T, and so on.
+:func:`simultaneous_diagonalization`
+    the orthogonal V in which all slices :math:`T_{\cdot\cdot k}` are as diagonal as can be.
+
+Both find the sign too: :math:`\lambda_i > 0`.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from eigentext import engine
+from eigentext.errors import ParameterError
+
+Map = Callable[[np.ndarray], np.ndarray]
+_SETTLED = 0.1  # a start whose steps are so short has chosen where it goes
+_NOTHING = 1e-8  # of the largest weight: no more than rounding
+
+
+def tensor_power(
+    T: Any,
+    rank: int,
+    *,
+    n_restarts: int = 10,
+    n_iter: int = 100,
+    tol: float = 1e-10,
+    polish: bool = True,
+    random_state: int | np.random.Generator | None = 0,
+    return_diagnostics: bool = False,
+) -> Any:
+    """The robust tensor power method: power iteration from many starts, with deflation.
+
+    Parameters
+    ----------
+    T : array, shape (K, K, K)
+        Symmetric, and nearly orthogonal: the whitened third moment.
+    rank : int
+        The number of components, at most K.
+    n_restarts : int
+        Random starts of each component, iterated side by side. (Starts at eigenvectors of a random
+        contraction of T, and three times as many, did not find more under noise.)
+    n_iter : int
+        Most steps of the starts, of the best of them, and of the polish.
+    tol : float
+        A vector has converged when a step moves it by less.
+    polish : bool
+        Whether to end with power steps of all vectors, each on T less all the others, so that the
+        order of deflation leaves no trace. What stands still then is a stationary point of
+        :func:`minimize_tensor`. Undone if it does not bring T nearer.
+    random_state : int or Generator
+        For the starts.
+    return_diagnostics : bool
+        Whether to return a dictionary too: "residual" (the norm of what is left, as part of T's),
+        "found" (weights above rounding), "polish_steps" (0 if undone), and of each stage in turn
+        "values" (f of all starts when the best was chosen), "steps" (how far each step moved
+        that one) and "converged".
+
+    Returns
+    -------
+    weights : array, shape (rank,)
+        Falling; one of nearly 0 found nothing.
+    vectors : array, shape (rank, K)
+        Unit rows v_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigentext.factor import tensor_power
+    >>> v = np.array([[0.6, 0.8], [0.8, -0.6]])
+    >>> T = np.einsum("r,ri,rj,rk->ijk", [2.0, 1.0], v, v, v)
+    >>> weights, vectors = tensor_power(T, 2)
+    >>> weights.round(6), vectors.round(6)
+    (array([2., 1.]), array([[ 0.6,  0.8],
+           [ 0.8, -0.6]]))
+    """
+    T = SymmetricTensor(checked_tensor(T, rank))
+    if n_restarts < 1 or n_iter < 1:
+        raise ParameterError("n_restarts and n_iter must be 1 or more")
+    rng = np.random.default_rng(random_state)
+    weights, vectors, stages = np.empty(0), np.empty((0, T.size)), []
+    # One BLAS thread: see eigentext.factor.products on equal bits.
+    with (
+        threadpool_limits(limits=1, user_api="blas"),
+        engine.phase("factor", rank, "components") as advance,
+    ):
+        for _ in range(rank):
+            X = _unit(rng.standard_normal((n_restarts, T.size)))
+            rest = partial(_deflated, T, weights, vectors)
+            weight, vector, stage = _best_of(rest, X, n_iter, tol)
+            weights, vectors = np.append(weights, weight), np.vstack([vectors, vector])
+            stages.append(stage)
+            advance(1)
+        found = weights > _NOTHING * max(weights.max(), 0.0)
+        polish_steps = 0
+        if polish and found.any():
+            steps = _polish(T, weights[found], vectors[found], n_iter, tol)
+            weights[found], vectors[found], polish_steps = steps
+        weights, vectors = falling(weights, vectors)
+        diagnostics = {
+            "residual": relative_residual(T, weights, vectors),
+            "found": int(found.sum()),
+            "polish_steps": polish_steps,
+            "values": [values for values, _ in stages],
+            "steps": [steps for _, steps in stages],
+            "converged": [bool(steps[-1] < tol) for _, steps in stages],
+        }
+    return (weights, vectors, diagnostics) if return_diagnostics else (weights, vectors)
+
+
+def simultaneous_diagonalization(
+    T: Any,
+    rank: int,
+    *,
+    n_iter: int = 100,
+    tol: float = 1e-8,
+    random_state: int | np.random.Generator | None = 0,
+    return_diagnostics: bool = False,
+) -> Any:
+    r"""The orthogonal V in which all slices of T are diagonal, by Jacobi rotations.
+
+    A slice, or any contraction, is :math:`T(I, I, g) = \sum_i \lambda_i \langle v_i, g\rangle\,
+    v_i v_i^\top`: the eigenvectors of one with a random g are the start. Where two of its
+    eigenvalues are close, noise mixes their vectors; the K slices together leave no two alike.
+    Faster than :func:`tensor_power`, and nearer to the truth where T is orthogonal but for noise.
+    Where the model itself is only roughly true, as of real text, vectors forced to be orthogonal
+    may come out with weights of nearly 0.
+
+    Parameters
+    ----------
+    T : array, shape (K, K, K)
+        Symmetric, and nearly orthogonal.
+    rank : int
+        The number of components, at most K; if less, T is first cut to the `rank` dimensions
+        where most of it is.
+    n_iter : int
+        Most sweeps over all pairs of axes.
+    tol : float
+        The sweeps end after one whose rotations all had a smaller sine. Where T is orthogonal
+        they converge quadratically, and its square is what is left.
+    random_state : int or Generator
+        For g.
+    return_diagnostics : bool
+        Whether to return a dictionary too: "residual" as in :func:`tensor_power`, "sweeps",
+        "converged".
+
+    Returns
+    -------
+    weights : array, shape (rank,)
+        Falling.
+    vectors : array, shape (rank, K)
+        Orthonormal rows v_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigentext.factor import simultaneous_diagonalization
+    >>> v = np.array([[0.6, 0.8], [0.8, -0.6]])
+    >>> T = np.einsum("r,ri,rj,rk->ijk", [2.0, 1.0], v, v, v)
+    >>> weights, vectors = simultaneous_diagonalization(T, 2)
+    >>> weights.round(6), vectors.round(6)
+    (array([2., 1.]), array([[ 0.6,  0.8],
+           [ 0.8, -0.6]]))
+    """
+    from eigentext.factor._tensor_kernels import jacobi_sweep
+
+    T = checked_tensor(T, rank)
+    rng = np.random.default_rng(random_state)
+    K = len(T)
+    with threadpool_limits(limits=1, user_api="blas"):
+        if rank < K:
+            slices = T.reshape(K, K * K)
+            U = np.linalg.eigh(slices @ slices.T)[1][:, K - rank :].T
+        else:
+            U = np.eye(K)
+        _, V = np.linalg.eigh(_rotated(T, U) @ rng.standard_normal(rank))
+        V = V.T @ U
+        D, sweeps, sine = _rotated(T, V), 0, np.inf
+        while sine > tol and sweeps < n_iter:
+            sine = jacobi_sweep(D, V)
+            sweeps += 1
+        tensor = SymmetricTensor(T)
+        weights = (tensor(V) * V).sum(axis=1)
+        V *= np.where(weights < 0, -1.0, 1.0)[:, None]
+        weights, vectors = falling(np.abs(weights), V)
+        diagnostics = {
+            "residual": relative_residual(tensor, weights, vectors),
+            "sweeps": sweeps,
+            "converged": bool(sine <= tol),
+        }
+    return (weights, vectors, diagnostics) if return_diagnostics else (weights, vectors)
+
+
+class SymmetricTensor:
+    """T as the map from rows x to rows T(I, x, x): a product with each pair j <= k once."""
+
+    def __init__(self, T: np.ndarray):
+        self.size = len(T)
+        self._j, self._k = np.triu_indices(self.size)
+        self._times = np.where(self._j == self._k, 1.0, 2.0)[:, None]  # how often T has the pair
+        self._matrix = T[:, self._j, self._k].T
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:  # noqa: D102 - the class says it
+        return (self._pairs(X) * self._times[:, 0]) @ self._matrix
+
+    @property
+    def norm(self) -> float:
+        """Frobenius' norm of all K x K x K numbers."""
+        return float(np.sqrt((self._matrix**2 * self._times).sum()))
+
+    def less(self, weights: np.ndarray, vectors: np.ndarray) -> "SymmetricTensor":
+        """T - sum_i weights_i v_i x v_i x v_i, number by number."""
+        rest = copy(self)
+        rest._matrix = self._matrix - self._pairs(vectors).T @ (weights[:, None] * vectors)
+        return rest
+
+    def _pairs(self, X: np.ndarray) -> np.ndarray:
+        return X.take(self._j, axis=1) * X.take(self._k, axis=1)
+
+
+def relative_residual(T: SymmetricTensor, weights: np.ndarray, vectors: np.ndarray) -> float:
+    """The norm of T - sum_i weights_i v_i x v_i x v_i, as a part of T's; 0 if T is 0."""
+    return T.less(weights, vectors).norm / (T.norm or 1.0)
+
+
+def _deflated(
+    T: SymmetricTensor, weights: np.ndarray, vectors: np.ndarray, X: np.ndarray
+) -> np.ndarray:
+    """(T - sum_i weights_i v_i x v_i x v_i)(I, x, x) for each row x of X."""
+    return T(X) - ((X @ vectors.T) ** 2 * weights) @ vectors
+
+
+def _best_of(
+    T: Map, X: np.ndarray, n_iter: int, tol: float
+) -> tuple[float, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Power iteration from the rows of X until most have settled, then of the best alone."""
+    history = []
+    for _ in range(n_iter):
+        X, moved = _step(T, X)
+        history.append(moved)
+        if np.median(moved) < _SETTLED:
+            break
+    values = (T(X) * X).sum(axis=1)
+    best = int(values.argmax())
+    x, steps = X[[best]], [moved[best] for moved in history]
+    for _ in range(n_iter):
+        if steps[-1] < tol:
+            break
+        x, moved = _step(T, x)
+        steps.append(moved[0])
+    return float(T(x)[0] @ x[0]), x[0], (values, np.array(steps))
+
+
+def _step(T: Map, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """T(I, x, x), normalised, for each x; and how far it moved."""
+    Y = _unit(T(X), instead=X)
+    return Y, np.linalg.norm(Y - X, axis=1)
+
+
+def _polish(
+    T: SymmetricTensor, weights: np.ndarray, vectors: np.ndarray, n_iter: int, tol: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Power steps of all v_i at once, each on T less all the *other* components."""
+    w, V, taken, moved = weights, vectors, 0, np.inf
+    while moved >= tol and taken < n_iter and w.max() < 2 * weights.max():
+        overlaps = (V @ V.T) ** 2
+        np.fill_diagonal(overlaps, 0.0)
+        Y = T(V) - (overlaps * w) @ V
+        w = np.linalg.norm(Y, axis=1)
+        Y = _unit(Y, instead=V)
+        moved = float(np.linalg.norm(Y - V, axis=1).max())
+        V, taken = Y, taken + 1
+    # Far from orthogonal it may go astray.
+    if relative_residual(T, w, V) <= relative_residual(T, weights, vectors) + 1e-14:
+        return w, V, taken
+    return weights, vectors, 0
+
+
+def _unit(X: np.ndarray, instead: np.ndarray | None = None) -> np.ndarray:
+    """Rows of length 1; a row of zeros is taken from `instead`."""
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = X / lengths
+    return unit if instead is None else np.where(lengths > 0, unit, instead)
+
+
+def falling(weights: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest weight first."""
+    order = np.argsort(-weights, kind="stable")
+    return weights[order], vectors[order]
+
+
+def _rotated(T: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """T(V', V', V') for rows V."""
+    for _ in range(3):  # the last axis is turned, and becomes the first
+        T = np.moveaxis(T @ V.T, -1, 0)
+    return np.ascontiguousarray(T)
+
+
+def checked_tensor(T: Any, rank: int = 1) -> np.ndarray:
+    """T in float64 and averaged over the orders of its axes, with room for `rank` components."""
+    T = np.asarray(T, np.float64)
+    if T.ndim != 3 or len(set(T.shape)) != 1:
+        raise ParameterError(f"a symmetric tensor has shape (K, K, K), not {T.shape}")
+    if not np.isfinite(T).all():
+        raise ParameterError("the tensor holds numbers that are not finite")
+    if not 1 <= rank <= len(T):
+        raise ParameterError(f"rank {rank} of a tensor of size {len(T)}: use 1 to {len(T)}")
+    mean = np.zeros_like(T)
+    for axes in permutations(range(3)):
+        mean += T.transpose(axes)
+    mean /= 6
+    if np.abs(T - mean).max() > 1e-6 * np.abs(T).max():
+        raise ParameterError("the tensor is not symmetric: average it over all orders of its axes")
+    return mean

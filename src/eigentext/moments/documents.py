@@ -1,0 +1,440 @@
+r"""Counts of documents: the statistic behind topics.
+
+A document is a bag of words, the row :math:`x_i` of its counts; a corpus is a *multiset* of bags.
+Its distinct bags are the rows of ``counts``, and ``times`` says how often each occurred: every
+moment of documents, however robust it is made, is a function of these, as in
+
+.. math:: \sum_i t_i \, \frac{x_i x_i^\top - \operatorname{diag}(x_i)}{\ell_i (\ell_i - 1)},
+
+the average over pairs of distinct positions, with :math:`\ell_i` the document's length.
+
+A multiset has no order. So that equal ones are equal bit for bit, rows stand in the order of their
+(column, count) pairs, and the words of text by falling count: any sharding and any number of
+threads gives the same arrays, and ``moments(a) + moments(b) == moments(b + a)``. The columns of a
+matrix keep their places.
+
+Moments over all words are *whole*: text can be added to them exactly, and any vocabulary cut from
+them. Words that are cut are gone from their documents. Some of these are empty then, and counted.
+"""
+
+import hashlib
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext.corpus import Vocabulary, encode
+from eigentext.corpus.documents import (
+    MATRIX,
+    as_documents,
+    checked_matrix,
+    document_ids,
+    is_matrix,
+)
+from eigentext.corpus.encoded import EncodedCorpus
+from eigentext.corpus.text import TextCorpus
+from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.moments.additive import VocabularyMoments, read_counts
+from eigentext.moments.limits import words_within
+from eigentext.moments.multisets import counted, distinct, moved, narrowed
+from eigentext.moments.packing import check_packed, pack
+from eigentext.moments.runs import CSR, csr
+
+
+@dataclass(eq=False)
+class DocumentMoments(VocabularyMoments):
+    """A multiset of bags of words; see the module.
+
+    Made by :meth:`from_corpus` or :meth:`from_matrix`, joined with ``+``, cut with
+    :meth:`restrict`, kept with ``save``.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        The words, with their counts in all documents (rounded, where counts are fractions).
+    counts : csr_array, shape (distinct documents that are not empty, words)
+        Counts of 1 or more, in int32 (or int64, where they need it); or fractions, in float64.
+    times : int64 array
+        How often each of these documents occurred.
+    n_empty : int
+        Documents without words, or without words of the vocabulary.
+    rare_count : int or float
+        Tokens outside the vocabulary.
+    whole : bool
+        Whether every word of the corpus is in the vocabulary.
+    options : dict
+        How the text was read.
+    sources : list of str
+        Fingerprints of the corpora in it, sorted.
+
+    Examples
+    --------
+    >>> from eigentext import DocumentMoments
+    >>> moments = DocumentMoments.from_corpus(["Ham and eggs", "and", "eggs and ham", "and ham"])
+    >>> moments.vocabulary.words
+    ['and', 'ham', 'eggs']
+    >>> moments.counts.toarray()
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]], dtype=int32)
+    >>> moments.times
+    array([1, 1, 2])
+    >>> moments.restrict(stop_words=["and"])
+    DocumentMoments(4 documents, 2 words, 5 tokens, cut)
+    """
+
+    vocabulary: Vocabulary
+    counts: CSR
+    times: np.ndarray
+    n_empty: int = 0
+    rare_count: float = 0
+    whole: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
+
+    _format = "eigentext.documents.v1"
+    _settings = ()
+
+    @classmethod
+    def from_corpus(
+        cls,
+        corpus: Any,
+        *,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        min_count: int = 1,
+        max_size: int | None = None,
+        stop_words: str | Iterable[str] | None = None,
+        cache: str | os.PathLike[str] | bool | None = None,
+    ) -> Self:
+        """Count the documents of a corpus.
+
+        Parameters
+        ----------
+        corpus : list of strings
+            One for each document, split by the tokenizer "words", in lower case; or names of
+            files, as :class:`TextCorpus` tells them from text: a file is a document.
+        corpus : list of lists of tokens
+            One for each document, taken as they are.
+        corpus : TextCorpus or EncodedCorpus
+            Its units are the documents; lines without tokens are none.
+        corpus : matrix of counts
+            See :meth:`from_matrix`.
+        min_df, max_df : int or float
+            Leave out words in fewer documents, or in more: a number of them (int) or their share
+            (float), as scikit-learn's ``CountVectorizer`` has it.
+        min_count : int
+            Leave out words that occur less often.
+        max_size : int, optional
+            Keep only so many of these words, those that occur most often (of equal ones, those that
+            come first).
+        stop_words : "english" or list of str, optional
+            Words to leave out; "english" are scikit-learn's 318.
+        cache
+            See :func:`eigentext.corpus.encode`.
+        """
+        if is_matrix(corpus):
+            moments = cls.from_matrix(corpus)
+        else:
+            encoded = encode(as_documents(corpus), cache=cache)
+            vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts)
+            counts = counted(document_ids(encoded, vocabulary), len(vocabulary))
+            about = {"options": dict(encoded.options), "sources": [encoded.fingerprint]}
+            moments = cls(vocabulary, counts, np.ones(counts.shape[0], np.int64), **about)
+        words = moments._within(
+            min_df=min_df,
+            max_df=max_df,
+            min_count=min_count,
+            max_size=max_size,
+            stop_words=stop_words,
+        )
+        return moments._cut(words)._in_order()
+
+    @classmethod
+    def from_matrix(cls, X: Any, words: Iterable[str] | None = None) -> Self:
+        """Take documents that are counted: the rows of a matrix, dense or sparse.
+
+        Columns stay in their order. They are called `words`, or "0", "1", and so on. Counts may be
+        fractions.
+
+        Examples
+        --------
+        >>> from eigentext import DocumentMoments
+        >>> DocumentMoments.from_matrix([[2, 0], [0, 1], [0, 0]], words=["ham", "eggs"])
+        DocumentMoments(3 documents, 2 words, 3 tokens, whole)
+        """
+        counts = checked_matrix(X)
+        if counts.nnz == 0:
+            raise CorpusError("all documents are empty; give some that have words")
+        d = counts.shape[1]
+        names = list(map(str, range(d) if words is None else words))
+        if len(names) != d or len(set(names)) != d:
+            raise ParameterError(
+                f"{len(names)} words, {len(set(names))} of them distinct, for a matrix of {d} "
+                "columns; give one for each column"
+            )
+        digest = hashlib.sha256(repr((names, counts.shape, counts.dtype)).encode())
+        for part in (counts.indptr, counts.indices, counts.data):
+            digest.update(part)
+        options = {"tokenizer": MATRIX, "lowercase": False, "unit": "document", "columns": d}
+        vocabulary = Vocabulary(names, np.zeros(d, np.int64))
+        times = np.ones(counts.shape[0], np.int64)
+        about = {"options": options, "sources": [digest.hexdigest()]}
+        return cls(vocabulary, counts, times, **about)._in_order()
+
+    @property
+    def n_documents(self) -> int:
+        """All documents, the empty ones among them."""
+        return int(self.times.sum()) + self.n_empty
+
+    @property
+    def n_short(self) -> int:
+        """Documents of one or two words, which have no third moment."""
+        return int(self.times[self.lengths <= 2].sum())
+
+    @property
+    def n_tokens(self) -> float:
+        """Tokens of all documents, those outside the vocabulary among them."""
+        return (self.times @ self.lengths).item() + self.rare_count
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The length of each distinct document: the sum of its counts."""
+        return self.counts.sum(axis=1)
+
+    @property
+    def document_frequencies(self) -> np.ndarray:
+        """In how many documents each word is."""
+        return self._sum(np.ones(self.counts.nnz, np.int8))
+
+    @property
+    def limits(self) -> str | None:
+        """What cut moments can no longer do; None if they are whole."""
+        if self.whole:
+            return None
+        return (
+            f"cut to {len(self.vocabulary)} words: the {self.rare_count} other tokens are gone "
+            "from their documents, so no word can join the vocabulary any more, and a sum with "
+            "new text keeps these words and differs from counting all text again"
+        )
+
+    def restrict(
+        self,
+        vocabulary: Iterable[str] | None = None,
+        *,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        min_count: int = 1,
+        max_size: int | None = None,
+        stop_words: str | Iterable[str] | None = None,
+    ) -> Self:
+        """Keep only some words: those given, in that order, or those within the limits.
+
+        Equal, bit for bit, to counting the corpus with these limits from the start; see
+        :meth:`from_corpus`. A given vocabulary is fixed: the answer is cut even if it holds every
+        word so far.
+        """
+        if vocabulary is None:
+            words = self._within(
+                min_df=min_df,
+                max_df=max_df,
+                min_count=min_count,
+                max_size=max_size,
+                stop_words=stop_words,
+            )
+            return self if words is None else self._cut(words)._in_order()
+        words = list(vocabulary)
+        if not words or len(set(words)) < len(words):
+            raise ParameterError("give a vocabulary of one word or more, each of them once")
+        self._chosen(words, 1, None)  # which refuses words that are gone
+        return self._cut(words)._in_order()
+
+    def check_adds_up(self, other: Any) -> None:
+        """Raise a MomentsError that says why, if these two cannot be added."""
+        super().check_adds_up(other)
+        if self.options.get("tokenizer") != MATRIX:
+            return
+        cut, full = (other, self) if self.whole else (self, other)
+        words, columns = cut.vocabulary.words, full.vocabulary.words
+        if not (words == columns if cut.whole == full.whole else set(words) <= set(columns)):
+            raise MomentsError(
+                "moments of matrices with different columns do not add up; "
+                "give both the same words, in the same order"
+            )
+
+    def __add__(self, other: Self) -> Self:
+        if not isinstance(other, DocumentMoments):
+            return NotImplemented
+        self.check_adds_up(other)
+        if self.whole != other.whole:
+            cut, full = (other, self) if self.whole else (self, other)
+            return cut + full.restrict(cut.vocabulary.words)
+        is_text = self.options.get("tokenizer") != MATRIX
+        vocabulary = self._joined(other) if is_text else self.vocabulary
+        parts = [moved(part.counts, part.vocabulary, vocabulary) for part in (self, other)]
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            counts=sp.vstack(parts, format="csr"),
+            times=np.concatenate([self.times, other.times]),
+            n_empty=self.n_empty + other.n_empty,
+            rare_count=self.rare_count + other.rare_count,
+            sources=sorted(self.sources + other.sources),
+        )._in_order()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DocumentMoments):
+            return NotImplemented
+        exact = isinstance(self.rare_count, int)  # sums of fractions depend on their order
+        return (
+            self.vocabulary == other.vocabulary
+            and (self.n_empty, self.whole, self.options)
+            == (other.n_empty, other.whole, other.options)
+            and math.isclose(self.rare_count, other.rare_count, rel_tol=0 if exact else 1e-9)
+            and np.array_equal(self.times, other.times)
+            and self.counts.dtype == other.counts.dtype
+            and all(
+                np.array_equal(getattr(self.counts, part), getattr(other.counts, part))
+                for part in ("indptr", "indices", "data")
+            )
+        )
+
+    def __repr__(self) -> str:
+        kind = "whole" if self.whole else "cut"
+        n_tokens = self.n_tokens - self.rare_count
+        return (
+            f"DocumentMoments({self.n_documents} documents, {len(self.vocabulary)} words, "
+            f"{n_tokens:.12g} tokens, {kind})"
+        )
+
+    # Private steps.
+
+    def _sum(self, values: np.ndarray) -> np.ndarray:
+        """The sum over documents of a value for each entry, by word."""
+        weights = np.repeat(self.times.astype(np.float64), np.diff(self.counts.indptr))
+        weights *= values  # integers below 2^53, and so are their sums
+        sums = np.bincount(self.counts.indices, weights, minlength=self.counts.shape[1])
+        return sums if values.dtype == np.float64 else sums.astype(np.int64)
+
+    def _within(self, **limits: Any) -> list[str] | None:
+        """The words within the limits, in their order; None if there is nothing to cut."""
+        totals = self._sum(self.counts.data)
+        return words_within(
+            self.vocabulary, self.document_frequencies, totals, self.n_documents, **limits
+        )
+
+    def _cut(self, words: list[str] | None) -> Self:
+        """These words alone, as new columns; rows stay where they are, empty ones too."""
+        if words is None:
+            return self
+        vocabulary = Vocabulary(words, np.zeros(len(words), np.int64))
+        outside = vocabulary.ids_of(self.vocabulary.words) < 0
+        return replace(
+            self,
+            vocabulary=vocabulary,
+            counts=moved(self.counts, self.vocabulary, vocabulary),
+            rare_count=self.rare_count + self._sum(self.counts.data)[outside].sum().item(),
+            whole=False,
+        )
+
+    def _in_order(self) -> Self:
+        """The same documents, each once, in the order of their content; words with their counts."""
+        filled = np.diff(self.counts.indptr) > 0
+        X, times = self.counts, self.times
+        if not filled.all():
+            X, times = X[filled], times[filled]
+        counts, times = distinct(X, times)
+        n_empty = self.n_empty + int(self.times[~filled].sum())
+        moments = replace(self, counts=counts, times=times, n_empty=n_empty)
+        totals = np.rint(moments._sum(counts.data)).astype(np.int64)
+        return replace(moments, vocabulary=Vocabulary(self.vocabulary.words, totals))
+
+    def _to_saved(self):
+        names = ("n_empty", "rare_count", "whole", "options", "sources", "limits")
+        about = {name: getattr(self, name) for name in names}
+        arrays: dict[str, Any] = {
+            "words": self.vocabulary.words,
+            "totals": self.vocabulary.counts,
+            "times": self.times,
+        }
+        if self.counts.dtype == np.float64:
+            for part in ("indptr", "indices", "data"):
+                arrays[part] = getattr(self.counts, part)
+        else:
+            arrays["packed"], arrays["blocks"] = pack(self.counts)
+        return arrays, about
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["totals"]))
+        times = np.asarray(arrays["times"])
+        if times.dtype != np.int64 or times.ndim != 1 or times.min(initial=1) < 1:
+            raise ValueError("no numbers of times")
+        shape = (len(times), len(vocabulary))
+        names = ("n_empty", "rare_count", "whole", "options", "sources")
+        self = cls(vocabulary, None, times, **{name: about[name] for name in names})
+        if "packed" in arrays:
+            check_packed(arrays["packed"], arrays["blocks"], shape)
+            del self.counts
+            self._saved = (arrays["packed"], arrays["blocks"], shape)
+            return self
+        data, indices, indptr = (np.array(arrays[part]) for part in ("data", "indices", "indptr"))
+        if (np.diff(indptr) < 1).any() or indptr[-1] != len(data):
+            raise ValueError("no rows of counts")
+        if data.dtype != np.float64 or not ((data > 0) & (data < np.inf)).all():
+            raise ValueError("no counts")
+        self.counts = csr(data, indices, indptr, shape)
+        self.counts.check_format(full_check=True)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        # Saved counts are unpacked when they are first asked for.
+        if name != "counts" or "_saved" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.counts = narrowed(read_counts(*self._saved))
+        vars(self).pop("_saved", None)  # another thread may have unpacked them too
+        return self.counts
+
+
+def document_counts(X: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> CSR:
+    """Documents by the words of a fitted vocabulary: a row for each, in their order.
+
+    Takes what :meth:`DocumentMoments.from_corpus` takes. Words outside are left out, and documents
+    without any are empty rows. `options` are those of the fitted moments: text is split as it was
+    then; a matrix has the columns of then, or those of the vocabulary.
+
+    Examples
+    --------
+    >>> from eigentext import DocumentMoments
+    >>> moments = DocumentMoments.from_corpus(["Ham and eggs", "and ham"])
+    >>> new = ["Eggs, and eggs!", "", "Bread"]
+    >>> document_counts(new, moments.vocabulary, moments.options).toarray()
+    array([[1, 0, 2],
+           [0, 0, 0],
+           [0, 0, 0]], dtype=int32)
+    """
+    V = len(vocabulary)
+    if is_matrix(X):
+        counts = checked_matrix(X)
+        d = counts.shape[1]
+        # Columns without names are called by their numbers, which find them again.
+        numbers = list(map(str, range(d)))
+        if d == options.get("columns") and set(vocabulary.words) <= set(numbers):
+            counts = moved(counts, Vocabulary(numbers, np.zeros(d)), vocabulary)
+        elif d != V:
+            raise CorpusError(
+                f"a matrix of {d} columns, but the words learned from were {V}; "
+                "give a column for each of the words, in their order"
+            )
+        return narrowed(counts)
+    if options.get("tokenizer") == MATRIX:
+        raise CorpusError(
+            "the words learned from were columns of a matrix; give a matrix with the same columns"
+        )
+    if not isinstance(X, (TextCorpus, EncodedCorpus)) and hasattr(X, "__len__") and len(X) == 0:
+        return csr(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64), (0, V))
+    return counted(document_ids(as_documents(X, options), vocabulary), V)

@@ -1,0 +1,78 @@
+"""Which words are worth keeping: by documents that have them, by count, and by a list."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from eigentext.corpus import Vocabulary
+from eigentext.errors import CorpusError, ParameterError
+
+
+def words_within(
+    vocabulary: Vocabulary,
+    frequencies: np.ndarray,
+    totals: np.ndarray,
+    n_documents: int,
+    *,
+    min_df: float,
+    max_df: float,
+    min_count: int,
+    max_size: int | None,
+    stop_words: str | Iterable[str] | None,
+) -> list[str] | None:
+    """The words within the limits, in their order; None if that is all of them.
+
+    `frequencies` are the numbers of documents that have each word, `totals` its counts. The limits
+    are those of :meth:`eigentext.DocumentMoments.from_corpus`.
+    """
+    if max_size is not None and max_size < 1:
+        raise ParameterError(f"max_size must be 1 or more, not {max_size}")
+    low, high = _documents("min_df", min_df, n_documents), _documents("max_df", max_df, n_documents)
+    if low > high:
+        raise ParameterError(
+            f"min_df={min_df} asks for {low:g} of the {n_documents} documents and max_df={max_df} "
+            f"for at most {high:g}; lower min_df or raise max_df"
+        )
+    kept = frequencies <= high
+    # Without limits, words that never occur stay: they are columns of a matrix.
+    if low > 1:
+        kept &= frequencies >= low
+    if min_count > 1:
+        kept &= totals >= min_count
+    stopped = vocabulary.ids_of(_stop_list(stop_words))
+    kept[stopped[stopped >= 0]] = False
+    places = np.flatnonzero(kept)
+    if len(places) == 0:
+        raise CorpusError(
+            f"none of {len(kept)} words is left: none is in {low:g} to {high:g} of {n_documents} "
+            f"documents, {min_count} times or more, and no stop word; lower min_df or min_count, "
+            "raise max_df, take out stop words, or give more text"
+        )
+    if max_size is not None:
+        places = np.sort(places[np.argsort(-totals[places], kind="stable")[:max_size]])
+    if len(places) == len(kept):
+        return None
+    return [vocabulary.words[place] for place in places.tolist()]
+
+
+def _documents(name: str, limit: float, n_documents: int) -> float:
+    """A limit as a number of documents."""
+    is_count = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
+    if is_count and limit >= 0:
+        return limit
+    if isinstance(limit, (float, np.floating)) and 0 <= limit <= 1:
+        return limit * n_documents
+    raise ParameterError(
+        f"{name} must be a number of documents (an int, 0 or more) or their share (a float from "
+        f"0 to 1), not {limit!r}"
+    )
+
+
+def _stop_list(stop_words: str | Iterable[str] | None) -> list[str]:
+    if not isinstance(stop_words, str):
+        return list(stop_words or ())
+    if stop_words != "english":
+        raise ParameterError(f"stop_words must be 'english' or a list of words, not {stop_words!r}")
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return sorted(ENGLISH_STOP_WORDS)
