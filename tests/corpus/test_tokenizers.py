@@ -19,6 +19,7 @@ from eigentext.errors import CorpusError, ParameterError
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"))
 # RE2 and Python may know different versions of Unicode: characters that have long been in both.
 STABLE = st.text(st.characters(min_codepoint=1, max_codepoint=0x024F))
+ASCII = st.text(st.characters(min_codepoint=1, max_codepoint=0x7F))  # by patterns of its own
 SIGNS = st.text("ab1_ '’-.,\n\té\u00a0\u0301(\"—", max_size=15)
 
 
@@ -38,7 +39,7 @@ def test_lines_end_in_a_token_of_their_own(text):
     assert tokens(text, lines_are_units=True) == expected
 
 
-@given(SIGNS | STABLE)
+@given(SIGNS | STABLE | ASCII)
 def test_simple_parts_words_from_signs(text):
     assert tokens(text, "simple") == simple_twin(text)
 
@@ -49,7 +50,7 @@ def test_simple_on_a_sentence():
     assert tokens(text, "simple") == expected.split(" ")
 
 
-@given(SIGNS | STABLE, st.booleans())
+@given(SIGNS | STABLE | ASCII, st.booleans())
 def test_words_are_all_that_is_left(text, lines_are_units):
     expected = [t for line in text.split("\n") for t in (*words_twin(line), UNIT_END)][:-1]
     if not lines_are_units:

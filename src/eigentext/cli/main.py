@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 import eigentext
-from eigentext.cli import demo, sequences, words
+from eigentext.cli import demo, sequences, topics, words
 from eigentext.cli._console import JsonFlag, print_json, print_warning, printer
 from eigentext.errors import EigentextError
 
@@ -26,6 +26,7 @@ app.add_typer(words.app, name="words")
 app.add_typer(sequences.kneser_ney_app, name="kneser-ney")
 app.add_typer(sequences.bigram_app, name="bigram")
 app.add_typer(sequences.hmm_app, name="hmm")
+app.add_typer(topics.app, name="topics")
 app.command("demo")(demo.demo)
 
 _UsageError: Any = typer.BadParameter.__base__  # click's; some versions of typer carry their own

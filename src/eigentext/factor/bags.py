@@ -42,10 +42,10 @@ class BagMoments:
 
     Parameters
     ----------
-    counts : scipy sparse matrix, shape (n, d)
+    counts : array or scipy sparse matrix, shape (n, d)
         Documents by words; none negative.
     weights : array, shape (n,), optional
-        Of the documents in every mean.
+        Of the documents in every mean; by default all are equal.
 
     Examples
     --------
@@ -76,9 +76,14 @@ class BagMoments:
     def _weigh(self, weights: np.ndarray) -> None:
         self.weights = np.asarray(weights, np.float64)
         n = self.lengths
+        # n > 2 would do for whole counts; with fractions, 2.001 words would outweigh all others.
         self._ones, self._pairs, self._triples = (
-            _normalised(self.weights, places, n > order - 1)
-            for order, places in ((1, n), (2, n * (n - 1)), (3, n * (n - 1) * (n - 2)))
+            _normalised(self.weights, places, long_enough)
+            for places, long_enough in (
+                (n, n > 0),
+                (n * (n - 1), n >= 2),
+                (n * (n - 1) * (n - 2), n >= 3),
+            )
         )
         columns = np.column_stack([self._ones, self._pairs, self._triples])
         self.mean, self._pair_diagonal, self._triple_diagonal = self._back(columns).T

@@ -9,6 +9,7 @@ other, and EM finds its global maximum (seed 003, figure 2 and section 8).
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,11 @@ class ConditionalMixture:
         counts = sp.csr_array(counts).astype(dtype)
         counts.sum_duplicates()
         self.counts: Any = counts
-        places = sp.csr_array((np.arange(counts.nnz), counts.indices, counts.indptr), counts.shape)
-        self._columns: Any = places.tocsc()
+
+    @cached_property
+    def _columns(self) -> Any:
+        C = self.counts
+        return sp.csr_array((np.arange(C.nnz), C.indices, C.indptr), C.shape).tocsc()
 
     def expect(
         self, r: np.ndarray, s: np.ndarray, *, right: bool = True
@@ -57,16 +61,17 @@ class ConditionalMixture:
         from eigentext.factor._mixture_kernels import expect_columns
 
         ratios, left, total = self.ratios(r, s)
-        C, columns = self.counts, self._columns
-        others = np.empty_like(s) if right else s[:0]
+        if not right:
+            return left, s[:0], total
+        columns = self._columns
+        others = np.empty_like(s)
 
         def work(block: tuple[int, int]) -> None:
             expect_columns(
                 columns.indptr, columns.indices, columns.data, ratios, r, s, others, *block
             )
 
-        if right:
-            _run(work, columns.indptr, C.nnz)
+        _run(work, columns.indptr, self.counts.nnz)
         return left, others, total
 
     def ratios(self, r: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

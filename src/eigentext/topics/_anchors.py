@@ -18,14 +18,13 @@ leading eigenvectors are what stands out; all other directions of a row are nois
 whole rows take for signal. Three further things help on real text, and change no exact answer:
 
 - rare words are not seen by U, nor may they be anchors: freak documents are made of them;
-- the squared distances by which anchors are found count by f / (f + 10 `min_df`), where the word
-  occurs in f documents: rows of rare words are noisy, and far out for that alone;
+- the squared distances by which anchors are found count by f / (f + 400), for a word that is in f
+  documents: rows of few documents are noisy, and far out for that alone;
 - one word's row is a noisy corner, so corners are *refitted*: least squares for the corners given
   the weights of all words, then for the weights given the corners. That also moves corners to where
   no word is, for topics without anchors.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -45,8 +44,8 @@ Recovery = Literal["l2", "rows", "kl"]
 Solver = Literal["exact", "gradient"]
 _SHARE = 0.004  # of the documents must have a word that may be an anchor,
 _CHOICE = 10  # unless fewer words than this times K were left to choose from
-_DOUBT = 10  # times min_df: documents of a word whose distance counts half
-_ROUGH = 1e-3  # residual of eigenvectors, which are noisier than that
+_DOUBT = 400  # documents of a word whose distance counts half
+_ROUGH = 1e-2  # residual of eigenvectors, which are noisier than that
 _PAIRS = 1 << 20  # products of a block of rows of Q
 _ROWS = 256  # of a task
 
@@ -57,7 +56,7 @@ class AnchorTopics(NamedTuple):
     weights: np.ndarray  # p(k), (K,)
     components: np.ndarray  # p(w|k), (K, d)
     anchors: np.ndarray  # words, (K,)
-    topic_topic: np.ndarray  # R, (K, K); not forced to be probabilities
+    topic_topic: np.ndarray  # R, (K, K); entries may be negative
     separations: np.ndarray  # of the anchors' points, (K,): see eigentext.factor.anchors
     diagnostics: dict[str, Any]
 
@@ -66,7 +65,8 @@ class AnchorTopics(NamedTuple):
         r"""The :math:`\alpha_0` of LDA whose topics meet as often as in R.
 
         Under a Dirichlet prior :math:`\alpha_0 w`, two words are of different topics k and l with
-        probability :math:`w_k w_l\,\alpha_0/(\alpha_0 + 1)`. NaN for one topic.
+        probability :math:`w_k w_l\,\alpha_0/(\alpha_0 + 1)`. NaN for one topic. Real text comes out
+        near 0: words that occur once in a document tend to do so again, topics or not.
         """
         apart = self.topic_topic.sum() - np.trace(self.topic_topic)
         chance = 1 - (self.weights**2).sum()
@@ -88,10 +88,10 @@ class Pairs(NamedTuple):
     def of_bags(cls, bags: BagMoments) -> "Pairs":
         """The pair moment of a sample; documents of less than two words have no part in it."""
         n = bags.lengths
-        kept = np.where(n > 1, bags.weights, 0.0)
+        kept = np.where(n >= 2, bags.weights, 0.0)
         if not kept.any():
             raise CorpusError("no document has two words or more: nothing tells which go together")
-        places = np.where(n > 1, n * (n - 1), 1) * kept.sum()
+        places = np.where(n >= 2, n * (n - 1), 1) * kept.sum()
         left = bags.transpose @ sp.diags_array(kept / places)
         diagonal = left.sum(axis=1)
 
@@ -112,7 +112,7 @@ class Pairs(NamedTuple):
     @classmethod
     def of_matrix(cls, Q: Any) -> "Pairs":
         """A model's own moment, say; all words are as frequent as any."""
-        Q = sp.csr_array(Q).astype(np.float64)
+        Q = sp.csr_array(Q / Q.sum())
         return cls(Q.__matmul__, lambda i, j: Q[i:j], Q.indptr, np.ones(Q.shape[0]), 1.0)
 
 
@@ -136,14 +136,14 @@ def anchor_topics(
     X : scipy sparse matrix or array, shape (n, d), or BagMoments
         Counts of documents by words.
     n_topics : int
-        K. Where the pair moment has a lower rank, there is a warning, and so many topics.
+        K. Where the pair moment has a lower rank, there are as many topics as that.
     times : array, shape (n,), optional
         How often each document occurred, or another weight.
     min_df : int or float, optional
         In how many documents, or in what share of them if it is a float up to 1, a word must be to
-        become an anchor. By default .4 %, or less if not even 10 K words are in so many. Higher,
-        anchors are general words, which several topics share; lower, they are names and typing
-        errors, and one strange document may make a topic.
+        become an anchor. By default .4 %, or less if not even 10 K words are in so many. With more,
+        anchors are general words, which topics share; with less, they are names and typing errors,
+        and a few strange documents may make a topic.
     recovery : "l2", "rows" or "kl"
         What p(k|w) minimises: the squared distance of the points v; that of the whole rows of Q
         (the paper's "RecoverL2", through the anchors' Gram matrix); or the divergence of the whole
@@ -215,9 +215,10 @@ def topics_of_pairs(
     with threadpool_limits(limits=1, user_api="blas"):  # equal bits: see factor.products
         p = pairs.times(np.ones((len(pairs.frequencies), 1)))[:, 0]
         least, chosen = _candidates(pairs, n_topics, min_df)
-        V, whitening = _represent(pairs, p, chosen, n_topics, random_state)
+        K = min(n_topics, len(chosen))
+        V, whitening = _represent(pairs, p, chosen, K, random_state)
         f = pairs.frequencies
-        found = anchors(V, V.shape[1], candidates=chosen, weights=f / (f + _DOUBT * least))
+        found = anchors(V, V.shape[1], candidates=chosen, weights=f / (f + _DOUBT))
         points = _in_span(pairs, p, found) if recovery == "rows" else V
         C, gap = _nearest(points, points[found], solver, p, **steps)
         for _ in range(n_refits):
@@ -226,13 +227,13 @@ def topics_of_pairs(
                 break
             C = moved
         weights, components = _bayes(p, C)
-        R = _topic_topic(pairs, components)
+        R = _topic_topic(pairs, p, components)
         about: dict[str, Any] = {}
         if recovery == "kl":
             rows = components.T @ R / weights if n_refits else _anchor_rows(pairs, p, found)
             C, gap, about["divergence"] = _recover_kl(pairs, p, np.maximum(rows, 0), C, **steps)
             weights, components = _bayes(p, C)
-            R = _topic_topic(pairs, components)
+            R = _topic_topic(pairs, p, components)
         residual = _residual(V, C, p)
     return AnchorTopics(
         weights,
@@ -247,6 +248,7 @@ def topics_of_pairs(
             "eigenvalues": whitening.eigenvalues.tolist(),
             "dropped_eigenvalues": whitening.dropped.tolist(),
             "residual": residual,
+            "negative_topic_topic": float(-R[R < 0].sum()),
             "gap": gap,
             **about,
         },
@@ -258,13 +260,14 @@ def _candidates(pairs: Pairs, K: int, min_df: float | None) -> tuple[float, np.n
     f, n = pairs.frequencies, pairs.n_documents
     if K < 1:
         raise ParameterError(f"n_topics must be 1 or more, not {K}")
+    seen = np.sort(f[f > 0])[::-1]
     if min_df is None:
-        enough = np.sort(f)[::-1][min(_CHOICE * K, len(f)) - 1]
-        least = min(_SHARE * n, enough)
+        least = min(_SHARE * n, seen[min(_CHOICE * K, len(seen)) - 1])
     else:
         least = min_df * n if isinstance(min_df, float) and min_df <= 1 else min_df
-    chosen = np.flatnonzero((f >= least) & (f > 0))
-    if len(chosen) < K:
+    least = max(float(least), seen[-1])
+    chosen = np.flatnonzero(f >= least)
+    if len(chosen) < K and min_df is not None:
         raise ParameterError(
             f"{K} topics, but only {len(chosen)} words are in {least:g} documents or more and may "
             "be anchors; lower min_df or n_topics"
@@ -284,12 +287,6 @@ def _represent(
 
     A = Factorable((len(p), len(p)), np.dtype(np.float64), product, product)
     found = whiten(A, K, tol=_ROUGH, random_state=random_state)
-    if found.rank < K:
-        warnings.warn(
-            f"{K} topics were asked for, but the pairs of words have rank {found.rank}: "
-            f"there are {found.rank} topics; ask for no more, or give more documents",
-            stacklevel=4,
-        )
     U = found.W * np.sqrt(found.eigenvalues)
     return pairs.times(scale * U) * _inverse(p)[:, None], found
 
@@ -378,18 +375,21 @@ def _bayes(p: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return weights / weights.sum(), np.ascontiguousarray((p[:, None] * C / weights).T)
 
 
-def _topic_topic(pairs: Pairs, components: np.ndarray) -> np.ndarray:
-    """R of least ||Q - A R A'||."""
+def _topic_topic(pairs: Pairs, p: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """R of least ||D^-1/2 (Q - A R A') D^-1/2||: in this metric, its rows sum to p(k)."""
     A = np.ascontiguousarray(components.T)
-    inverse = np.linalg.pinv(transposed_times(A, A), hermitian=True)
-    R = inverse @ transposed_times(A, pairs.times(A)) @ inverse
+    scaled = A * _inverse(p)[:, None]
+    inverse = np.linalg.pinv(transposed_times(A, scaled), hermitian=True)
+    R = inverse @ transposed_times(scaled, pairs.times(scaled)) @ inverse
     return (R + R.T) / 2
 
 
 def _residual(V: np.ndarray, C: np.ndarray, p: np.ndarray) -> float:
     """The share of the points' variance that no corners with these weights explain."""
+    energy = p @ (V**2).sum(axis=1)
     rest = p @ ((V - C @ _corners(V, C, p)) ** 2).sum(axis=1)
-    return float(rest / max(p @ ((V - p @ V / p.sum()) ** 2).sum(axis=1), 1e-300))
+    variance = p @ ((V - p @ V / p.sum()) ** 2).sum(axis=1)
+    return float(rest / max(variance, np.finfo(np.float64).eps * energy))
 
 
 def _inverse(p: np.ndarray) -> np.ndarray:

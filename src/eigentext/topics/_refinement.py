@@ -13,9 +13,12 @@ but biased: on model data they move away from the truth that the moments found. 
 
 .. math:: p(z_i = k) \propto (m_k + \alpha_k)\, \phi_{k w_i},
 
-and the M step takes these probabilities for the expected counts. Steps in the second half of the
-run share the mean of their expected counts, which takes the noise out. :math:`\alpha_0` stays as it
-is, and :math:`\alpha_k / \alpha_0` follows the topics' shares of the tokens.
+and the M step takes these probabilities for the expected counts. Once perplexity falls slowly, a
+few last steps share the mean of their expected counts, which takes noise out. :math:`\alpha_0`
+stays as it is, and :math:`\alpha_k / \alpha_0` follows the topics' shares of the tokens.
+
+Counts are as :class:`~eigentext.moments.DocumentMoments` has them: CSR with sorted indices, without
+duplicates or zeros; the row i stands for ``times[i]`` documents.
 """
 
 from typing import Any, NamedTuple
@@ -30,11 +33,12 @@ _BLOCKS = 8  # of documents, each with expected counts of its own
 _FITTING = 5  # steps for a document's proportions, which its tokens' first topics are drawn by
 _SETTLING = 2  # sweeps before the first M step
 _AVERAGED = 5  # last steps, whose expected counts are averaged
+_LEAST = 1e-6  # alpha of a topic: the sampler's float32 has to tell 1 + alpha from 1
 _UNIFORM = 0.01  # the share of the uniform distribution in the first topics: EM cannot leave a zero
 
 
 class Refined(NamedTuple):
-    """Topics after EM, and the training perplexity that each step found."""
+    """Topics after EM, and the training perplexity that each step found, before it moved them."""
 
     weights: np.ndarray  # (K,)
     components: np.ndarray  # (K, d)
@@ -42,33 +46,53 @@ class Refined(NamedTuple):
 
 
 def refine_mixture(
-    counts: Any, times: np.ndarray, weights: np.ndarray, components: np.ndarray, *,
-    n_steps: int, smoothing: float,
-) -> Refined:  # fmt: skip
-    """EM for a mixture of multinomials; every step raises the likelihood (times the prior's)."""
+    counts: Any,
+    times: np.ndarray,
+    weights: np.ndarray,
+    components: np.ndarray,
+    *,
+    n_steps: int,
+    smoothing: float,
+) -> Refined:
+    r"""EM for a mixture of multinomials.
+
+    Every step raises the likelihood times :math:`\prod_{kw} \phi_{kw}^s`, with s for `smoothing`.
+    """
     X = counts.astype(np.float64)
     transpose = X.T.tocsr()
     phi, w = _lifted(components), _positive(weights)
-    n_tokens = float(times @ X.sum(axis=1))
+    n_tokens = _sum(times, X.sum(axis=1))
     history = []
     with engine.phase("refine", n_steps, "steps") as advance:
         for _ in range(n_steps):
             r, logs = posteriors(X, phi, w)
-            history.append(float(np.exp(-(times @ logs) / n_tokens)))
+            history.append(float(np.exp(-_sum(times, logs) / n_tokens)))
             r *= times[:, None]
             expected = sparse_times(transpose, r).T
             w = r.sum(axis=0) / times.sum()
-            phi = expected + smoothing
-            phi /= phi.sum(axis=1, keepdims=True)
+            phi = _maximised(expected, smoothing, phi)
             advance(1)
     return Refined(w, phi, history)
 
 
 def refine_lda(
-    counts: Any, times: np.ndarray, weights: np.ndarray, components: np.ndarray, *,
-    alpha0: float, n_steps: int, smoothing: float, tol: float = 1e-3, random_state: int = 0,
-) -> Refined:  # fmt: skip
-    """Monte Carlo EM for LDA."""
+    counts: Any,
+    times: np.ndarray,
+    weights: np.ndarray,
+    components: np.ndarray,
+    *,
+    alpha0: float,
+    n_steps: int,
+    smoothing: float,
+    tol: float = 1e-3,
+    random_state: int = 0,
+) -> Refined:
+    """Monte Carlo EM for LDA, of `n_steps` steps or fewer.
+
+    Averaging begins with the first step that lowers perplexity by less than a part `tol`, or with
+    the fifth last. Perplexities are of each token given the topics of the others in its document.
+    Fractional counts are rounded up.
+    """
     phi, w = _lifted(components), _positive(weights)
     sampler = _Sampler(counts, times, phi, alpha0 * w, random_state)
     history: list[float] = []
@@ -88,8 +112,7 @@ def refine_lda(
                 n_averaged += 1
                 expected = total / n_averaged
             w = expected.sum(axis=0) / expected.sum()
-            phi = expected.T + smoothing
-            phi /= phi.sum(axis=1, keepdims=True)
+            phi = _maximised(expected.T, smoothing, phi)
             if n_averaged == _AVERAGED:
                 break
     return Refined(w, phi, history)
@@ -126,28 +149,39 @@ class _Sampler:
 
         X = self._counts
         K = len(phi)
-        phi, alpha, seed = padded(phi.T), padded(alpha[None])[0], self._seed()
+        alpha = np.maximum(alpha, _LEAST)
+        tokens = (X.indptr, X.indices, self._first, self._times)
+        model = (padded(phi.T), padded(alpha[None])[0])
+        seed = self._seed()
 
         def work(block: tuple[int, int]) -> tuple[np.ndarray, float]:
-            expected = np.zeros(phi.shape if keep else (0, K), np.float32)
-            likelihood = sweep(
-                X.indptr, X.indices, self._first, self._times, phi, alpha,
-                self._topics, seed, keep, expected, *block,
-            )  # fmt: skip
-            return expected, likelihood
+            expected = np.zeros(model[0].shape if keep else (0, K), np.float32)
+            return expected, sweep(*tokens, *model, self._topics, seed, keep, expected, *block)
 
         total, likelihood = np.zeros((0, K)), 0.0
         for expected, part in engine.current().map(work, self._blocks):
             total = total + expected if len(total) else expected.astype(np.float64)
             likelihood += part
         # Each token's chance is p.sum() / (the document's other tokens + alpha0).
-        others = np.log(np.maximum(self._lengths - 1 + alpha.sum(), np.finfo(float).tiny))
-        n_tokens = self._times @ self._lengths
-        likelihood -= float(self._times @ (self._lengths * others))
-        return total[:, :K], float(np.exp(-likelihood / n_tokens))
+        n = self._lengths
+        others = np.log(np.maximum(n - 1, 0) + alpha.sum())
+        likelihood -= _sum(self._times, n * others)
+        return total[:, :K], float(np.exp(-likelihood / _sum(self._times, n)))
 
     def _seed(self) -> Any:
         return self._seeds.integers(1 << 63, dtype=np.int64)
+
+
+def _sum(times: np.ndarray, values: np.ndarray) -> float:
+    """``times @ values``, which BLAS may add in another order on more threads."""
+    return float((times * values).sum())
+
+
+def _maximised(expected: np.ndarray, smoothing: float, before: np.ndarray) -> np.ndarray:
+    """The M step; a topic that has lost all its tokens stays as it was."""
+    phi = expected + smoothing
+    sums = phi.sum(axis=1, keepdims=True)
+    return np.divide(phi, sums, out=before.copy(), where=sums > 0)
 
 
 def _lifted(components: np.ndarray) -> np.ndarray:

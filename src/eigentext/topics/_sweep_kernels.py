@@ -2,7 +2,8 @@
 
 Every document draws from a generator of its own, seeded by its place, so how documents are dealt
 out to threads never changes a bit. The two loops over topics are lines of LLVM's vector code, eight
-topics at a time: a compiler makes little of loops that short. `padded` makes room for them.
+topics at a time: a compiler makes little of loops that short. `padded` makes room for them; topics
+of the padding have no chance and are never drawn.
 """
 
 from typing import Any
@@ -33,7 +34,8 @@ def sweep(indptr, words, first, times, phi, alpha, topics, seed, keep, expected,
     For a token of the word w in a document whose other tokens have topics m_k times, that is
     ``p = (m + alpha) * phi[w]; topic = choice(K, p=p / p.sum())``; where `keep`,
     ``expected[w] += times[document] * p / p.sum()``. Returns the sum of ``times * log(p.sum())``
-    over tokens. The tokens of the entry e of the counts are those from ``first[e]`` on.
+    over tokens. The tokens of the entry e of the counts are those from ``first[e]`` up to
+    ``first[e + 1]``. A token whose p is zero keeps its topic and counts for nothing.
     """
     K = phi.shape[1]
     m, p, lanes = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(WIDTH, np.float32)
@@ -50,12 +52,22 @@ def sweep(indptr, words, first, times, phi, alpha, topics, seed, keep, expected,
         for e in range(indptr[document], indptr[document + 1]):
             w = np.int64(words[e])
             for i in range(first[e], first[e + 1]):
-                m[topics[i]] -= one
+                # This token is one of m: out of p instead of m, which mostly stays as it is then.
+                before = topics[i]
                 mass = weigh(m, phi, p, lanes, w, K)
+                own = min(phi[w, before], p[before])
+                p[before] -= own
+                lanes[before % WIDTH] -= own
+                mass -= own
                 state = _next(state)
-                topics[i] = _drawn(state, mass, p, lanes, K)
-                m[topics[i]] += one
-                chances *= mass
+                if mass <= 0:
+                    continue
+                topic = _drawn(state, mass, p, lanes, K)
+                if topic != before:
+                    topics[i] = topic
+                    m[before] -= one
+                    m[topic] += one
+                chances *= np.float64(mass)
                 if not 1e-200 < chances < 1e200:
                     logarithm += np.log(chances)
                     chances = 1.0
@@ -210,5 +222,7 @@ def _plain_add_scaled(factor, p, expected, w, K):
     expected[w] += factor * p
 
 
+if config.DISABLE_JIT:  # where NumPy warns of what is meant
+    _seeded = np.errstate(over="ignore")(_seeded)
 weigh: Any = _plain_weigh if config.DISABLE_JIT else intrinsic(_weigh)
 add_scaled: Any = _plain_add_scaled if config.DISABLE_JIT else intrinsic(_add_scaled)

@@ -68,10 +68,15 @@ def tensor_topics(
     alpha0: float = 0.0,
     solver: Solver = "power",
     descend: bool = False,
+    scale: np.ndarray | None = None,
     random_state: int = 0,
 ) -> TensorTopics:
-    """Decompose the moments; `descend` ends with seed 004's direct minimisation."""
-    scale = _scale(moments.mean)
+    """Decompose the moments; `descend` ends with seed 004's direct minimisation.
+
+    `scale` is that of the words; weighted documents need that of all documents, or the words of
+    those that hardly count any more would be scaled up again.
+    """
+    scale = word_scale(moments.mean) if scale is None else scale
     whitening = whiten(
         _centred_pairs(moments, alpha0, scale), n_topics, tol=_PRECISE, random_state=random_state
     )
@@ -105,14 +110,17 @@ def robust_weights(
     The third moment weighs a document by its leverage times :math:`\|W^\top c\| / n`, which grows
     as the root of the leverage: hence the power of 3/2.
     """
-    scale = _scale(bags.mean)
+    scale = word_scale(bags.mean)
     limit = most * n_topics / bags.weights.sum()
     rank = min(n_topics + max(_SPARE, n_topics // 2), bags.n_words)
     reduced = np.zeros(len(bags.weights), bool)
     for _ in range(_ROUNDS):
         A = _centred_pairs(bags, alpha0, scale)
-        W = whiten(A, rank, tol=_ROUGH, random_state=random_state).W
-        excess = bags.pair_shares(scale[:, None] * W) / limit
+        whitening = whiten(A, rank, tol=_ROUGH, random_state=random_state)
+        values = whitening.eigenvalues
+        # The spare directions by the measure of the K-th, which they would have to pass.
+        measure = np.minimum(np.sqrt(values / values[:n_topics][-1]), 1)
+        excess = bags.pair_shares(scale[:, None] * whitening.W * measure) / limit
         over = excess > 1
         if not over.any():
             break
@@ -121,7 +129,8 @@ def robust_weights(
     return bags.weights, int(reduced.sum())
 
 
-def _scale(v: np.ndarray) -> np.ndarray:
+def word_scale(v: np.ndarray) -> np.ndarray:
+    """1 / sqrt(v), and 0 for words that never occur."""
     return np.divide(1.0, np.sqrt(v), out=np.zeros_like(v), where=v > 0)
 
 

@@ -31,7 +31,7 @@ from eigentext.moments import DocumentMoments, document_counts
 from eigentext.storage import Saved
 from eigentext.topics._anchors import anchor_topics
 from eigentext.topics._refinement import Refined, refine_lda, refine_mixture
-from eigentext.topics._tensor import Solver, robust_weights, tensor_topics
+from eigentext.topics._tensor import Solver, robust_weights, tensor_topics, word_scale
 
 Method = Literal["tensor", "gradient", "anchors"]
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # what alpha0="auto" chooses from
@@ -302,7 +302,7 @@ class TopicModel(Saved, Estimator):
                 found = self._refined(training, alpha0, found.weights, found.components)
             tried[str(alpha0)] = completion_perplexity(
                 found.components,
-                np.ceil(moments.counts[held_out]),
+                moments.counts[held_out].ceil(),
                 alpha=alpha0 * found.weights,
                 weights=found.weights,
             ).perplexity
@@ -327,7 +327,7 @@ class TopicModel(Saved, Estimator):
             weights, components = anchored.weights, anchored.components
             self._tell_rank(len(weights))
             return Refined(weights / weights.sum(), components, []), diagnostics
-        n_reduced = 0
+        scale, n_reduced = word_scale(bags.mean), 0
         if self.robust:
             weights, n_reduced = robust_weights(
                 bags, K, alpha0=alpha0, most=self.robust, random_state=self.random_state
@@ -339,6 +339,7 @@ class TopicModel(Saved, Estimator):
             alpha0=alpha0,
             solver=self.solver,
             descend=self.method == "gradient",
+            scale=scale,
             random_state=self.random_state,
         )
         self._tell_rank(found.whitening.rank)

@@ -162,7 +162,7 @@ def _told(model: Any, perplexity: float | None) -> Iterator[str]:
         yield f"{left_out:,} documents have no word that was kept."
     if found.get("n_reduced"):
         yield (
-            f"{found['n_reduced']:,} documents unlike any others were given less weight, so that "
+            f"{found['n_reduced']:,} documents that weighed too much were made lighter, so that "
             "none has a topic to itself."
         )
     if found.get("dropped") and found["dropped"][0] > _NEARLY * found["eigenvalues"][-1]:

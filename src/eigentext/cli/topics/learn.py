@@ -1,0 +1,214 @@
+"""`eigentext topics fit`: from documents to topics."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from eigentext.cli._console import (
+    CacheOption,
+    ErrorsOption,
+    FilesArgument,
+    JsonFlag,
+    NoCacheFlag,
+    OutputOption,
+    QuietFlag,
+    ThreadsOption,
+    TokenizerOption,
+    Watch,
+    check_model_path,
+    check_no_input,
+    inputs,
+    peak_memory,
+    print_json,
+    printer,
+    save_model,
+    work,
+)
+from eigentext.cli.topics._shared import print_topics, write_report
+from eigentext.errors import CorpusError, ParameterError
+
+_TOPICS_SHOWN = 20
+_WORDS_SHOWN = 8
+_FACTS = ("n_empty", "n_short", "n_reduced", "residual", "moved", "alpha0_perplexities")
+
+
+def parse_limit(limit: str | float) -> float:
+    """A number of documents (5) or their share (0.5)."""
+    try:
+        return limit if isinstance(limit, (int, float)) else int(limit)
+    except ValueError:
+        pass
+    try:
+        return float(limit)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{limit!r} is no number of documents, as 5, nor a share of them, as 0.5"
+        ) from None
+
+
+def parse_alpha0(alpha0: str | float) -> Any:
+    """A number, several parted by commas, or "auto"."""
+    if alpha0 == "auto" or isinstance(alpha0, float):
+        return alpha0
+    try:
+        numbers = [float(number) for number in str(alpha0).split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"{alpha0!r} is no number, nor numbers parted by commas, nor auto"
+        ) from None
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def fit(
+    files: FilesArgument,
+    output: OutputOption,
+    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="How many.")] = 20,
+    method: Annotated[
+        Literal["tensor", "gradient", "anchors"],
+        typer.Option(help="tensor: triples of words; anchors: pairs, by words of one topic only."),
+    ] = "tensor",
+    alpha0: Annotated[
+        Any,
+        typer.Option(
+            parser=parse_alpha0,
+            metavar="NUMBER",
+            help="How many topics a document mixes: 0 is one; auto tries some, and so does 0,1,3.",
+        ),
+    ] = 1.0,
+    refine: Annotated[int, typer.Option(min=0, help="The most steps of EM; 0 is none.")] = 30,
+    min_df: Annotated[
+        Any,
+        typer.Option(
+            parser=parse_limit,
+            metavar="NUMBER",
+            help="Leave out words in fewer documents; 0.01 is a share of them.",
+        ),
+    ] = 5,
+    max_df: Annotated[
+        Any,
+        typer.Option(
+            parser=parse_limit,
+            metavar="NUMBER",
+            help="Leave out words in more documents; 0.5 is a share of them.",
+        ),
+    ] = 0.5,
+    max_words: Annotated[
+        int | None, typer.Option("--max-words", min=1, help="Keep only the most frequent words.")
+    ] = None,
+    stop_words: Annotated[
+        str,
+        typer.Option(metavar="LIST", help="Words to leave out: english, none, or a file of them."),
+    ] = "english",
+    tokenizer: TokenizerOption = "words",
+    keep_case: Annotated[
+        bool, typer.Option("--keep-case", help="Tell Ham from ham; else the case is lowered.")
+    ] = False,
+    unit: Annotated[
+        Literal["line", "document"],
+        typer.Option(help="What a document is: each line, or each file."),
+    ] = "line",
+    errors: ErrorsOption = "strict",
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page about the topics here, in HTML.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
+    threads: ThreadsOption = None,
+    cache: CacheOption = None,
+    no_cache: NoCacheFlag = False,
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Learn the topics of documents and write them as one model file."""
+    from eigentext import TextCorpus, TopicModel
+
+    check_model_path(output)
+    if report is not None:
+        _check_report_path(report, output)
+    started = time.perf_counter()
+    model = TopicModel(
+        topics,
+        method=method,
+        alpha0=alpha0,
+        refine=refine,
+        min_df=min_df,
+        max_df=max_df,
+        max_size=max_words,
+        stop_words=_stop_words(stop_words, keep_case),
+        random_state=seed,
+    )
+    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+        corpus = TextCorpus(
+            paths, tokenizer=tokenizer, lowercase=not keep_case, unit=unit, errors=errors
+        )
+        for written in (output, report):
+            if written is not None:
+                check_no_input(written, corpus.files)
+        model.fit(corpus, cache=False if no_cache else cache or True)
+        save_model(model, output)
+        if report is not None:
+            write_report(model, report, corpus, files, paths)
+    seconds = time.perf_counter() - started
+    _tell(model, output, report, watch, seconds, json=json, quiet=quiet)
+
+
+def _check_report_path(report: Path, output: Path) -> None:
+    from eigentext.storage import check_writable
+
+    if report == output or (output.exists() and report.exists() and output.samefile(report)):
+        raise ParameterError(f"{report}: the model is written there (-o); choose another --report")
+    check_writable(report)
+
+
+def _stop_words(given: str, keep_case: bool) -> Any:
+    from eigentext import TextCorpus
+
+    if given in ("english", "none"):
+        return None if given == "none" else given
+    try:
+        listed = TextCorpus(Path(given), lowercase=not keep_case)
+    except CorpusError as error:
+        raise CorpusError(f"{error} (--stop-words is english, none, or a file)") from error
+    return [word for line in listed for word in line]
+
+
+def _tell(
+    model: Any,
+    output: Path,
+    report: Path | None,
+    watch: Watch,
+    seconds: float,
+    *,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Print what was learned, and what it took."""
+    found, read = model.diagnostics_, model.provenance_
+    cost = {"seconds": round(seconds, 3), "phases": watch.times(), "peak_memory": peak_memory()}
+    if json:
+        about = {
+            "model": str(output),
+            "report": None if report is None else str(report),
+            "n_documents": read["n_documents"],
+            "n_tokens": read["n_tokens"],
+            "n_words": len(model.vocabulary_),
+            "topics": model.n_topics_,
+            "method": model.method,
+            "alpha0": model.alpha0_,
+            "steps": len(found.get("perplexities", [])),
+            "perplexity": next(reversed(found.get("perplexities", [])), None),
+        }
+        facts = {name: found[name] for name in _FACTS if name in found}
+        print_json({**about, **facts, "top_words": model.top_words(_WORDS_SHOWN), **cost})
+    elif not quiet:
+        printer.print(
+            f"{output}: {model.n_topics_} topics over {len(model.vocabulary_):,} words from "
+            f"{read['n_documents']:,} documents; {seconds:.1f} s, "
+            f"{cost['peak_memory'] / 1e6:,.0f} MB at most",
+            markup=False,
+        )
+        print_topics(model, _WORDS_SHOWN, _TOPICS_SHOWN)
+        if model.n_topics_ > _TOPICS_SHOWN:
+            rest = model.n_topics_ - _TOPICS_SHOWN
+            printer.print(f"  and {rest} more; see eigentext topics show", style="dim")

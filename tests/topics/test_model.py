@@ -1,0 +1,328 @@
+"""TopicModel: known answers, recovery, all inputs, bad input, files, scikit-learn, real text."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+
+import eigentext as et
+from eigentext import DocumentMoments, TextCorpus, TopicModel, engine
+from eigentext.errors import CorpusError, EigentextError, ParameterError
+from eigentext.topics.model import on_simplex
+
+METHODS = ["tensor", "gradient", "anchors"]
+MEALS = ["ham eggs ham cheese", "eggs cheese ham eggs", "cheese ham bread"] * 20
+GAMES = ["goal team goal match", "team match win goal"] * 20
+
+
+# Known answers and recovery.
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("alpha0", [0.0, 1.0])
+def test_two_topics_without_a_common_word(method, alpha0):
+    model = TopicModel(2, method=method, alpha0=alpha0).fit(MEALS + GAMES)
+    assert [set(words) for words in model.top_words(4)] == [
+        {"ham", "eggs", "cheese", "bread"},
+        {"goal", "team", "match", "win"},
+    ]
+    assert model.weights_[0] == pytest.approx(0.6, abs=0.03)
+    assert np.allclose(model.components_.sum(axis=1), 1)
+    assert model.components_[0] @ model.components_[1] < 0.01
+    assert np.allclose(model.alpha_, alpha0 * model.weights_)
+
+
+@pytest.mark.parametrize("refine", [0, 30])
+@pytest.mark.parametrize("alpha0", [0.0, 1.0])
+@pytest.mark.parametrize("method", METHODS)
+def test_recovery(random_topics, matched, method, alpha0, refine):
+    truth = random_topics(4, 40, alpha0)
+    X = truth.draw(4000, 30)
+    model = TopicModel(4, method=method, alpha0=alpha0, refine=refine).fit(X)
+    order, l1 = matched(truth.topics, model.components_)
+    assert l1.max() < (0.4 if method == "anchors" and not refine else 0.2)
+    tolerance = 0.1 if method == "anchors" else 0.05
+    assert np.abs(model.weights_[order] - truth.weights).max() < tolerance
+    assert (np.diff(model.weights_) <= 0).all()
+
+
+def test_refinement_brings_topics_nearer(random_topics, matched):
+    truth = random_topics(6, 100, 1.0)
+    X = truth.draw(4000, 40)
+    before, after = (
+        matched(truth.topics, TopicModel(6, alpha0=1.0, refine=n).fit(X).components_)[1].mean()
+        for n in (0, 30)
+    )
+    assert after < before
+
+
+def test_alpha0_is_chosen_by_held_out_documents(random_topics):
+    truth = random_topics(4, 60, 0.0)
+    model = TopicModel(4, alpha0=[0.0, 5.0], refine=5).fit(truth.draw(1000, 30))
+    assert model.alpha0_ == 0
+    tried = model.diagnostics_["alpha0_perplexities"]
+    assert tried["0.0"] < tried["5.0"]
+    mixed = random_topics(4, 60, 5.0)
+    model = TopicModel(4, alpha0="auto", refine=5).fit(mixed.draw(2000, 60))
+    assert model.alpha0_ >= 3
+    assert len(model.diagnostics_["alpha0_perplexities"]) == 5
+
+
+def test_one_topic_is_the_mean(random_topics):
+    X = random_topics(3, 20).draw(200, 10)
+    mean = X.sum(axis=0) / X.sum()
+    for method in METHODS:
+        model = TopicModel(1, method=method, smoothing=0).fit(X)
+        assert np.allclose(model.components_[0], mean)
+        assert model.weights_.tolist() == [1.0]
+
+
+# What goes in.
+
+
+def test_all_inputs_are_one():
+    """Strings, tokens, a corpus, a matrix with these columns, moments: the same topics."""
+    texts = MEALS + GAMES
+    tokens = [text.split() for text in texts]
+    model = TopicModel(2, alpha0=1.0).fit(texts)
+    words = model.vocabulary_.words
+    X = CountVectorizer(vocabulary=words).transform(texts)
+    corpus = TextCorpus(texts, kind="texts", unit="document")
+    moments = DocumentMoments.from_corpus(texts)
+    for other in (tokens, corpus, X, sp.csr_array(X), X.toarray(), moments):
+        again = TopicModel(2, alpha0=1.0).fit(other)
+        assert np.array_equal(again.components_, model.components_)
+        same = texts if other is moments else other
+        assert np.array_equal(again.transform(same), model.transform(texts))
+    halves = DocumentMoments.from_corpus(texts[:37]) + DocumentMoments.from_corpus(texts[37:])
+    added = TopicModel(2, alpha0=1.0).fit_moments(halves)
+    assert np.array_equal(added.components_, model.components_)
+
+
+def test_vocabulary_limits():
+    model = TopicModel(2, stop_words=["ham"], min_df=21, max_size=4).fit(MEALS + GAMES)
+    assert sorted(model.vocabulary_.words) == ["cheese", "eggs", "goal", "match"]
+
+
+def test_after_a_vectorizer(tmp_path):
+    pipeline = make_pipeline(CountVectorizer(), TopicModel(2, alpha0=1.0))
+    theta = pipeline.fit_transform(MEALS + GAMES)
+    assert theta.shape == (100, 2)
+    assert np.array_equal(theta, pipeline.transform(MEALS + GAMES))
+    names = pipeline[0].get_feature_names_out()
+    assert set(pipeline[1].top_words(1, words=names)[1]) <= {"goal", "team"}
+    assert pipeline.get_feature_names_out().tolist() == ["topic0", "topic1"]
+    assert pipeline.score(GAMES) < 0
+
+
+def test_scikit_learn_protocol():
+    model = TopicModel(3, alpha0=[0.1, 1.0], stop_words=["a"])
+    again = clone(model)
+    assert again.get_params() == model.get_params()
+    assert repr(again) == "TopicModel(n_topics=3, alpha0=[0.1, 1.0], stop_words=['a'])"
+
+
+# What comes out.
+
+
+def test_transform_is_one_row_a_document_in_order():
+    for alpha0 in (0.0, 1.0):
+        model = TopicModel(2, alpha0=alpha0).fit(MEALS + GAMES)
+        theta = model.transform(["goal goal team", "", "unheard words", "ham ham goal goal"])
+        assert theta.shape == (4, 2)
+        assert np.allclose(theta.sum(axis=1), 1)
+        assert theta[0, 1] > 0.8
+        assert np.allclose(theta[1:3], model.weights_)
+        if alpha0:
+            assert 0.3 < theta[3, 0] < 0.7
+
+
+def test_transform_finds_the_proportions(random_topics, matched):
+    truth = random_topics(4, 60, 1.0)
+    model = TopicModel(4, alpha0=1.0).fit(truth.draw(4000, 50))
+    order, _ = matched(truth.topics, model.components_)
+    h = np.random.default_rng(1).dirichlet(truth.weights, 50)
+    X = np.random.default_rng(2).multinomial(2000, h @ truth.topics)
+    assert np.abs(model.transform(X)[:, order] - h).mean() < 0.02
+
+
+def test_perplexity_prefers_the_right_number(random_topics):
+    truth = random_topics(5, 60, 1.0)
+    train, test = truth.draw(3000, 40), truth.draw(500, 40, seed=1)
+    found = [TopicModel(K, alpha0=1.0).fit(train).perplexity(test) for K in (1, 2, 5)]
+    assert found[0] > found[1] > found[2]
+    model = TopicModel(5, alpha0=1.0).fit(train)
+    assert model.score(test) == pytest.approx(-np.log(model.perplexity(test)))
+
+
+def test_diagnostics_are_plain_data(random_topics):
+    X = random_topics(3, 30, 1.0).draw(500, 20).toarray()
+    X[:4] = 0
+    X[4, :] = 0
+    X[4, 0] = 2
+    model = TopicModel(3, alpha0=1.0).fit(X)
+    found = json.loads(json.dumps(model.diagnostics_))
+    assert (found["n_documents"], found["n_empty"], found["n_short"]) == (500, 4, 1)
+    assert len(found["eigenvalues"]) == 3
+    assert found["dropped"][0] < found["eigenvalues"][-1]
+    assert 0 <= found["moved"] <= found["moved_most"]
+    assert found["perplexities"][-1] < found["perplexities"][0]
+    assert found["weight_sum"] == pytest.approx(1, abs=0.3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_round_trip(tmp_path, method):
+    texts = MEALS + GAMES
+    model = TopicModel(2, method=method, alpha0=1.0, stop_words={"win"}).fit(texts)
+    model.save(tmp_path / "topics.safetensors")
+    again = et.load(tmp_path / "topics.safetensors")
+    assert np.array_equal(again.components_, model.components_)
+    assert np.array_equal(again.transform(texts), model.transform(texts))
+    assert again.perplexity(texts) == model.perplexity(texts)
+    assert again.top_words() == model.top_words()
+    assert again.get_params() == model.get_params() | {"stop_words": ["win"]}
+    if method == "anchors":
+        assert np.array_equal(again.topic_topic_, model.topic_topic_)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("alpha0", [0.0, 1.0])
+def test_same_bits_on_any_number_of_threads(random_topics, method, alpha0):
+    X = random_topics(5, 300, alpha0).draw(2000, 30)
+    found = []
+    for n_threads in (1, 2, 8):
+        with engine.use(engine.ThreadEngine(n_threads)):
+            model = TopicModel(5, method=method, alpha0=alpha0).fit(X)
+            found.append((model.components_, model.transform(X)))
+    for other in found[1:]:
+        assert np.array_equal(found[0][0], other[0])
+        assert np.array_equal(found[0][1], other[1])
+
+
+def test_the_order_of_documents_does_not_matter(random_topics):
+    X = random_topics(4, 50, 1.0).draw(500, 30)
+    shuffled = X[np.random.default_rng(0).permutation(500)]
+    one, other = (TopicModel(4, alpha0=1.0).fit(Y).components_ for Y in (X, shuffled))
+    assert np.array_equal(one, other)
+
+
+def test_on_simplex():
+    rows = np.random.default_rng(0).normal(0.05, 0.2, (30, 12))
+    nearest, moved = on_simplex(rows)
+    assert np.allclose(nearest.sum(axis=1), 1)
+    assert (nearest >= 0).all()
+    assert np.allclose(moved, np.abs(nearest - rows).sum(axis=1))
+    points = np.random.default_rng(1).dirichlet(np.ones(12), 2000)
+    for row, best in zip(rows, nearest):  # no other distribution is nearer
+        assert np.linalg.norm(row - best) <= np.linalg.norm(row - points, axis=1).min()
+        assert ((points - best) @ (row - best) < 1e-12).all()
+
+
+# Bad input.
+
+
+def test_short_and_empty_documents_are_counted():
+    model = TopicModel(2).fit([*MEALS, *GAMES, "", "ham", "ham eggs", "goal"])
+    assert model.diagnostics_["n_empty"] == 1
+    assert model.diagnostics_["n_short"] == 3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_topics_than_the_documents_support(method):
+    X = np.array([[3, 3, 0, 0], [0, 0, 3, 3]] * 5)
+    with pytest.warns(UserWarning, match=r"support only 2: .* ask for n_topics=2 \(--topics 2\)"):
+        model = TopicModel(3, method=method).fit(X)
+    assert model.n_topics_ == 2
+    assert model.components_.shape == (2, 4)
+
+
+def test_a_vocabulary_of_one_word():
+    with pytest.warns(UserWarning, match="support only 1"):
+        model = TopicModel(2).fit(["ham ham ham", "ham ham ham ham"])
+    assert model.components_.tolist() == [[1.0]]
+    assert model.transform(["ham"]).tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[1, -2, 1]], "row 0, column 1"),
+        ([[1, np.nan, 1]], "row 0, column 1"),
+        (["ham", "eggs ham", ""], "none of 3 documents has three words or more"),
+        (["", ""], "no words|empty"),
+        ([], "no documents|empty"),
+    ],
+)
+def test_bad_documents(X, message):
+    with pytest.raises(EigentextError, match=message):
+        TopicModel(2).fit(X)
+
+
+def test_fractions_are_told():
+    X = np.array([[2.5, 3, 0, 0], [0, 0, 3, 3.5]] * 5)
+    with pytest.warns(UserWarning, match="CountVectorizer, not TfidfVectorizer"):
+        TopicModel(2, alpha0=1.0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_topics": 0}, r"n_topics \(--topics\) must be 1 or more, not 0"),
+        ({"method": "magic"}, "method must be one of 'tensor', 'gradient', 'anchors'"),
+        ({"solver": "magic"}, "solver must be one of"),
+        ({"alpha0": -1}, "alpha0 must be 0 or more"),
+        ({"alpha0": "much"}, "alpha0 must be 0 or more, 'auto'"),
+        ({"alpha0": [1, np.inf]}, "alpha0 must be"),
+        ({"alpha0": []}, "alpha0 must be"),
+        ({"refine": -1}, "refine must be 0 or more"),
+        ({"robust": np.nan}, "robust must be 0 or more"),
+        ({"smoothing": None}, "smoothing must be 0 or more"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        TopicModel(**parameters).fit(MEALS)
+
+
+def test_use_that_makes_no_sense():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        TopicModel(2).transform(MEALS)
+    model = TopicModel(2).fit(MEALS + GAMES)
+    with pytest.raises(ParameterError, match="3 names for 8 words"):
+        model.top_words(words=["a", "b", "c"])
+    with pytest.raises(CorpusError, match="too few documents to choose alpha0"):
+        TopicModel(1, alpha0="auto").fit(["ham ham ham"])
+
+
+# Real text.
+
+
+def test_newsgroups(data_folder, monkeypatch):
+    """Four groups are four topics, and words of each are where one would look for them."""
+    monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
+    news = et.load_dataset("20news", split="train")
+    groups = {
+        "sci.space": "space",
+        "rec.sport.hockey": "hockey",
+        "sci.crypt": "key",
+        "talk.politics.mideast": "israel",
+    }
+    texts = [text for text, group in zip(news.texts, news.labels) if group in groups]
+    labels = [group for group in news.labels if group in groups]
+    model = TopicModel(4, alpha0=1.0, stop_words="english", min_df=5, max_df=0.3).fit(texts)
+    theta = model.transform(texts)
+    for group, word in groups.items():
+        here = np.array([label == group for label in labels])
+        topic = theta[here].mean(axis=0).argmax()
+        assert word in model.top_words(15)[topic]
+        assert (theta[here].argmax(axis=1) == topic).mean() > 0.7
+    plain = TopicModel(4, alpha0=1.0, stop_words="english", min_df=5, max_df=0.3, refine=0)
+    test = et.load_dataset("20news", split="test")
+    held_out = [text for text, group in zip(test.texts, test.labels) if group in groups]
+    assert model.perplexity(held_out) < 0.95 * plain.fit(texts).perplexity(held_out)
