@@ -194,6 +194,8 @@ def test_bytes_that_are_no_text_in_batches(tmp_path):
         list(in_batches(TextCorpus(path)))
     ((_, part),) = in_batches(TextCorpus(path, errors="replace"))
     assert part.texts == ["aa", "b\ufffd"]
+    ((_, part),) = in_batches(TextCorpus(["aa \0"], kind="texts", errors="replace"))
+    assert document_ids(part, WORDS).tolist() == [0, -2, -1]
 
 
 # Matrices.

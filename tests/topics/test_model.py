@@ -1,6 +1,7 @@
 """TopicModel: known answers, recovery, all inputs, bad input, files, scikit-learn, real text."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
 
 import eigentext as et
 from eigentext import DocumentMoments, TextCorpus, TopicModel, engine
@@ -124,6 +126,33 @@ def test_scikit_learn_protocol():
     again = clone(model)
     assert again.get_params() == model.get_params()
     assert repr(again) == "TopicModel(n_topics=3, alpha0=[0.1, 1.0], stop_words=['a'])"
+
+
+# Checks of scikit-learn's that draw what is no text, or that want an error in other words.
+NOT_FOR_TEXT = {
+    "check_fit_score_takes_y": "documents of less than three words",
+    "check_fit2d_1feature": "documents of less than three words",
+    "check_estimator_sparse_tag": "documents of less than three words",
+    "check_estimator_sparse_array": "documents of less than three words",
+    "check_estimator_sparse_matrix": "documents of less than three words",
+    "check_pipeline_consistency": "half a word cannot be held out by score",
+    "check_dtype_object": "objects are taken for tokens",
+    "check_n_features_in_after_fitting": "in other words",
+    "check_positive_only_tag_during_fit": "in other words",
+    "check_complex_data": "in other words",
+    "check_estimators_empty_data_messages": "in other words",
+    "check_estimators_nan_inf": "in other words",
+    "check_fit2d_predict1d": "in other words",
+}
+
+
+def test_scikit_learn_checks():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(TopicModel(2, alpha0=1.0), on_fail=None, on_skip=None)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    assert failed <= NOT_FOR_TEXT.keys()
+    assert sum(result["status"] == "passed" for result in results) > 30
 
 
 # What comes out.

@@ -21,6 +21,7 @@ SPORT = "goal team goal match league goal team coach ball score"
 LAW = "court judge law court trial judge jury law court appeal"
 TEXTS = [FOOD, SPORT, LAW, FOOD + " cheese", SPORT + " match", LAW + " jury"] * 6 + [FOOD] * 5
 ANY = st.text(st.characters(exclude_categories=()), max_size=30)
+TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=30)
 
 
 class Page(HTMLParser):
@@ -113,7 +114,7 @@ def test_a_page_that_needs_nothing_else(model, documents):
         assert needed in page
 
 
-@given(st.lists(ANY, min_size=1, max_size=3), ANY)
+@given(st.lists(TEXT, min_size=1, max_size=3), ANY)
 def test_nothing_in_a_text_or_a_name_becomes_html(model, pieces, title):
     plain = report(model, [FOOD], titles=["title"])
     for piece in (*pieces, "</blockquote><script>", "&lt;", "\"'>"):

@@ -136,19 +136,20 @@ def test_loops_over_topics(K):
     rng = np.random.default_rng(K)
     phi, m = padded(rng.random((5, K))), padded(rng.random((1, K)))[0]
     width = phi.shape[1]
-    p, lanes = np.full(width + 3, np.nan, np.float32), np.full(WIDTH + 3, np.nan, np.float32)
+    room, lane_room = (np.full(n + 3, np.nan, np.float32) for n in (width, WIDTH))
+    p, lanes = room[:width], lane_room[:WIDTH]
     mass = weighed(m, phi, p, lanes, 3, width)
-    assert np.array_equal(p[:width], m * phi[3])
-    assert np.allclose(lanes[:WIDTH], p[:width].reshape(-1, WIDTH).sum(axis=0), rtol=1e-6)
-    assert mass == pytest.approx(p[:width].sum(), rel=1e-6)
-    assert np.isnan(p[width:]).all()
-    assert np.isnan(lanes[WIDTH:]).all()
+    assert np.array_equal(p, m * phi[3])
+    assert np.allclose(lanes, p.reshape(-1, WIDTH).sum(axis=0), rtol=1e-6)
+    assert mass == pytest.approx(p.sum(), rel=1e-6)
+    assert np.isnan(room[width:]).all()
+    assert np.isnan(lane_room[WIDTH:]).all()
     expected = padded(rng.random((5, K)))
     before = expected.copy()
     added(np.float32(0.7), p, expected, 3, width)
     others = [0, 1, 2, 4]
     assert np.array_equal(expected[others], before[others])
-    assert np.allclose(expected[3], before[3] + np.float32(0.7) * p[:width], rtol=1e-6)
+    assert np.allclose(expected[3], before[3] + np.float32(0.7) * p, rtol=1e-6)
     assert not expected[:, K:].any()
 
 

@@ -151,8 +151,10 @@ def in_batches(corpus: TextCorpus) -> Iterator[tuple[list[Place], TextCorpus]]:
     """
     in_memory = corpus.texts or corpus.token_lists
     documents = _texts_of_files(corpus) if corpus.files else enumerate(in_memory)
-    options = {"tokenizer": corpus.tokenizer, "lowercase": corpus.lowercase, "unit": "document"}
-    options["kind"] = "tokens" if corpus.token_lists else "texts"
+    options: dict[str, Any] = {
+        name: getattr(corpus, name) for name in ("tokenizer", "lowercase", "errors")
+    }
+    options |= {"unit": "document", "kind": "tokens" if corpus.token_lists else "texts"}
     places, texts, size = [], [], 0
     for place, text in documents:
         places.append(place if corpus.files else ("", place))

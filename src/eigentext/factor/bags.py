@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 from eigentext import engine
 from eigentext.factor.products import sparse_times
 
-_CELLS = 1 << 21  # of a block of outer products
+_ROWS = 4096  # of a block of outer products
 
 
 class BagMoments:
@@ -109,14 +109,9 @@ class BagMoments:
         Y = sparse_times(self.counts, W)
         R = self._triples[:, None] * Y
         Z = self._back(R) - 2 / 3 * self._triple_diagonal[:, None] * W
-        j, k = np.triu_indices(K)
         with threadpool_limits(limits=1, user_api="blas"):  # equal bits: see factor.products
-            cubes = _thrice(Y, R, j, k)
-            ties = _thrice(W, Z, j, k)
-        T, P = np.empty((2, K, K, K))
-        T[j, k] = T[k, j] = cubes
-        P[j, k] = P[k, j] = ties
-        return T - P - P.transpose(0, 2, 1) - P.transpose(2, 1, 0)
+            cubes, ties = _thrice(Y, R), _thrice(W, Z)
+        return cubes - ties - ties.transpose(0, 2, 1) - ties.transpose(2, 1, 0)
 
     def _back(self, Y: np.ndarray) -> np.ndarray:
         return sparse_times(self.transpose, Y)
@@ -129,11 +124,21 @@ def _normalised(weights: np.ndarray, places: np.ndarray, long_enough: np.ndarray
     return np.divide(kept, places * (total or 1.0), out=np.zeros_like(kept), where=long_enough)
 
 
-def _thrice(Y: np.ndarray, R: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """The sums over rows of Y[:, j] Y[:, k] R, for pairs j <= k: shape (pairs, K)."""
-    rows = max(1, _CELLS // len(j))
-    blocks = [slice(start, start + rows) for start in range(0, len(Y), rows)]
-    total = np.zeros((len(j), R.shape[1]))
-    for part in engine.current().map(lambda b: (Y[b][:, j] * Y[b][:, k]).T @ R[b], blocks):
+def _thrice(Y: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """The sums over rows n of Y_nj Y_nk R_nl, shape (K, K, K)."""
+    K = Y.shape[1]
+    blocks = [slice(start, start + _ROWS) for start in range(0, len(Y), _ROWS)]
+    total = np.zeros((K, K, K))
+
+    def work(block: slice) -> np.ndarray:
+        y, r = Y[block], R[block]
+        part = np.zeros((K, K, K))
+        for j in range(K):  # pairs j <= k, as they commute
+            np.matmul((y[:, j:] * y[:, j, None]).T, r, out=part[j, j:])
+        return part
+
+    for part in engine.current().map(work, blocks):
         total += part
+    j, k = np.tril_indices(K, -1)
+    total[j, k] = total[k, j]
     return total

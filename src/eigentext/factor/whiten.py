@@ -52,6 +52,7 @@ def whiten(
     *,
     cutoff: float = 1e-10,
     tol: float = 1e-5,
+    start: np.ndarray | None = None,
     random_state: int | np.random.Generator | None = 0,
 ) -> Whitening:
     """Whiten the space of the `rank` largest eigenvalues of a symmetric A.
@@ -68,8 +69,10 @@ def whiten(
     tol : float
         For a large A, the residual to reach, as a part of the eigenvalue. The angle between the
         space found and the true one is about as large.
+    start : array, shape (d, any), optional
+        Columns to begin with, such as the W of a similar matrix: fewer products are needed then.
     random_state : int or Generator
-        For the random start; the same seed gives the same bits on any number of threads.
+        For a random start; the same seed gives the same bits on any number of threads.
 
     Returns
     -------
@@ -97,7 +100,7 @@ def whiten(
         if A.shape[0] <= max(_SMALL, 2 * rank):
             values, U, residuals = _exact(A, rank)
         else:
-            values, U, residuals = _krylov(A, rank, tol, random_state)
+            values, U, residuals = _krylov(A, rank, tol, start, random_state)
         usable = int((values[:rank] > cutoff * max(values[0], 0.0)).sum())
         if usable == 0:
             raise ParameterError("a matrix without a positive eigenvalue cannot be whitened")
@@ -116,7 +119,7 @@ def _exact(A: Factorable, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def _krylov(
-    A: Factorable, rank: int, tol: float, random_state: Any
+    A: Factorable, rank: int, tol: float, first: np.ndarray | None, random_state: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rayleigh-Ritz on the powers of A: eigenvalues, eigenvectors and their residuals.
 
@@ -129,8 +132,9 @@ def _krylov(
     tol = max(tol, eps)
     Q = np.empty((d, most), order="F")  # what is not used takes no memory
     H = np.zeros((most, most))
-    Omega = np.random.default_rng(random_state).standard_normal((d, min(_BLOCK, most)))
-    block, _ = thin_qr(_times(A, Omega))
+    if first is None:
+        first = np.random.default_rng(random_state).standard_normal((d, min(_BLOCK, most)))
+    block, _ = thin_qr(_times(A, first[:, :most]))
     size = 0
     with engine.phase("factor", most, "dimensions") as advance:
         while True:
@@ -167,7 +171,7 @@ def _split(Q: np.ndarray, Y: np.ndarray, start: int) -> tuple[np.ndarray, np.nda
     these go first, and one pass over all of Q is the second that "is enough".
     """
     C = np.zeros((Q.shape[1], Y.shape[1]))
-    for part in (slice(max(start - _BLOCK, 0), None), slice(None)):
+    for part in (slice(max(2 * start - Q.shape[1], 0), None), slice(None)):
         c = transposed_times(Q[:, part], Y)
         Y -= rows_times(Q[:, part], c)
         C[part] += c

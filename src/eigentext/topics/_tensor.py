@@ -61,6 +61,14 @@ class TensorTopics(NamedTuple):
     residual: float  # ||T - sum|| / ||T||, whitened
 
 
+class Robust(NamedTuple):
+    """What :func:`robust_weights` returns."""
+
+    weights: np.ndarray  # of the documents
+    n_reduced: int
+    directions: np.ndarray | None  # that whiten the weighted pairs, roughly
+
+
 def tensor_topics(
     moments: Moments,
     n_topics: int,
@@ -69,16 +77,21 @@ def tensor_topics(
     solver: Solver = "power",
     descend: bool = False,
     scale: np.ndarray | None = None,
+    start: np.ndarray | None = None,
     random_state: int = 0,
 ) -> TensorTopics:
     """Decompose the moments; `descend` ends with seed 004's direct minimisation.
 
     `scale` is that of the words; weighted documents need that of all documents, or the words of
-    those that hardly count any more would be scaled up again.
+    those that hardly count any more would be scaled up again. `start` is that of the whitening.
     """
     scale = word_scale(moments.mean) if scale is None else scale
     whitening = whiten(
-        _centred_pairs(moments, alpha0, scale), n_topics, tol=_PRECISE, random_state=random_state
+        _centred_pairs(moments, alpha0, scale),
+        n_topics,
+        tol=_PRECISE,
+        start=start,
+        random_state=random_state,
     )
     K = whitening.rank
     T = _centred_triples(moments, alpha0, scale[:, None] * whitening.W)
@@ -98,8 +111,8 @@ def tensor_topics(
 
 def robust_weights(
     bags: BagMoments, n_topics: int, *, alpha0: float, most: float, random_state: int = 0
-) -> tuple[np.ndarray, int]:
-    r"""Weights of documents such that none has a topic to itself; and how many were reduced.
+) -> Robust:
+    r"""Weights of documents such that none has a topic to itself.
 
     With W' A W = I, the trace of :math:`W^\top A W` is a sum over documents: of their *leverages*,
     as in regression. Where the model is true, a document of the topic i alone has about
@@ -114,19 +127,20 @@ def robust_weights(
     limit = most * n_topics / bags.weights.sum()
     rank = min(n_topics + max(_SPARE, n_topics // 2), bags.n_words)
     reduced = np.zeros(len(bags.weights), bool)
+    W = None
     for _ in range(_ROUNDS):
         A = _centred_pairs(bags, alpha0, scale)
-        whitening = whiten(A, rank, tol=_ROUGH, random_state=random_state)
-        values = whitening.eigenvalues
+        whitening = whiten(A, rank, tol=_ROUGH, start=W, random_state=random_state)
+        W, values = whitening.W, whitening.eigenvalues
         # The spare directions by the measure of the K-th, which they would have to pass.
         measure = np.minimum(np.sqrt(values / values[:n_topics][-1]), 1)
-        excess = bags.pair_shares(scale[:, None] * whitening.W * measure) / limit
+        excess = bags.pair_shares(scale[:, None] * W * measure) / limit
         over = excess > 1
         if not over.any():
             break
         reduced |= over
         bags = bags.reweighted(bags.weights / np.where(over, excess, 1) ** 1.5)
-    return bags.weights, int(reduced.sum())
+    return Robust(bags.weights, int(reduced.sum()), W)
 
 
 def word_scale(v: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ from eigentext.moments import DocumentMoments, document_counts
 from eigentext.storage import Saved
 from eigentext.topics._anchors import anchor_topics
 from eigentext.topics._refinement import Refined, refine_lda, refine_mixture
-from eigentext.topics._tensor import Solver, robust_weights, tensor_topics, word_scale
+from eigentext.topics._tensor import Robust, Solver, robust_weights, tensor_topics, word_scale
 
 Method = Literal["tensor", "gradient", "anchors"]
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # what alpha0="auto" chooses from
@@ -246,6 +246,16 @@ class TopicModel(Saved, Estimator):
         check_is_fitted(self)
         return np.array([f"topic{k}" for k in range(self.n_topics_)], object)
 
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(),
+            input_tags=InputTags(sparse=True, positive_only=True, string=True),
+        )
+
     # Private steps, in the order in which `fit_moments` takes them.
 
     def _limits(self) -> dict[str, Any]:
@@ -327,12 +337,13 @@ class TopicModel(Saved, Estimator):
             weights, components = anchored.weights, anchored.components
             self._tell_rank(len(weights))
             return Refined(weights / weights.sum(), components, []), diagnostics
-        scale, n_reduced = word_scale(bags.mean), 0
+        scale = word_scale(bags.mean)
+        robust = Robust(bags.weights, 0, None)
         if self.robust:
-            weights, n_reduced = robust_weights(
+            robust = robust_weights(
                 bags, K, alpha0=alpha0, most=self.robust, random_state=self.random_state
             )
-            bags = bags.reweighted(weights)
+            bags = bags.reweighted(robust.weights)
         found = tensor_topics(
             bags,
             K,
@@ -340,6 +351,7 @@ class TopicModel(Saved, Estimator):
             solver=self.solver,
             descend=self.method == "gradient",
             scale=scale,
+            start=robust.directions,
             random_state=self.random_state,
         )
         self._tell_rank(found.whitening.rank)
@@ -352,7 +364,7 @@ class TopicModel(Saved, Estimator):
             "weight_sum": float(total),
             "moved": float(moved.mean()),
             "moved_most": float(moved.max()),
-            "n_reduced": n_reduced,
+            "n_reduced": robust.n_reduced,
         }
         weights = found.weights / total if total > 0 else np.full(len(components), 1 / K)
         return Refined(weights, components, []), diagnostics

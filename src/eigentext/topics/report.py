@@ -70,6 +70,14 @@ def report(
     -------
     str
         The page: HTML without scripts, that needs no other file.
+
+    Examples
+    --------
+    >>> from eigentext import TopicModel
+    >>> texts = ["ham eggs ham cheese", "eggs cheese ham eggs", "goal team goal match"] * 20
+    >>> page = report(TopicModel(2).fit(texts), texts)
+    >>> page.count("<article"), page.count("<blockquote")
+    (2, 3)
     """
     if n_words < 1 or n_documents < 0:
         raise ParameterError(
