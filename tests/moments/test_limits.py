@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from eigentext import DocumentMoments
 from eigentext import Vocabulary
 from eigentext.moments.limits import words_within
 
@@ -43,3 +44,8 @@ def test_places_are_kept_whatever_the_counts():
     frequencies = totals = np.array([1, 3, 2, 3])
     limits = {**NONE, "max_size": 3}
     assert words_within(Vocabulary("wxyz", totals), frequencies, totals, 9, **limits) == list("xyz")
+
+
+def test_contractions_of_stop_words_are_stop_words():
+    texts = ["don't it's i’m we'll can't hasn't ham's won't"] * 2
+    assert DocumentMoments.from_corpus(texts, stop_words="english").vocabulary.words == ["ham's"]

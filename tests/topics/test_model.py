@@ -203,6 +203,13 @@ def test_diagnostics_are_plain_data(random_topics):
     assert found["weight_sum"] == pytest.approx(1, abs=0.3)
 
 
+def test_report(tmp_path):
+    model = TopicModel(2).fit(MEALS + GAMES)
+    page = model.report(MEALS + GAMES, tmp_path / "topics.html", n_words=3)
+    assert (tmp_path / "topics.html").read_text() == page
+    assert "goal team goal match" in page
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_round_trip(tmp_path, method):
     texts = MEALS + GAMES

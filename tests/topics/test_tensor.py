@@ -11,7 +11,6 @@ from eigentext.topics._tensor import (
     _centred_triples,
     robust_weights,
     tensor_topics,
-    word_scale,
 )
 
 
@@ -92,8 +91,7 @@ def test_freaks_own_topics_unless_they_are_weighed(random_topics, matched):
     topics = np.pad(truth.topics, ((0, 0), (0, 6)))
     bags = BagMoments(X)
     plain = tensor_topics(bags, 5, alpha0=1.0)
-    weights, n_reduced, _ = robust_weights(bags, 5, alpha0=1.0, most=4.0)
-    scale = word_scale(bags.mean)
+    weights, n_reduced, scale, _ = robust_weights(bags, 5, alpha0=1.0, most=4.0)
     robust = tensor_topics(bags.reweighted(weights), 5, alpha0=1.0, scale=scale)
     assert matched(topics, plain.components)[1].max() > 1
     assert matched(topics, robust.components)[1].max() < 0.3
@@ -104,7 +102,7 @@ def test_freaks_own_topics_unless_they_are_weighed(random_topics, matched):
 def test_documents_of_the_model_keep_their_weight(random_topics):
     truth = random_topics(5, 60, 0.0)
     bags = BagMoments(truth.draw(3000, 40))
-    weights, n_reduced, _ = robust_weights(bags, 5, alpha0=0.0, most=10.0)
+    weights, n_reduced, _, _ = robust_weights(bags, 5, alpha0=0.0, most=10.0)
     assert n_reduced == 0
     assert (weights == 1).all()
 
@@ -115,9 +113,11 @@ def test_same_bits_on_any_number_of_threads(random_topics):
     for n_threads in (1, 2, 8):
         with engine.use(engine.ThreadEngine(n_threads)):
             bags = BagMoments(X)
-            weights, _, start = robust_weights(bags, 5, alpha0=1.0, most=4.0)
+            weights, _, scale, start = robust_weights(bags, 5, alpha0=1.0, most=4.0)
             found.append(
-                tensor_topics(bags.reweighted(weights), 5, alpha0=1.0, start=start).components
+                tensor_topics(
+                    bags.reweighted(weights), 5, alpha0=1.0, scale=scale, start=start
+                ).components
             )
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])

@@ -105,7 +105,6 @@ class BagMoments:
 
     def triples(self, W: np.ndarray) -> np.ndarray:
         """The triple moment contracted with W on all sides, shape (K, K, K)."""
-        K = W.shape[1]
         Y = sparse_times(self.counts, W)
         R = self._triples[:, None] * Y
         Z = self._back(R) - 2 / 3 * self._triple_diagonal[:, None] * W

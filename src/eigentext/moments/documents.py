@@ -133,7 +133,7 @@ class DocumentMoments(VocabularyMoments):
             Keep only so many of these words, those that occur most often (of equal ones, those that
             come first).
         stop_words : "english" or list of str, optional
-            Words to leave out; "english" are scikit-learn's 318.
+            Words to leave out; "english" are scikit-learn's 318 and their contractions.
         cache
             See :func:`eigentext.corpus.encode`.
         """

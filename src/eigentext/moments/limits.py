@@ -68,6 +68,10 @@ def _documents(name: str, limit: float, n_documents: int) -> float:
     )
 
 
+_AUXILIARIES = ("ai", "ca", "did", "do", "does", "let", "sha", "wo")  # of ain't, can't, won't, …
+_ENDS = (("n", "t"), ("", "s"), ("", "m"), ("", "re"), ("", "ve"), ("", "ll"), ("", "d"))
+
+
 def _stop_list(stop_words: str | Iterable[str] | None) -> list[str]:
     if not isinstance(stop_words, str):
         return list(stop_words or ())
@@ -75,4 +79,7 @@ def _stop_list(stop_words: str | Iterable[str] | None) -> list[str]:
         raise ParameterError(f"stop_words must be 'english' or a list of words, not {stop_words!r}")
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return sorted(ENGLISH_STOP_WORDS)
+    # Its words come from a tokenizer that cuts at apostrophes; ours keeps "don't" and "it's" whole.
+    stems = {*ENGLISH_STOP_WORDS, *_AUXILIARIES}
+    ends = [mark.join(end) for mark in "'’" for end in _ENDS]
+    return sorted(ENGLISH_STOP_WORDS) + sorted(stem + end for stem in stems for end in ends)

@@ -24,7 +24,7 @@ Two things make it work on real text, and change nothing about exact moments. Wo
 and not those of frequent words. And documents are *weighted*: see :func:`robust_weights`.
 """
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -65,8 +65,9 @@ class Robust(NamedTuple):
     """What :func:`robust_weights` returns."""
 
     weights: np.ndarray  # of the documents
-    n_reduced: int
-    directions: np.ndarray | None  # that whiten the weighted pairs, roughly
+    n_reduced: int  # documents whose leverage was too large
+    scale: np.ndarray  # of the words, before these were reduced
+    directions: np.ndarray  # that whiten the weighted pairs, roughly
 
 
 def tensor_topics(
@@ -114,20 +115,24 @@ def robust_weights(
 ) -> Robust:
     r"""Weights of documents such that none has a topic to itself.
 
-    With W' A W = I, the trace of :math:`W^\top A W` is a sum over documents: of their *leverages*,
-    as in regression. Where the model is true, a document of the topic i alone has about
-    :math:`1/(N w_i)`. One that has much more makes a direction of its own: a block of uuencoded
-    bytes, a list of names, a text that was posted a hundred times. Its weight is reduced until its
-    leverage is at most `most` times K/N: at least N / (K `most`) documents are to carry a topic.
+    Documents count by their length, up to the average: the pairs of a short one are few, and noisy.
 
-    The third moment weighs a document by its leverage times :math:`\|W^\top c\| / n`, which grows
-    as the root of the leverage: hence the power of 3/2.
+    Then, with W' A W = I, the trace of :math:`W^\top A W` is a sum over documents: of their
+    *leverages*, as in regression. Where the model is true, a document of the topic i alone has
+    about :math:`1/(N w_i)`. One that has much more makes a direction of its own: a block of
+    uuencoded bytes, a list of names, a text that was posted a hundred times. Its weight is reduced
+    until its leverage is at most `most` times K/N: at least N / (K `most`) documents are to carry a
+    topic. The third moment weighs a document by its leverage times :math:`\|W^\top c\| / n`, which
+    grows as the root of the leverage: hence the power of 3/2.
     """
+    N = bags.weights.sum()
+    weights = bags.weights * np.minimum(bags.lengths, (bags.weights * bags.lengths).sum() / N)
+    bags = bags.reweighted(weights * (N / weights.sum()))
     scale = word_scale(bags.mean)
-    limit = most * n_topics / bags.weights.sum()
+    limit = most * n_topics / N
     rank = min(n_topics + max(_SPARE, n_topics // 2), bags.n_words)
-    reduced = np.zeros(len(bags.weights), bool)
-    W = None
+    reduced = np.zeros(len(weights), bool)
+    W: Any = None
     for _ in range(_ROUNDS):
         A = _centred_pairs(bags, alpha0, scale)
         whitening = whiten(A, rank, tol=_ROUGH, start=W, random_state=random_state)
@@ -140,7 +145,7 @@ def robust_weights(
             break
         reduced |= over
         bags = bags.reweighted(bags.weights / np.where(over, excess, 1) ** 1.5)
-    return Robust(bags.weights, int(reduced.sum()), W)
+    return Robust(bags.weights, int(reduced.sum()), scale, W)
 
 
 def word_scale(v: np.ndarray) -> np.ndarray:

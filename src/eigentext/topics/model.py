@@ -31,7 +31,7 @@ from eigentext.moments import DocumentMoments, document_counts
 from eigentext.storage import Saved
 from eigentext.topics._anchors import anchor_topics
 from eigentext.topics._refinement import Refined, refine_lda, refine_mixture
-from eigentext.topics._tensor import Robust, Solver, robust_weights, tensor_topics, word_scale
+from eigentext.topics._tensor import Solver, robust_weights, tensor_topics
 
 Method = Literal["tensor", "gradient", "anchors"]
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # what alpha0="auto" chooses from
@@ -59,7 +59,8 @@ class TopicModel(Saved, Estimator):
         when they gain little.
     robust : float
         No document may have more than so many times the average leverage on the moments, or a few
-        strange ones would own the topics. 0 turns this off. ("anchors" has no need of it.)
+        strange ones would own the topics; and short documents count less. 0 leaves the moments as
+        they are. ("anchors" has no need of it.)
     smoothing : float
         Pseudo-counts of every word in every topic, in EM.
     solver : "power" or "diagonal"
@@ -117,7 +118,7 @@ class TopicModel(Saved, Estimator):
         method: Method = "tensor",
         alpha0: Any = 0.0,
         refine: int = 30,
-        robust: float = 5.0,
+        robust: float = 10.0,
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Literal["l2", "rows", "kl"] = "l2",
@@ -241,6 +242,18 @@ class TopicModel(Saved, Estimator):
         """Minus the logarithm of the perplexity: higher is better, as scikit-learn has it."""
         return -float(np.log(self.perplexity(X)))
 
+    def report(
+        self, documents: Any = None, path: str | os.PathLike[str] | None = None, **options: Any
+    ) -> str:
+        """One HTML page of the topics: words, sizes, most typical documents.
+
+        Returned, and written to `path`; see :func:`eigentext.topics.report.report`.
+        """
+        from eigentext.topics.report import report
+
+        check_is_fitted(self)
+        return report(self, documents, path, **options)
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the topics, for scikit-learn."""
         check_is_fitted(self)
@@ -337,22 +350,21 @@ class TopicModel(Saved, Estimator):
             weights, components = anchored.weights, anchored.components
             self._tell_rank(len(weights))
             return Refined(weights / weights.sum(), components, []), diagnostics
-        scale = word_scale(bags.mean)
-        robust = Robust(bags.weights, 0, None)
+        n_reduced, start = 0, {}
         if self.robust:
-            robust = robust_weights(
+            weights, n_reduced, scale, directions = robust_weights(
                 bags, K, alpha0=alpha0, most=self.robust, random_state=self.random_state
             )
-            bags = bags.reweighted(robust.weights)
+            bags = bags.reweighted(weights)
+            start = {"scale": scale, "start": directions}
         found = tensor_topics(
             bags,
             K,
             alpha0=alpha0,
             solver=self.solver,
             descend=self.method == "gradient",
-            scale=scale,
-            start=robust.directions,
             random_state=self.random_state,
+            **start,
         )
         self._tell_rank(found.whitening.rank)
         components, moved = on_simplex(found.components)
@@ -364,7 +376,7 @@ class TopicModel(Saved, Estimator):
             "weight_sum": float(total),
             "moved": float(moved.mean()),
             "moved_most": float(moved.max()),
-            "n_reduced": robust.n_reduced,
+            "n_reduced": n_reduced,
         }
         weights = found.weights / total if total > 0 else np.full(len(components), 1 / K)
         return Refined(weights, components, []), diagnostics

@@ -78,6 +78,9 @@ def fit(
         ),
     ] = 1.0,
     refine: Annotated[int, typer.Option(min=0, help="The most steps of EM; 0 is none.")] = 30,
+    robust: Annotated[
+        float, typer.Option(min=0, help="Most leverage of a document, in averages; 0 is no limit.")
+    ] = 10.0,
     min_df: Annotated[
         Any,
         typer.Option(
@@ -132,6 +135,7 @@ def fit(
         method=method,
         alpha0=alpha0,
         refine=refine,
+        robust=robust,
         min_df=min_df,
         max_df=max_df,
         max_size=max_words,
