@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from eigentext import DocumentMoments
-from eigentext import Vocabulary
+from eigentext import DocumentMoments, Vocabulary
 from eigentext.moments.limits import words_within
 
 NONE = {"min_df": 1, "max_df": 1.0, "min_count": 1, "max_size": None, "stop_words": None}

@@ -6,11 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config, njit
 from scipy.stats import chisquare, kstest
 
+from eigentext.factor.mixture import proportions
 from eigentext.topics import _sweep_kernels
 from eigentext.topics._sweep_kernels import (
     WIDTH,
@@ -19,6 +21,7 @@ from eigentext.topics._sweep_kernels import (
     _seeded,
     add_scaled,
     draw,
+    fit_proportions,
     padded,
     sweep,
     weigh,
@@ -230,6 +233,18 @@ def test_draw_is_its_plain_twin(K):
     assert np.array_equal(topics, plain)
 
 
+@pytest.mark.parametrize("K", [1, 5, 8, 33])
+def test_proportions_are_those_of_the_mixture(K):
+    documents, _, phi, alpha, theta, _ = problem(K)
+    indptr, words, first = as_arrays(documents)
+    X = sp.csr_array((np.diff(first), words, indptr), (len(documents), len(phi)))
+    for n_steps in (1, 5):
+        fit_proportions(indptr, words, first, phi, alpha, theta, n_steps, 0, len(documents))
+        wide = phi[:, :K].T.astype(float), alpha[:K].astype(float)
+        assert np.allclose(theta[:, :K], proportions(X, *wide, n_iter=n_steps, tol=0), atol=1e-5)
+        assert not theta[:, K:].any()
+
+
 def test_sweeps_one_after_another():
     """Topics of one sweep are where the next one starts."""
     documents, times, phi, alpha, _, topics = problem(6, n=8)
@@ -361,6 +376,7 @@ def test_without_compilation():
 import numpy as np
 import scipy.sparse as sp
 from numba import config
+from eigentext.factor.mixture import proportions
 from eigentext.topics import _sweep_kernels
 from eigentext.topics._refinement import _Sampler, refine_lda
 plain = _sweep_kernels._plain_weigh, _sweep_kernels._plain_add_scaled

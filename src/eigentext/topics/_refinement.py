@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigentext import engine
-from eigentext.factor.mixture import posteriors, proportions
+from eigentext.factor.mixture import posteriors
 from eigentext.factor.products import sparse_times
 
 _BLOCKS = 8  # of documents, each with expected counts of its own
@@ -124,7 +124,7 @@ class _Sampler:
     def __init__(
         self, counts: Any, times: np.ndarray, phi: np.ndarray, alpha: np.ndarray, seed: int
     ):
-        from eigentext.topics._sweep_kernels import draw, padded
+        from eigentext.topics._sweep_kernels import draw, fit_proportions, padded
 
         self._counts = counts
         self._times = times
@@ -134,11 +134,14 @@ class _Sampler:
         self._blocks = engine.even_blocks(ends, 1 + ends[-1] // _BLOCKS)
         self._seeds = np.random.default_rng(seed)
         self._topics = np.empty(ends[-1], np.int32)
-        theta = padded(proportions(counts, phi, alpha, n_iter=_FITTING, tol=0, dtype=np.float32))
-        phi, seed = padded(phi.T), self._seed()
+        tokens = (counts.indptr, counts.indices, self._first, padded(phi.T))
+        prior = padded(np.maximum(alpha, _LEAST)[None])[0]
+        theta = np.empty((counts.shape[0], len(prior)), np.float32)
+        seed = self._seed()
 
         def work(block: tuple[int, int]) -> None:
-            draw(counts.indptr, counts.indices, self._first, phi, theta, self._topics, seed, *block)
+            fit_proportions(*tokens, prior, theta, _FITTING, *block)
+            draw(*tokens, theta, self._topics, seed, *block)
 
         for _ in engine.current().map(work, self._blocks):
             pass

@@ -78,6 +78,36 @@ def sweep(indptr, words, first, times, phi, alpha, topics, seed, keep, expected,
 
 
 @njit(cache=True, nogil=True)
+def fit_proportions(indptr, words, first, phi, alpha, theta, n_steps, start, stop):
+    """Equivalent to ``theta[start:stop] = proportions(X[start:stop], phi.T, alpha, n_steps)``.
+
+    The proportions are those of :mod:`eigentext.factor.mixture`.
+    """
+    K = phi.shape[1]
+    p, lanes = np.empty(K, np.float32), np.empty(WIDTH, np.float32)
+    expected = np.empty((1, K), np.float32)
+    alpha0 = np.float32(0)
+    for k in range(K):
+        alpha0 += alpha[k]
+    for document in range(start, stop):
+        m = theta[document]
+        for k in range(K):
+            m[k] = alpha[k] / alpha0
+        for _ in range(n_steps):
+            for k in range(K):
+                expected[0, k] = alpha[k]
+            n = alpha0
+            for e in range(indptr[document], indptr[document + 1]):
+                mass = weigh(m, phi, p, lanes, np.int64(words[e]), K)
+                if mass > 0:
+                    count = np.float32(first[e + 1] - first[e])
+                    add_scaled(count / mass, p, expected, 0, K)
+                    n += count
+            for k in range(K):
+                m[k] = expected[0, k] / n
+
+
+@njit(cache=True, nogil=True)
 def draw(indptr, words, first, phi, theta, topics, seed, start, stop):
     """Draw the topic of each token for itself, in proportion to ``theta[document] * phi[w]``."""
     K = phi.shape[1]
