@@ -270,7 +270,7 @@ def test_short_and_empty_documents_are_counted():
 @pytest.mark.parametrize("method", METHODS)
 def test_more_topics_than_the_documents_support(method):
     X = np.array([[3, 3, 0, 0], [0, 0, 3, 3]] * 5)
-    with pytest.warns(UserWarning, match=r"support only 2: .* ask for n_topics=2 \(--topics 2\)"):
+    with pytest.warns(UserWarning, match=r"support only 2, .* ask for n_topics=2 \(--topics 2\)"):
         model = TopicModel(3, method=method).fit(X)
     assert model.n_topics_ == 2
     assert model.components_.shape == (2, 4)

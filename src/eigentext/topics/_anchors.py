@@ -247,7 +247,7 @@ def topics_of_pairs(
             "min_df": float(least),
             "n_candidates": len(chosen),
             "eigenvalues": whitening.eigenvalues.tolist(),
-            "dropped_eigenvalues": whitening.dropped.tolist(),
+            "dropped": whitening.dropped.tolist(),
             "residual": residual,
             "negative_topic_topic": float(-R[R < 0].sum()),
             "gap": gap,

@@ -53,10 +53,12 @@ def refine_mixture(
     *,
     n_steps: int,
     smoothing: float,
+    tol: float = 1e-5,
 ) -> Refined:
     r"""EM for a mixture of multinomials.
 
-    Every step raises the likelihood times :math:`\prod_{kw} \phi_{kw}^s`, with s for `smoothing`.
+    Every step raises the likelihood times :math:`\prod_{kw} \phi_{kw}^s`, with s for `smoothing`;
+    they end when perplexity falls by less than a part `tol`.
     """
     X = counts.astype(np.float64)
     transpose = X.T.tocsr()
@@ -72,6 +74,8 @@ def refine_mixture(
             w = r.sum(axis=0) / times.sum()
             phi = _maximised(expected, smoothing, phi)
             advance(1)
+            if len(history) > 1 and history[-1] > (1 - tol) * history[-2]:
+                break
     return Refined(w, phi, history)
 
 

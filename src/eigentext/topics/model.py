@@ -64,8 +64,8 @@ class TopicModel(Saved, Estimator):
     smoothing : float
         Pseudo-counts of every word in every topic, in EM.
     solver : "power" or "diagonal"
-        Tensor power iteration with deflation, or simultaneous diagonalisation: quicker for many
-        topics.
+        Tensor power iteration with deflation, or simultaneous diagonalisation, which forces topics
+        to be orthogonal once they are whitened.
     recovery : "l2", "rows" or "kl"
         For "anchors": what the weights of words on anchors minimise, the squared distance in K
         dimensions or of whole rows, or the divergence of whole rows (slow).
@@ -342,9 +342,8 @@ class TopicModel(Saved, Estimator):
             )
             words = moments.vocabulary.words
             diagnostics = {
-                "anchors": [words[word] for word in anchored.anchors],
-                "separations": anchored.separations.tolist(),
                 **anchored.diagnostics,
+                "anchors": [words[word] for word in anchored.anchors],
             }
             self.topic_topic_ = anchored.topic_topic
             weights, components = anchored.weights, anchored.components
@@ -385,7 +384,7 @@ class TopicModel(Saved, Estimator):
         if usable < self.n_topics:
             warnings.warn(
                 f"n_topics is {self.n_topics}, but the pairs of words in these documents support "
-                f"only {usable}: {usable} topics were learned; give more documents or ask for "
+                f"only {usable}, and no more were learned; give more documents or ask for "
                 f"n_topics={usable} (--topics {usable})",
                 stacklevel=5,
             )
