@@ -44,6 +44,14 @@ def log_likelihood(X, times, w, phi):
     return times @ np.log(chances)
 
 
+def test_the_mixture_ends_when_it_gains_nothing():
+    X = sp.csr_array([[3, 3, 0, 0], [0, 0, 3, 3]])
+    start = np.array([[0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.4, 0.4]])
+    found = refine_mixture(X, ones(X), np.full(2, 0.5), start, n_steps=50, smoothing=0.0)
+    assert len(found.perplexities) < 10
+    assert found.perplexities[-1] == pytest.approx(2 * 2 ** (1 / 6))
+
+
 @settings(max_examples=20)
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.1, 2.0]))
 def test_every_step_of_the_mixture_rises(seed, smoothing):
@@ -52,7 +60,7 @@ def test_every_step_of_the_mixture_rises(seed, smoothing):
     times, w, phi = rng.integers(1, 4, 25), rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(8), 3)
     values = []
     for n_steps in range(1, 7):
-        found = refine_mixture(X, times, w, phi, n_steps=n_steps, smoothing=smoothing)
+        found = refine_mixture(X, times, w, phi, n_steps=n_steps, smoothing=smoothing, tol=-1.0)
         value = log_likelihood(X, times, found.weights, found.components)
         if smoothing:
             value += smoothing * np.log(found.components).sum()
@@ -67,8 +75,8 @@ def test_perplexities_of_the_mixture(random_topics):
     truth = random_topics(3, 20)
     X, times = truth.draw(40, 6), np.arange(1, 41)
     start = perturbed(truth)
-    found = refine_mixture(X, times, truth.weights, start, n_steps=3, smoothing=0.0)
-    two = refine_mixture(X, times, truth.weights, start, n_steps=2, smoothing=0.0)
+    found = refine_mixture(X, times, truth.weights, start, n_steps=3, smoothing=0.0, tol=-1.0)
+    two = refine_mixture(X, times, truth.weights, start, n_steps=2, smoothing=0.0, tol=-1.0)
     n_tokens = times @ X.sum(axis=1)
     expected = np.exp(-log_likelihood(X, times, two.weights, two.components) / n_tokens)
     assert found.perplexities[2] == pytest.approx(expected, rel=1e-12)
@@ -81,10 +89,12 @@ def test_topics_apart_are_a_fixed_point(monkeypatch):
     monkeypatch.setattr(_refinement, "_UNIFORM", 0.0)
     X = sp.csr_array(np.array([[3, 1, 0, 0], [1, 1, 0, 0], [0, 0, 2, 6], [4, 2, 0, 0]]))
     topics, weights = np.array([[2 / 3, 1 / 3, 0, 0], [0, 0, 0.25, 0.75]]), np.array([0.75, 0.25])
-    found = refine_mixture(X, ones(X), weights, topics, n_steps=3, smoothing=0.0)
+    found = refine_mixture(X, ones(X), weights, topics, n_steps=3, smoothing=0.0, tol=-1.0)
     assert np.allclose(found.components, topics, rtol=0, atol=1e-15)
     assert np.allclose(found.weights, weights, rtol=0, atol=1e-15)
-    copies = refine_mixture(X, np.array([1, 2, 5, 1]), weights, topics, n_steps=1, smoothing=0.0)
+    copies = refine_mixture(
+        X, np.array([1, 2, 5, 1]), weights, topics, n_steps=1, smoothing=0.0, tol=-1.0
+    )
     assert np.allclose(copies.weights, [4 / 9, 5 / 9])
     assert np.allclose(copies.components[0], [9 / 14, 5 / 14, 0, 0])
 
@@ -93,7 +103,7 @@ def test_the_end_of_em_is_a_fixed_point(random_topics):
     truth = random_topics(3, 12)
     X = truth.draw(60, 40)
     end, one_more = (
-        refine_mixture(X, ones(X), truth.weights, truth.topics, n_steps=n, smoothing=0.5)
+        refine_mixture(X, ones(X), truth.weights, truth.topics, n_steps=n, smoothing=0.5, tol=-1.0)
         for n in (60, 61)
     )
     assert np.allclose(one_more.components, end.components, rtol=0, atol=1e-10)
@@ -105,7 +115,7 @@ def test_the_mixture_is_recovered(random_topics, seed):
     truth = random_topics(4, 40, seed=seed)
     X = truth.draw(4000, 30, seed)
     start = perturbed(truth, seed)
-    found = refine_mixture(X, ones(X), np.full(4, 0.25), start, n_steps=30, smoothing=0.1)
+    found = refine_mixture(X, ones(X), np.full(4, 0.25), start, n_steps=30, smoothing=0.1, tol=-1.0)
     assert distances(start, truth.topics).min() > 0.2
     assert distances(found.components, truth.topics).max() < 0.06
     assert np.abs(found.weights - truth.weights).max() < 0.03
@@ -114,7 +124,9 @@ def test_the_mixture_is_recovered(random_topics, seed):
 def test_a_topic_that_loses_all_documents():
     """Without smoothing there is nothing to make it of: it stays, with no weight."""
     X = sp.csr_array(np.array([[900, 0], [800, 0]]))
-    found = refine_mixture(X, ones(X), np.full(2, 0.5), np.eye(2), n_steps=4, smoothing=0.0)
+    found = refine_mixture(
+        X, ones(X), np.full(2, 0.5), np.eye(2), n_steps=4, smoothing=0.0, tol=-1.0
+    )
     assert np.allclose(found.weights, [1, 0])
     assert np.allclose(found.components.sum(axis=1), 1)
     assert np.allclose(found.components[0], [1, 0])
@@ -123,10 +135,12 @@ def test_a_topic_that_loses_all_documents():
 def test_mixtures_of_one_topic_and_empty_rows():
     X = sp.csr_array(np.array([[2, 1, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]]))
     topics = np.full((1, 3), 1 / 3)
-    found = refine_mixture(X, ones(X), np.ones(1), topics, n_steps=2, smoothing=0.0)
+    found = refine_mixture(X, ones(X), np.ones(1), topics, n_steps=2, smoothing=0.0, tol=-1.0)
     assert np.allclose(found.components, [[0.75, 0.25, 0]])
     assert found.perplexities[0] == pytest.approx(3)
-    two = refine_mixture(X, ones(X), np.full(2, 0.5), np.eye(2, 3), n_steps=5, smoothing=0.1)
+    two = refine_mixture(
+        X, ones(X), np.full(2, 0.5), np.eye(2, 3), n_steps=5, smoothing=0.1, tol=-1.0
+    )
     assert np.isfinite(two.components).all()
     assert two.weights.sum() == pytest.approx(1)
 

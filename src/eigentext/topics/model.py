@@ -344,6 +344,7 @@ class TopicModel(Saved, Estimator):
             diagnostics = {
                 **anchored.diagnostics,
                 "anchors": [words[word] for word in anchored.anchors],
+                "separations": anchored.separations.tolist(),
             }
             self.topic_topic_ = anchored.topic_topic
             weights, components = anchored.weights, anchored.components
