@@ -160,3 +160,21 @@ def test_a_word_of_no_topic_says_nothing():
     assert np.array_equal(wider, proportions(X, phi, prior, tol=0))
     nothing = proportions(sp.csr_array([[0, 2]]), np.array([[1.0, 0], [1, 0]]), np.array([1, 3]))
     assert nothing.tolist() == [[0.25, 0.75]]
+
+
+def test_what_a_row_gets_does_not_depend_on_the_others():
+    phi, _, X = sample(n=40)
+    prior = np.full(4, 0.3)
+    whole = proportions(X, phi, prior)
+    for i in (0, 7, 39):
+        assert np.array_equal(proportions(X[[i]], phi, prior)[0], whole[i])
+
+
+def test_proportions_are_those_of_dense_steps():
+    phi, _, X = sample(n=10)
+    prior = np.array([0.1, 0.2, 0.3, 0.4])
+    theta = np.tile(prior, (10, 1))
+    for _ in range(7):
+        expected, _, _ = dense_expect(X.toarray(), theta, phi.T)
+        theta = (expected + prior) / (expected + prior).sum(axis=1, keepdims=True)
+    assert np.allclose(proportions(X, phi, prior, n_iter=7, tol=0), theta, atol=1e-12)

@@ -88,38 +88,28 @@ class ConditionalMixture:
 
 
 def proportions(
-    X: Any,
-    phi: np.ndarray,
-    alpha: np.ndarray,
-    *,
-    n_iter: int = 200,
-    tol: float = 1e-6,
-    dtype: Any = np.float64,
+    X: Any, phi: np.ndarray, alpha: np.ndarray, *, n_iter: int = 200, tol: float = 1e-6
 ) -> np.ndarray:
     r"""Each row's proportions :math:`\theta`, (n, K), of fixed distributions phi, (K, d), by EM.
 
     They maximise :math:`\sum_w x_w \log \sum_k \theta_k \phi_{kw} + \sum_k \alpha_k \log \theta_k`,
     a concave function: the posterior's mode under a Dirichlet(:math:`\alpha`) prior in the softmax
     basis, which exists for :math:`\alpha_k < 1` too (MacKay, *Choice of basis for Laplace
-    approximation*, 1998). EM ends when a step gains `tol` for each token. A row of nothing gets the
-    prior's mean.
+    approximation*, 1998). EM of a row ends when a step gains no more than `tol` for each token of
+    it: what a row gets does not depend on the others. A row of nothing gets the prior's mean.
     """
-    mixture, s = ConditionalMixture(X, dtype), np.ascontiguousarray(phi.T, dtype)
-    prior = alpha.astype(dtype)
-    start = alpha / alpha.sum() if alpha.any() else np.full(len(phi), 1 / len(phi))
-    theta = np.tile(start.astype(dtype), (X.shape[0], 1))
-    gain, before = tol * float(X.sum()), -np.inf
-    for _ in range(n_iter):
-        expected, _, total = mixture.expect(theta, s, right=False)
-        if tol > 0:
-            if prior.any():
-                total += float((np.log(theta[:, prior > 0]) @ prior[prior > 0]).sum())
-            if not total - before > gain:  # -inf stays -inf
-                break
-            before = total
-        expected += prior
-        sums = expected.sum(axis=1, keepdims=True)
-        np.divide(expected, sums, out=theta, where=sums > 0)
+    from eigentext.factor._mixture_kernels import fit_rows
+
+    X = sp.csr_array(X).astype(np.float64)
+    s = np.ascontiguousarray(phi.T, np.float64)
+    prior = np.asarray(alpha, np.float64)
+    start = prior / prior.sum() if prior.any() else np.full(len(phi), 1 / len(phi))
+    theta = np.tile(start, (X.shape[0], 1))
+
+    def work(block: tuple[int, int]) -> None:
+        fit_rows(X.indptr, X.indices, X.data, s, prior, theta, n_iter, tol, *block)
+
+    _run(work, X.indptr, X.nnz)
     return theta
 
 
