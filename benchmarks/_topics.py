@@ -128,7 +128,6 @@ def _ours(**options) -> Callable:
 # Fit topics to (X, K, seed); the first one is the measure of the others.
 SYSTEMS: dict[str, Callable] = {
     "ours": _ours(),
-    "ours, alpha0=10": _ours(alpha0=10.0),
     "ours, alpha0=0": _ours(alpha0=0.0),
     "ours, refine=0": _ours(refine=0),
     "ours, gradient": _ours(method="gradient"),

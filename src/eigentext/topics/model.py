@@ -118,7 +118,7 @@ class TopicModel(Saved, Estimator):
         method: Method = "tensor",
         alpha0: Any = 0.0,
         refine: int = 30,
-        robust: float = 10.0,
+        robust: float = 7.0,
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Literal["l2", "rows", "kl"] = "l2",

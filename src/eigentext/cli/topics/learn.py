@@ -80,7 +80,7 @@ def fit(
     refine: Annotated[int, typer.Option(min=0, help="The most steps of EM; 0 is none.")] = 30,
     robust: Annotated[
         float, typer.Option(min=0, help="Most leverage of a document, in averages; 0 is no limit.")
-    ] = 10.0,
+    ] = 7.0,
     min_df: Annotated[
         Any,
         typer.Option(
