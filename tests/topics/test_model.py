@@ -74,6 +74,18 @@ def test_alpha0_is_chosen_by_held_out_documents(random_topics):
     assert len(model.diagnostics_["alpha0_perplexities"]) == 5
 
 
+@pytest.mark.parametrize("refine", [0, 10])
+def test_topics_meet_as_often_as_their_prior_says(random_topics, refine):
+    """E[h h'] of the Dirichlet distribution, in the order of the topics."""
+    truth = random_topics(4, 80, 1.0, concentration=0.05)
+    model = TopicModel(4, method="anchors", alpha0=1.0, refine=refine).fit(truth.draw(8000, 60))
+    expected = (np.diag(model.alpha_) + np.outer(model.alpha_, model.alpha_)) / 2
+    assert np.abs(model.topic_topic_ - expected).max() < 0.02
+    assert np.ptp(np.diag(expected)) > 0.05  # another order would not do
+    anchors = model.vocabulary_.ids_of(model.diagnostics_["anchors"])
+    assert model.components_[:, anchors].argmax(axis=0).tolist() == [0, 1, 2, 3]
+
+
 def test_one_topic_is_the_mean(random_topics):
     X = random_topics(3, 20).draw(200, 10)
     mean = X.sum(axis=0) / X.sum()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.factor.bags import BagMoments
@@ -121,3 +122,14 @@ def test_same_bits_on_any_number_of_threads(random_topics):
             )
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
+
+
+def test_same_bits_on_any_number_of_blas_threads(random_topics):
+    bags = BagMoments(random_topics(5, 2000, 1.0).draw(3000, 40))
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, "blas"):
+            weights, _, scale, start = robust_weights(bags, 5, alpha0=1.0, most=4.0)
+            weighed = bags.reweighted(weights)
+            found.append(tensor_topics(weighed, 5, alpha0=1.0, scale=scale, start=start).components)
+    assert np.array_equal(found[0], found[1])

@@ -27,6 +27,7 @@ and not those of frequent words. And documents are *weighted*: see :func:`robust
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from eigentext.factor.bags import BagMoments
 from eigentext.factor.descent import minimize_tensor
@@ -35,6 +36,7 @@ from eigentext.factor.tensor import simultaneous_diagonalization, tensor_power
 from eigentext.factor.whiten import Whitening, whiten
 
 Solver = Literal["power", "diagonal"]
+_one_blas_thread = threadpool_limits.wrap(limits=1, user_api="blas")  # equal bits: factor.products
 _EPS = float(np.finfo(np.float64).tiny) ** 0.5
 _PRECISE = 1e-3  # residual of the whitening of a large matrix: samples are noisier than that
 _ROUGH = 0.1  # where documents are only weighed
@@ -70,6 +72,7 @@ class Robust(NamedTuple):
     directions: np.ndarray  # that whiten the weighted pairs, roughly
 
 
+@_one_blas_thread
 def tensor_topics(
     moments: Moments,
     n_topics: int,
@@ -110,6 +113,7 @@ def tensor_topics(
     return TensorTopics(weights, _summed_to_one(mu), whitening, residual)
 
 
+@_one_blas_thread
 def robust_weights(
     bags: BagMoments, n_topics: int, *, alpha0: float, most: float, random_state: int = 0
 ) -> Robust:

@@ -86,6 +86,8 @@ class TopicModel(Saved, Estimator):
         :math:`\alpha_i = \alpha_0 w_i`.
     n_topics_ : int
         K, or what the rank of the pair moment allows.
+    topic_topic_ : array, shape (K, K)
+        For "anchors": how often two words of a document are of these topics, by the pairs alone.
     vocabulary_ : Vocabulary
         The words of the columns.
     diagnostics_ : dict
@@ -174,6 +176,10 @@ class TopicModel(Saved, Estimator):
             found = self._refined(moments, alpha0, found.weights, found.components)
             diagnostics["perplexities"] = found.perplexities
         order = np.argsort(-found.weights, kind="stable")
+        if self.method == "anchors":
+            self.topic_topic_ = diagnostics.pop("topic_topic")[np.ix_(order, order)]
+            for name in ("anchors", "separations"):
+                diagnostics[name] = [diagnostics[name][k] for k in order]
         self.weights_ = found.weights[order]
         self.components_ = np.ascontiguousarray(found.components[order])
         self.alpha0_ = alpha0
@@ -345,8 +351,8 @@ class TopicModel(Saved, Estimator):
                 **anchored.diagnostics,
                 "anchors": [words[word] for word in anchored.anchors],
                 "separations": anchored.separations.tolist(),
+                "topic_topic": anchored.topic_topic,
             }
-            self.topic_topic_ = anchored.topic_topic
             weights, components = anchored.weights, anchored.components
             self._tell_rank(len(weights))
             return Refined(weights / weights.sum(), components, []), diagnostics
