@@ -20,10 +20,14 @@ _HOMES = {
     "NgramMoments": "eigentext.moments",
     "TextCorpus": "eigentext.corpus",
     "TopicModel": "eigentext.topics",
+    "Tree": "eigentext.corpus",
     "Vocabulary": "eigentext.corpus",
     "WordClusters": "eigentext.words",
     "load": "eigentext.storage",
     "load_dataset": "eigentext.corpus",
+    "normalize_tree": "eigentext.corpus",
+    "read_trees": "eigentext.corpus",
+    "write_trees": "eigentext.corpus",
 }
 _ROOMS = (
     "corpus",
@@ -50,6 +54,7 @@ __all__ = [
     "NgramMoments",
     "TextCorpus",
     "TopicModel",
+    "Tree",
     "Vocabulary",
     "WordClusters",
     "corpus",
@@ -60,10 +65,13 @@ __all__ = [
     "load",
     "load_dataset",
     "moments",
+    "normalize_tree",
+    "read_trees",
     "sequences",
     "storage",
     "topics",
     "words",
+    "write_trees",
 ]
 
 if TYPE_CHECKING:
@@ -79,7 +87,15 @@ if TYPE_CHECKING:
         topics,
         words,
     )
-    from eigentext.corpus import TextCorpus, Vocabulary, load_dataset
+    from eigentext.corpus import (
+        TextCorpus,
+        Tree,
+        Vocabulary,
+        load_dataset,
+        normalize_tree,
+        read_trees,
+        write_trees,
+    )
     from eigentext.errors import EigentextError
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.sequences import HMM, BigramModel, KneserNey

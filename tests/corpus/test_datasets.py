@@ -297,6 +297,91 @@ def test_the_real_reuters(data_folder, monkeypatch):
     assert (stories.labels[0], stories.ids[0]) == (["cocoa"], "1")
 
 
+# Trees.
+
+
+def small_penn(**changes: bytes | None) -> dict[str, bytes]:
+    """Files like those of NLTK's sample of the Penn treebank, a tree each, two in the first."""
+    files: dict[str, bytes | None] = {
+        f"combined/wsj_{number:04}.mrg": b"\n( (S \n    (NN w%d) ))\n" % number
+        for number in reversed(range(1, 200))
+    }
+    files["combined/wsj_0001.mrg"] = b"( (S (NP-SBJ (NN w1))))\n( (X (NN w1)))\n"
+    files |= {"README": b"about it", "raw/wsj_0001": b"w1", "tagged/wsj_0001.pos": b"[ w1/NN ]"}
+    files |= {f"combined/{name}.mrg": data for name, data in changes.items()}
+    return {name: data for name, data in files.items() if data is not None}
+
+
+def write_penn(data: Path, how: str, **changes: bytes | None) -> Path:
+    corpora = data / "nltk_data/corpora"
+    corpora.mkdir(parents=True)
+    files = {f"treebank/{name}": content for name, content in small_penn(**changes).items()}
+    if how == "zip":
+        with zipfile.ZipFile(corpora / "treebank.zip", "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        return corpora / "treebank.zip"
+    for name, content in files.items():
+        (corpora / name).parent.mkdir(parents=True, exist_ok=True)
+        (corpora / name).write_bytes(content)
+    return corpora / "treebank"
+
+
+@pytest.mark.parametrize("how", ["zip", "folder"])
+def test_penn_sample(data, how):
+    write_penn(data, how)
+    train = et.load_dataset("penn-sample")
+    assert train[0] == et.Tree.parse("( (S (NP-SBJ (NN w1))))")
+    splits = {split: et.load_dataset("penn-sample", split=split) for split in ("dev", "test")}
+    assert [len(train), *map(len, splits.values())] == [170, 15, 15]
+    assert splits["dev"][0].leaves() == ["w170"]
+    assert splits["test"][0].leaves() == ["w185"]
+    everything = et.load_dataset("penn-sample", split="all")
+    assert everything == train + splits["dev"] + splits["test"]
+    assert et.load_dataset("penn-sample", split="train") == train
+
+
+@pytest.mark.parametrize("how", ["zip", "folder"])
+def test_a_penn_sample_that_is_not_whole(data, how):
+    path = write_penn(data, how, wsj_0190=None, wsj_0002=b"( (S (NN w2)))\n( (S (NN w2))")
+    with pytest.raises(CorpusError, match=rf"^{path}: wsj_0002.mrg, line 2: the tree .* never"):
+        et.load_dataset("penn-sample")
+    with pytest.raises(CorpusError, match=rf"^{path}: cannot be read \(it lacks .*wsj_0190.mrg\)"):
+        et.load_dataset("penn-sample", split="dev")
+
+
+def test_gum(data):
+    folder = data / "treebanks/gum"
+    folder.mkdir(parents=True)
+    for part, line in (("train", "(A a)\n(B b)"), ("dev", "(C c)"), ("test", "(D d)")):
+        (folder / f"{part}.ptb.xz").write_bytes(lzma.compress(line.encode()))
+    labels = {
+        split: [tree.label for tree in et.load_dataset("gum", split=split)]
+        for split in ("train", "dev", "test", "all")
+    }
+    assert labels == {"train": ["A", "B"], "dev": ["C"], "test": ["D"], "all": [*"ABCD"]}
+    (folder / "dev.ptb.xz").unlink()
+    assert len(et.load_dataset("gum")) == 2
+    with pytest.raises(CorpusError, match=r"dev\.ptb\.xz: no such file"):
+        et.load_dataset("gum", split="dev")
+    with pytest.raises(ParameterError, match="must be 'train', 'dev', 'test' or 'all', not 'eval'"):
+        et.load_dataset("gum", split="eval")
+
+
+def test_the_real_treebanks(data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
+    for place in ("nltk_data/corpora/treebank.zip", "treebanks/gum"):
+        if not (data_folder / place).exists():
+            pytest.skip(f"no {place} in the data folder")
+    sizes = [len(et.load_dataset("gum", split=split)) for split in ("dev", "test")]
+    assert sizes == [1_575, 1_464]
+    penn = [et.load_dataset("penn-sample", split=split) for split in ("train", "dev", "test")]
+    assert list(map(len, penn)) == [3_501, 217, 196]
+    assert penn[0][0].leaves()[:2] == ["Pierre", "Vinken"]
+    words = [len(et.normalize_tree(tree).leaves()) for split in penn for tree in split]
+    assert sum(words) == 94_084
+
+
 # Where it is looked for.
 
 
@@ -333,6 +418,8 @@ def test_found_nowhere(tmp_path, monkeypatch):
     assert "set EIGENTEXT_DATA to a folder that holds nltk_data/corpora/brown" in message
     assert "run `python -m nltk.downloader brown`" in message
     assert "load_dataset('brown', download=True)" in message
+    with pytest.raises(CorpusError, match=r"run `python -m nltk\.downloader treebank`"):
+        et.load_dataset("penn-sample")  # NLTK has another name for it
     monkeypatch.setenv("EIGENTEXT_DATA", "/no/such/folder")
     monkeypatch.setenv("NLTK_DATA", "/nor/this")
     with pytest.raises(CorpusError, match=r"looked in /no/such/folder, /nor/this, /.*home"):
@@ -351,7 +438,7 @@ def test_found_nowhere(tmp_path, monkeypatch):
         ("Brown", "did you mean 'brown'"),
         ("enwiki", "did you mean 'enwiki-30m'"),
         ("20newsgroups", "did you mean '20news'"),
-        ("penn", "Known: brown, enwiki-30m, text8, 20news, reuters"),
+        ("wsj", "Known: brown, enwiki-30m, text8, 20news, reuters, penn-sample, gum"),
         (None, "Known"),
     ],
 )
@@ -479,7 +566,7 @@ def test_a_cache_that_cannot_be_written(server, tmp_path, monkeypatch):
 
 
 def test_not_everything_is_offered(server):
-    for name in ("text8", "enwiki-30m", "20news", "reuters"):
+    for name in ("text8", "enwiki-30m", "20news", "reuters", "gum"):
         with pytest.raises(CorpusError, match=f"{name}: not found, and not offered for download"):
             et.load_dataset(name, download=True)
     assert server[1] == []

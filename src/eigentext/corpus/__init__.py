@@ -1,17 +1,23 @@
-"""What comes in: text and its vocabulary."""
+"""What comes in: text and its vocabulary, and trees."""
 
 from eigentext.corpus.datasets import LabelledTexts, load_dataset
 from eigentext.corpus.encoded import EncodedCorpus, encode
 from eigentext.corpus.symbols import encode_sequences
 from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.trees import Tree, as_tree, normalize_tree, read_trees, write_trees
 from eigentext.corpus.vocabulary import Vocabulary
 
 __all__ = [
     "EncodedCorpus",
     "LabelledTexts",
     "TextCorpus",
+    "Tree",
     "Vocabulary",
+    "as_tree",
     "encode",
     "encode_sequences",
     "load_dataset",
+    "normalize_tree",
+    "read_trees",
+    "write_trees",
 ]

@@ -1,24 +1,31 @@
 """`load_dataset`: corpora by name, from where people keep them.
 
-A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``nltk_data/``, ``text/`` and
-``topics/`` in it), then, if NLTK has it, in the folders of ``NLTK_DATA`` and NLTK's usual ones,
-then in eigentext's cache, which is laid out as ``EIGENTEXT_DATA`` is. Nothing is fetched unless
-asked for.
+A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``nltk_data/``, ``text/``,
+``topics/`` and ``treebanks/`` in it), then, if NLTK has it, in the folders of ``NLTK_DATA`` and
+NLTK's usual ones, then in eigentext's cache, which is laid out as ``EIGENTEXT_DATA`` is. Nothing
+is fetched unless asked for.
 
-========== =============================================== ======================================
-name       what                                            where in ``EIGENTEXT_DATA``
-========== =============================================== ======================================
-brown      Brown corpus: 57,340 sentences, 1,161,192       nltk_data/corpora/brown, or brown.zip
-           tokens, tagged; for non-commercial use
-text8      Wikipedia of 2006 in lower case, one stream     text/text8, or its first 12.6 million
-           of words (GFDL)                                 tokens, text/text8-prefix.txt.xz
-enwiki-30m Wikipedia of 2015, cased, a paragraph a line,   text/enwiki-30m.tok.txt.xz
-           30,000,010 tokens (CC BY-SA 3.0)
-20news     20 newsgroups by date: 11,314 and 7,532 posts,  topics/20news.jsonl.xz
-           each with its group
-reuters    Reuters-21578 by its "ModApte" split: 9,603 and topics/reuters21578.jsonl.xz
-           3,299 stories with lists of topics; for research
-========== =============================================== ======================================
+=========== ============================================== ======================================
+name        what                                           where in ``EIGENTEXT_DATA``
+=========== ============================================== ======================================
+brown       Brown corpus: 57,340 sentences, 1,161,192      nltk_data/corpora/brown, or brown.zip
+            tokens, tagged; for non-commercial use
+text8       Wikipedia of 2006 in lower case, one stream    text/text8, or its first 12.6 million
+            of words (GFDL)                                tokens, text/text8-prefix.txt.xz
+enwiki-30m  Wikipedia of 2015, cased, a paragraph a line,  text/enwiki-30m.tok.txt.xz
+            30,000,010 tokens (CC BY-SA 3.0)
+20news      20 newsgroups by date: 11,314 and 7,532        topics/20news.jsonl.xz
+            posts, each with its group
+reuters     Reuters-21578 by its "ModApte" split: 9,603    topics/reuters21578.jsonl.xz
+            and 3,299 stories with lists of topics; for
+            research
+penn-sample NLTK's sample of the Penn treebank, by files:  nltk_data/corpora/treebank, or
+            3,501, 217 and 196 trees to train, develop and treebank.zip
+            test on (LDC; for non-commercial use)
+gum         GUM's constituents by its own split: 10,224,   treebanks/gum/train.ptb.xz, dev.ptb.xz
+            1,575 and 1,464 trees, automatic parses (CC    and test.ptb.xz
+            BY 4.0, some texts for non-commercial use)
+=========== ============================================== ======================================
 """
 
 import difflib
@@ -38,17 +45,21 @@ from typing import Any, Generic, Literal, TypeVar, overload
 from eigentext import engine
 from eigentext.corpus.encoded import default_cache
 from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.trees import Tree, parse_trees, read_trees
 from eigentext.errors import CorpusError, ParameterError
 
 TaggedSentences = list[list[tuple[str, str]]]
 Label = TypeVar("Label")
 Split = Literal["train", "test", "all"]
+TreeSplit = Literal["train", "dev", "test", "all"]
 
 DOWNLOADS = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages"
 _NLTK = "nltk_data/"
 _SYSTEM = ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")  # as NLTK has it
 _BROWN_FILE = re.compile(r"(?:.*/)?(c[a-r]\d\d)")
 _N_BROWN_FILES = 500
+_PENN_FILE = re.compile(r"(?:.*/)?combined/(wsj_\d{4}\.mrg)")
+_PENN_SPLIT = {"train": range(1, 170), "dev": range(170, 185), "test": range(185, 200)}
 _SECONDS = 30  # of silence, after which a download is given up
 # What a damaged, cut, foreign or encrypted archive raises, and text that is none.
 _BROKEN = (
@@ -85,6 +96,10 @@ def load_dataset(
 ) -> LabelledTexts[list[str]]: ...
 @overload
 def load_dataset(
+    name: Literal["penn-sample", "gum"], *, split: TreeSplit = "train", download: bool = False
+) -> list[Tree]: ...
+@overload
+def load_dataset(
     name: str, *, tagged: Literal[False] = False, download: bool = False
 ) -> TextCorpus: ...
 @overload
@@ -99,18 +114,20 @@ def load_dataset(
     clean: bool | None = None,
     download: bool = False,
 ) -> Any:
-    """A corpus by its name: "brown", "text8", "enwiki-30m", "20news" or "reuters".
+    """A corpus by its name, such as "brown", "20news" or "penn-sample".
 
     Parameters
     ----------
     name : str
-        As above.
+        "brown", "text8", "enwiki-30m", "20news", "reuters", "penn-sample" or "gum".
     tagged : bool
         Words with their tags, as the files have them (the part after a token's last slash), where
         the data set has tags: "brown".
-    split : "train", "test" or "all"
-        Which documents of "20news" (the earlier and the later posts) or "reuters" (the ModApte
-        split: LEWISSPLIT is TRAIN or TEST, and TOPICS is YES); by default those to train on.
+    split : "train", "dev", "test" or "all"
+        Which documents of "20news" (the earlier and the later posts; no "dev") or "reuters" (the
+        ModApte split: LEWISSPLIT is TRAIN or TEST, and TOPICS is YES; no "dev"), or which trees of
+        "penn-sample" (the files wsj_0001 to 0169, 0170 to 0184, 0185 to 0199) or "gum"; by default
+        those to train on.
     clean : bool
         For "20news": only what the writer of a post wrote to its readers (the default). Its header
         goes, up to the first blank line; its last block after a line that is blank or of dashes, as
@@ -119,8 +136,9 @@ def load_dataset(
         then.
     download : bool
         Fetch what is found nowhere into eigentext's cache (``EIGENTEXT_CACHE``), where its terms
-        and a plain address allow it: "brown", for non-commercial use, from NLTK's collection
-        (``EIGENTEXT_DOWNLOADS`` names another address with the same files below it).
+        and a plain address allow it: "brown" and "penn-sample", for non-commercial use, from
+        NLTK's collection (``EIGENTEXT_DOWNLOADS`` names another address with the same files below
+        it).
 
     Returns
     -------
@@ -134,6 +152,9 @@ def load_dataset(
         For "20news" and "reuters": ``texts``, ``labels`` (a post's group; a story's list of topics,
         often empty) and ``ids``, in the order of the file. A story is its title, a blank line,
         and its body; some have neither.
+    list of Tree
+        For "penn-sample" and "gum", as the files have them: with function tags, traces and a root
+        above. :func:`normalize_tree` makes them plain.
 
     Raises
     ------
@@ -151,6 +172,8 @@ def load_dataset(
     >>> news = et.load_dataset("20news", split="test")  # doctest: +SKIP
     >>> len(news), news.labels[0], news.ids[0]  # doctest: +SKIP
     (7532, 'alt.atheism', 'alt.atheism/53068')
+    >>> len(et.load_dataset("penn-sample", split="dev"))  # doctest: +SKIP
+    217
     """
     dataset = _named(name)
     if tagged and not dataset.tagged:
@@ -160,8 +183,9 @@ def load_dataset(
     for option, value in options.items():
         if option not in dataset.options:
             raise ParameterError(f"{name} has no {option}; load it without {option}={value!r}")
-    if split not in (None, "train", "test", "all"):
-        raise ParameterError(f"split must be 'train', 'test' or 'all', not {split!r}")
+    if split not in (None, *dataset.splits):
+        *most, last = map(repr, dataset.splits)
+        raise ParameterError(f"split must be {', '.join(most)} or {last}, not {split!r}")
     path = next(filter(os.path.exists, _candidates(dataset)), None)
     if path is None and download:
         path = _download(dataset)
@@ -182,7 +206,7 @@ def load_dataset(
 
 
 def _read_brown(place: Path) -> TaggedSentences:
-    files = sorted(_brown_files(place))
+    files = sorted(_files(place, _BROWN_FILE))
     if len(files) != _N_BROWN_FILES:
         raise ValueError(f"it holds {len(files)} of the {_N_BROWN_FILES} files")
     pairs: dict[str, tuple[str, str]] = {}  # most tokens occur again: each pair is kept once
@@ -208,16 +232,16 @@ def _word_and_tag(token: str) -> tuple[str, str]:
     return sys.intern(word), sys.intern(tag)
 
 
-def _brown_files(place: Path) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of ca01 ... cr09, in a folder or a zip of it."""
+def _files(place: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the files that the pattern names, in a folder or a zip of it."""
     if place.is_dir():
-        for path in place.iterdir():
-            if _BROWN_FILE.fullmatch(path.name):
-                yield path.name, path.read_bytes()
+        for path in place.rglob("*"):
+            if (match := pattern.fullmatch(path.as_posix())) and path.is_file():
+                yield match[1], path.read_bytes()
         return
     with zipfile.ZipFile(place) as archive:
         for name in archive.namelist():
-            if match := _BROWN_FILE.fullmatch(name):
+            if match := pattern.fullmatch(name):
                 yield match[1], archive.read(name)
 
 
@@ -264,6 +288,24 @@ def _read_reuters(path: Path, split: Split = "train") -> LabelledTexts[list[str]
     return LabelledTexts(texts, labels, ids)
 
 
+def _read_penn(place: Path, split: TreeSplit = "train") -> list[Tree]:
+    files = dict(_files(place, _PENN_FILE))
+    trees: list[Tree] = []
+    for part, numbers in _PENN_SPLIT.items():
+        names = [f"wsj_{number:04}.mrg" for number in numbers]
+        if missing := [name for name in names if name not in files]:
+            raise ValueError(f"it lacks combined/{missing[0]}")
+        if split in (part, "all"):
+            for name in names:
+                trees += parse_trees(files[name].decode(), f"{place}: {name}")
+    return trees
+
+
+def _read_gum(folder: Path, split: TreeSplit = "train") -> list[Tree]:
+    parts = ("train", "dev", "test") if split == "all" else (split,)
+    return read_trees(folder / f"{part}.ptb.xz" for part in parts)
+
+
 def _of_split(split: Split, documents: Iterator[tuple[Any, ...]]) -> Iterator[list[Any]]:
     """The documents whose first field names the split, without that field."""
     wanted = ("train", "test") if split == "all" else (split,)
@@ -288,6 +330,7 @@ class _Dataset:
     read: Callable[..., Any]
     tagged: bool = False
     options: tuple[str, ...] = ()  # of load_dataset, that reading takes
+    splits: tuple[str, ...] = ("train", "test", "all")
     download: str = ""  # below DOWNLOADS; nothing where terms or form forbid it
 
 
@@ -307,6 +350,21 @@ _DATASETS = {
             "20news", ("topics/20news.jsonl.xz",), _read_newsgroups, options=("split", "clean")
         ),
         _Dataset("reuters", ("topics/reuters21578.jsonl.xz",), _read_reuters, options=("split",)),
+        _Dataset(
+            "penn-sample",
+            ("nltk_data/corpora/treebank", "nltk_data/corpora/treebank.zip"),
+            _read_penn,
+            options=("split",),
+            splits=(*_PENN_SPLIT, "all"),
+            download="corpora/treebank.zip",
+        ),
+        _Dataset(
+            "gum",
+            ("treebanks/gum",),
+            _read_gum,
+            options=("split",),
+            splits=("train", "dev", "test", "all"),
+        ),
     )
 }
 
@@ -354,7 +412,7 @@ def _not_found(dataset: _Dataset, failed: str = "") -> CorpusError:
     looked += [str(folder) for folder, _ in _folders(dataset)]
     remedies = [f"set EIGENTEXT_DATA to a folder that holds {' or '.join(dataset.places)}"]
     if of_nltk:
-        remedies.append(f"run `python -m nltk.downloader {dataset.name}`")
+        remedies.append(f"run `python -m nltk.downloader {Path(dataset.places[0]).name}`")
     if dataset.download and not failed:
         remedies.append(f"call load_dataset({dataset.name!r}, download=True)")
     return CorpusError(

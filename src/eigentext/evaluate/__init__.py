@@ -1,6 +1,7 @@
 """How good is it? Scores of fitted models, on data that other tools are scored on too."""
 
 from eigentext.evaluate.analogies import Accuracy, AnalogyResult, analogies
+from eigentext.evaluate.brackets import BracketResult, brackets
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.readers import (
@@ -16,12 +17,14 @@ from eigentext.evaluate.similarity import SimilarityResult, similarity
 __all__ = [
     "Accuracy",
     "AnalogyResult",
+    "BracketResult",
     "CoherenceResult",
     "CompletionResult",
     "Pair",
     "Question",
     "SimilarityResult",
     "analogies",
+    "brackets",
     "coherence",
     "completion_perplexity",
     "distinct_words",

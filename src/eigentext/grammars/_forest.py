@@ -1,0 +1,43 @@
+"""Packed forests: the parses of a sentence, or the trees of a treebank, as a hypergraph.
+
+An item is a label over a span. An item of width one rewrites to its word; a wider one is built by
+groups, one for each rule a -> b c, and a group by edges, one for each split point: the latent
+states of a rule cost m^3 once a group and m^2 once an edge, because the outer products of the
+children's vectors are summed over split points before the rule's tensor is applied. A tree is the
+forest in which every wide item has one group of one edge, so learning from trees and parsing
+sentences are the same two passes, upwards (inside) and downwards (outside).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Forest(NamedTuple):
+    """Items bottom-up (children before parents), groups by item, edges by group.
+
+    Attributes
+    ----------
+    label, start, end
+        The label of each item, over the words ``start`` to ``end - 1``.
+    groups
+        ``groups[i]:groups[i + 1]`` are the groups of item ``i``: none for an item of width one.
+    rule
+        The binary rule of each group; its parent is the item's label.
+    edges
+        ``edges[g]:edges[g + 1]`` are the edges of group ``g``.
+    left, right
+        The two child items of each edge.
+    roots
+        The items that may be a root.
+    """
+
+    label: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    groups: np.ndarray
+    rule: np.ndarray
+    edges: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    roots: np.ndarray

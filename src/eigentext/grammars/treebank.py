@@ -1,0 +1,452 @@
+"""Treebanks in Chomsky normal form: every node is a -> b c or a -> x, kept in flat arrays.
+
+Two steps lead there, both undone exactly. A chain of nodes with one child each becomes one node
+that bears the whole chain: (S (VP …)) is S+VP, and (NP (NNP Ann)) the preterminal NP+NNP. A node X
+with children C1 … Cn, n > 2, gets intermediate nodes @X: binarised to the left,
+
+    X -> @X Cn,   @X -> @X Cn-1,   …,   @X -> C1 C2,
+
+and to the right the mirror image, X -> C1 @X and so on. What a symbol remembers is set by
+Markovization: an intermediate node the last `horizontal` children that it covers, those next to
+the child that it meets (none: one @X for every X; all: the treebank's own n-ary rules), and every
+node the labels of its `vertical` - 1 nearest ancestors [1]_.
+
+Remembered labels are those of the tree as it was, not chains: a sibling that became S+VP is S, and
+the ancestors of its children are VP, S, …. A chain has the ancestors of its topmost node; @X those
+of X, the lowest node of its chain, whose children it covers. Preterminals have none unless asked.
+
+In the arrays children come before their parent, left before right: post-order, in which the tree's
+shape is told by the order of leaves and inner nodes alone.
+
+.. [1] D. Klein and C. Manning, Accurate unlexicalized parsing, ACL 2003.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigentext.corpus.trees import Tree, as_tree
+from eigentext.errors import CorpusError, ParameterError
+
+
+class Symbol(NamedTuple):
+    """The label of a node of a binarised tree.
+
+    Attributes
+    ----------
+    chain
+        The labels of a chain of nodes, topmost first; most chains are of one. The last one of a
+        preterminal is its tag.
+    siblings
+        None for a node of the tree. A tuple for an intermediate node of binarisation: the children
+        that it remembers, from left to right.
+    parents
+        The nearest ancestors, the parent first.
+    preterminal
+        Whether it rewrites to a word; inner symbols rewrite to two symbols.
+
+    Examples
+    --------
+    >>> str(Symbol(("S", "VP"), parents=("SBAR",)))
+    'S+VP^SBAR'
+    >>> str(Symbol(("NP",), siblings=("DT",)))
+    '@NP|DT'
+    """
+
+    chain: tuple[str, ...]
+    siblings: tuple[str, ...] | None = None
+    parents: tuple[str, ...] = ()
+    preterminal: bool = False
+
+    def __str__(self) -> str:
+        core = "+".join(self.chain)
+        if self.siblings is not None:
+            core = "|".join((f"@{core}", *self.siblings))
+        return "^".join((core, *self.parents))
+
+
+class Rules(NamedTuple):
+    """The rules parent -> left right by (left, right, parent), and how often each occurs."""
+
+    parent: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    counts: np.ndarray
+
+
+class Binarization(NamedTuple):
+    """How trees become binary; see :meth:`Treebank.from_trees`."""
+
+    binarize: str = "left"
+    horizontal: int | None = 0
+    vertical: int = 1
+    annotate_tags: bool = False
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Treebank:
+    """Binarised trees as arrays over all their nodes, in post-order: the root last in each tree.
+
+    Attributes
+    ----------
+    symbols : list of Symbol
+        Inner symbols first, then preterminals, each kind in alphabetical order: the order of the
+        trees does not matter.
+    words : list of str
+        By falling count, equal counts by code point.
+    tokens : list of str
+        The word of each leaf, in order.
+    label : int32 array
+        The symbol of each node.
+    left, right : int32 arrays
+        The nodes that are its children; -1 at leaves.
+    word : int32 array
+        The word of each leaf; -1 at inner nodes.
+    offsets : int64 array, one longer than the trees
+        Tree t has the nodes from ``offsets[t]`` to ``offsets[t + 1] - 1``.
+    binarization : Binarization
+    known : int64 array, optional
+        In what :meth:`encode` gives: the rules of the treebank that encoded it, as numbers.
+
+    Examples
+    --------
+    >>> treebank = Treebank.from_trees(["(S (NP (NNP Ann)) (VP (VBZ likes) (NP (NNP Bob))) (. .))"])
+    >>> [str(treebank.symbols[a]) for a in treebank.label]
+    ['NP+NNP', 'VBZ', 'NP+NNP', 'VP', '@S', '.', 'S']
+    >>> treebank.left.tolist(), treebank.right.tolist()
+    ([-1, -1, -1, 1, 0, -1, 4], [-1, -1, -1, 2, 3, -1, 5])
+    >>> print(treebank.trees()[0])
+    (S (NP (NNP Ann)) (VP (VBZ likes) (NP (NNP Bob))) (. .))
+    """
+
+    symbols: list[Symbol]
+    words: list[str]
+    tokens: list[str]
+    label: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    word: np.ndarray
+    offsets: np.ndarray
+    binarization: Binarization
+    known: np.ndarray | None = None
+
+    @classmethod
+    def from_trees(
+        cls,
+        trees: Iterable[Any],
+        *,
+        binarize: str = "left",
+        horizontal: int | None = 0,
+        vertical: int = 1,
+        annotate_tags: bool = False,
+    ) -> "Treebank":
+        """Binarise trees, and number their symbols and words.
+
+        Parameters
+        ----------
+        trees
+            Trees, bracket strings, or what is shaped like an ``nltk.Tree``.
+        binarize : "left" or "right"
+            The side on which the intermediate nodes branch.
+        horizontal : int or None
+            How many children an intermediate node remembers; None is all.
+        vertical : int
+            1 is a node's own label alone, 2 its parent too, and so on.
+        annotate_tags : bool
+            Whether preterminals remember their ancestors too.
+        """
+        how = Binarization(binarize, horizontal, vertical, annotate_tags)
+        _check(how)
+        numbers: defaultdict[Symbol, int] = defaultdict()
+        numbers.default_factory = numbers.__len__
+        label, left, right, tokens, offsets = _flatten(trees, how, numbers)
+        if len(offsets) == 1:
+            raise CorpusError("no trees: is the treebank empty?")
+        symbols = sorted(numbers, key=_rank)
+        places = np.empty(len(symbols), np.int32)
+        places[[numbers[symbol] for symbol in symbols]] = np.arange(len(symbols))
+        counts = Counter(tokens)
+        words = sorted(counts, key=lambda word: (-counts[word], word))
+        word = _words(tokens, words, left)
+        return cls(symbols, words, tokens, places[label], left, right, word, offsets, how)
+
+    def encode(self, trees: Iterable[Any]) -> "Treebank":
+        """Other trees, in the symbols, words and rules of these.
+
+        What is not among them is -1: in ``label``, in ``word`` (see ``tokens``) and in ``rule``.
+        """
+        numbers = defaultdict(lambda: -1, {symbol: a for a, symbol in enumerate(self.symbols)})
+        how = self.binarization
+        label, left, right, tokens, offsets = _flatten(trees, how, numbers)
+        word = _words(tokens, self.words, left)
+        return Treebank(
+            self.symbols, self.words, tokens, label, left, right, word, offsets, how, self._table
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self)} trees, {len(self.tokens)} tokens, {len(self.symbols)} symbols"
+        return f"Treebank({sizes}, {len(self.rules().parent)} rules)"
+
+    @property
+    def n_inner(self) -> int:
+        """How many symbols are inner ones; the others, the preterminals, come after them."""
+        return sum(not symbol.preterminal for symbol in self.symbols)
+
+    def trees(self) -> list[Tree]:
+        """The trees as they were."""
+        if self.label.min(initial=0) < 0:
+            raise ParameterError("unknown symbols cannot be restored: keep the trees themselves")
+        bounds, words = self.offsets.tolist(), iter(self.tokens)
+        return [
+            restore(self.symbols, self.label[a:b], self.left[a:b] - a, self.right[a:b] - a, words)
+            for a, b in pairwise(bounds)
+        ]
+
+    def rules(self) -> Rules:
+        """The rules, and how often each occurs here."""
+        return self._rules
+
+    @cached_property
+    def rule(self) -> np.ndarray:
+        """The rule of each node, int32: -1 at leaves, and where the rule is not known."""
+        rule = np.full(len(self.label), -1, np.int32)
+        if len(self._table):
+            places = np.searchsorted(self._table, self._keys).clip(max=len(self._table) - 1)
+            rule[self.left >= 0] = np.where(self._table[places] == self._keys, places, -1)
+        return rule
+
+    @cached_property
+    def height(self) -> np.ndarray:
+        """The longest way from each node down to a leaf, int32; 0 at leaves."""
+        height = np.zeros(len(self.label), np.int32)
+        inner = np.flatnonzero(self.left >= 0)
+        up = np.full(len(height), -1, np.int64)
+        up[self.left[inner]] = up[self.right[inner]] = inner
+        waits = 2 * (self.left >= 0)  # children whose height is not known yet
+        front, level = np.flatnonzero(self.left < 0), 0
+        while len(front):
+            height[front] = level
+            mothers, arrived = np.unique(up[front], return_counts=True)
+            mothers, arrived = mothers[mothers >= 0], arrived[mothers >= 0]
+            waits[mothers] -= arrived
+            front, level = mothers[waits[mothers] == 0], level + 1
+        return height
+
+    @cached_property
+    def _rules(self) -> Rules:
+        pairs, parent = np.divmod(self._table, len(self.symbols))
+        left, right = np.divmod(pairs, len(self.symbols))
+        counts = np.bincount(self.rule[self.rule >= 0], minlength=len(parent))
+        parent, left, right = (a.astype(np.int32) for a in (parent, left, right))
+        return Rules(parent, left, right, counts)
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        """The rules as numbers, rising."""
+        return np.unique(self._keys) if self.known is None else self.known
+
+    @cached_property
+    def _keys(self) -> np.ndarray:
+        """The rule of each inner node as a number, ordered as rules are; -1 for unknown symbols."""
+        inner = self.left >= 0
+        label, n = self.label.astype(np.int64), len(self.symbols)
+        parent, left, right = label[inner], label[self.left[inner]], label[self.right[inner]]
+        known = (parent >= 0) & (left >= 0) & (right >= 0)
+        return np.where(known, (left * n + right) * n + parent, -1)
+
+
+def restore(
+    symbols: Sequence[Symbol],
+    label: Any,
+    left: Any,
+    right: Any,
+    tokens: Iterable[str],
+) -> Tree:
+    """The tree that a binary one stands for: intermediate nodes out, chains unfolded.
+
+    Parameters
+    ----------
+    symbols
+        What the labels stand for. An intermediate one at the root stands for its own label.
+    label, left, right : arrays, one entry for each node
+        The root is the last node; ``left`` and ``right`` are nodes, negative at leaves. The other
+        nodes may be in any order.
+    tokens
+        The words, from left to right.
+
+    Examples
+    --------
+    >>> symbols = [Symbol(("S", "VP")), Symbol(("VB",), preterminal=True)]
+    >>> print(restore(symbols, [1, 1, 0], [-1, -1, 0], [-1, -1, 1], ["let", "go"]))
+    (S (VP (VB let) (VB go)))
+    """
+    label, left, right = (np.asarray(a).tolist() for a in (label, left, right))
+    words, top = iter(tokens), []
+    nodes: list[tuple[str, list[Any], int]] = []  # label, and where in its parent's children
+    todo: list[tuple[int, list[Any]]] = [(len(label) - 1, top)]
+    while todo:
+        node, home = todo.pop()
+        symbol = symbols[label[node]]
+        if symbol.siblings is None or not nodes:
+            for name in symbol.chain:
+                nodes.append((name, home, len(home)))
+                home.append([])  # its children, until they are trees
+                home = home[-1]
+        if left[node] < 0:
+            home.append(next(words))
+        else:
+            todo += ((right[node], home), (left[node], home))
+    for name, home, place in reversed(nodes):
+        home[place] = Tree(name, home[place])
+    return top[0]
+
+
+def coarse(symbols: Sequence[Symbol]) -> tuple[np.ndarray, list[Symbol]]:
+    """The symbols without siblings and parents, and which of them each symbol refines.
+
+    These are the symbols of ``horizontal=0, vertical=1``, in the order a treebank has them.
+
+    Examples
+    --------
+    >>> fine = [Symbol(("NP",), ("DT",)), Symbol(("NP",), None, ("S",)), Symbol(("NP",), ("JJ",))]
+    >>> places, plain = coarse(fine)
+    >>> [str(symbol) for symbol in plain], places
+    (['NP', '@NP'], array([1, 0, 1], dtype=int32))
+    """
+    bare = [
+        symbol._replace(siblings=None if symbol.siblings is None else (), parents=())
+        for symbol in symbols
+    ]
+    plain = sorted(set(bare), key=_rank)
+    places = {symbol: a for a, symbol in enumerate(plain)}
+    return np.array([places[symbol] for symbol in bare], np.int32), plain
+
+
+def _check(how: Binarization) -> None:
+    if how.binarize not in ("left", "right"):
+        raise ParameterError(f"binarize must be 'left' or 'right', not {how.binarize!r}")
+    if how.horizontal is not None and not _is_count(how.horizontal, 0):
+        raise ParameterError(
+            f"horizontal must be 0 or more, or None for all siblings, not {how.horizontal!r}"
+        )
+    if not _is_count(how.vertical, 1):
+        raise ParameterError(f"vertical must be 1 or more, not {how.vertical!r}")
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def _rank(symbol: Symbol) -> tuple[Any, ...]:
+    chain, siblings, parents, preterminal = symbol
+    return preterminal, siblings is not None, chain, siblings or (), parents
+
+
+def _flatten(
+    trees: Iterable[Any], how: Binarization, numbers: dict[Symbol, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], np.ndarray]:
+    """Labels, left and right children, tokens, and where the trees begin."""
+    label: list[int] = []
+    is_leaf: list[bool] = []
+    tokens: list[str] = []
+    offsets = [0]
+    for tree in trees:
+        try:
+            for symbol, word in _binarized(as_tree(tree), how):
+                label.append(numbers[symbol])
+                is_leaf.append(word is not None)
+                if word is not None:
+                    tokens.append(word)
+        except CorpusError as error:
+            raise CorpusError(f"tree {len(offsets)}: {error}") from None
+        offsets.append(len(label))
+    left, right = _children(np.array(is_leaf, np.bool_))
+    return np.array(label, np.int32), left, right, tokens, np.array(offsets, np.int64)
+
+
+def _binarized(tree: Tree, how: Binarization) -> Iterator[tuple[Symbol, str | None]]:
+    """The nodes of a binarised tree in post-order: symbols, with their words at leaves."""
+    n_parents = how.vertical - 1
+    todo: list[Any] = [(tree, ())]  # trees with their ancestors, and symbols of inner nodes
+    while todo:
+        item = todo.pop()
+        if isinstance(item, Symbol):
+            yield item, None
+            continue
+        node, parents = item
+        chain, above = [node.label], parents
+        while len(node.children) == 1 and not isinstance(node.children[0], str):
+            above = (node.label, *above)[:n_parents]
+            node = node.children[0]
+            chain.append(node.label)
+        if node.is_preterminal:
+            kept = parents if how.annotate_tags else ()
+            yield Symbol(tuple(chain), None, kept, True), node.children[0]
+            continue
+        _check_children(node)
+        todo.append(Symbol(tuple(chain), None, parents))
+        below = (node.label, *above)[:n_parents]
+        todo += reversed(list(_branches(node, below, above, how)))
+
+
+def _branches(
+    node: Tree, below: tuple[str, ...], above: tuple[str, ...], how: Binarization
+) -> Iterator[Any]:
+    """The children of a node, with their ancestors, and its intermediate nodes, in post-order."""
+    names = tuple(child.label for child in node.children)
+    n = len(names)
+    h = n if how.horizontal is None else how.horizontal
+    if how.binarize == "left":  # C1 C2 @X C3 @X … Cn
+        for k, child in enumerate(node.children):
+            yield child, below
+            if 0 < k < n - 1:
+                yield Symbol((node.label,), names[max(0, k + 1 - h) : k + 1], above)
+    else:  # C1 … Cn @X … @X
+        for child in node.children:
+            yield child, below
+        for k in range(n - 2, 0, -1):
+            yield Symbol((node.label,), names[k : k + h], above)
+
+
+def _check_children(node: Tree) -> None:
+    if not node.children:
+        raise CorpusError(f"{node.label!r} has neither words nor trees below it")
+    if any(isinstance(child, str) for child in node.children):
+        text = str(node)
+        raise CorpusError(
+            f"{text if len(text) <= 60 else text[:59] + '…'} has a word beside other children; "
+            "give each word a tag of its own, as in (NP (DT the) (NN dog))"
+        )
+
+
+def _children(is_leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The left and the right child of each node, from the order of leaves and inner nodes.
+
+    Post-order runs a stack machine: a leaf is pushed, an inner node takes two and leaves one. So
+    a right child is the node just before its parent, and a left child the last one before it that
+    left the stack as high as the parent does.
+    """
+    height = np.cumsum(np.where(is_leaf, 1, -1))
+    order = np.argsort(height, kind="stable")
+    left = np.full(len(is_leaf), -1, np.int32)
+    left[order[1:]] = order[:-1]
+    left[is_leaf] = -1
+    right = np.arange(-1, len(is_leaf) - 1, dtype=np.int32)
+    right[is_leaf] = -1
+    return left, right
+
+
+def _words(tokens: list[str], words: list[str], left: np.ndarray) -> np.ndarray:
+    places = {word: x for x, word in enumerate(words)}
+    word = np.full(len(left), -1, np.int32)
+    word[left < 0] = [places.get(token, -1) for token in tokens]
+    return word
