@@ -41,3 +41,22 @@ class Forest(NamedTuple):
     left: np.ndarray
     right: np.ndarray
     roots: np.ndarray
+
+
+def kept(forest: Forest, keep: np.ndarray) -> tuple[Forest, np.ndarray]:
+    """The forest of the items where `keep` is true and that still have a derivation; their numbers.
+
+    Items bottom-up stay bottom-up; a rule's group goes when its last edge does.
+    """
+    from eigentext.grammars._forest_kernels import filter_forest
+
+    keep = keep.copy()
+    number, groups, rule, edges, left, right = filter_forest(
+        forest.groups, forest.rule, forest.edges, forest.left, forest.right, keep
+    )
+    roots = number[forest.roots]
+    items = np.flatnonzero(keep)
+    return Forest(
+        forest.label[items], forest.start[items], forest.end[items], groups, rule, edges, left,
+        right, roots[roots >= 0],
+    ), items  # fmt: skip

@@ -189,6 +189,14 @@ class Treebank:
             self.symbols, self.words, tokens, label, left, right, word, offsets, how, self._table
         )
 
+    def without_trees(self) -> "Treebank":
+        """The symbols, words and rules alone, to encode other trees in."""
+        nothing = np.empty(0, np.int32)
+        return Treebank(
+            self.symbols, self.words, [], nothing, nothing, nothing, nothing,
+            np.zeros(1, np.int64), self.binarization, self._table,
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -1,0 +1,350 @@
+r"""The chart of a coarse PCFG, what survives in it, and the packed forest of a finer grammar.
+
+Every rule is a -> b c, with probability q, or a -> x. The inside and outside values of a label over
+the words i to j - 1 (Baker 1979),
+
+.. math::
+
+    \alpha(a, i, j) &= \sum_{a \to b\,c} q(a \to b\,c) \sum_k \alpha(b, i, k)\, \alpha(c, k, j), \\
+    \beta(b, i, k) &= \sum_{a \to b\,c} q(a \to b\,c) \sum_j \beta(a, i, j)\, \alpha(c, k, j)
+        \quad\text{and so for } c,
+
+give its marginal :math:`\mu(a, i, j) = \alpha \beta / p(x)`. Items, labels over spans, with
+:math:`\mu` below a threshold are pruned, and a finer grammar, each of whose labels refines a coarse
+one, is then tried on the survivors alone (Charniak et al., "Multilevel coarse-to-fine PCFG
+parsing", NAACL 2006).
+
+The cube of the length is paid for few pairs of labels only. Preterminals span one word, so that
+rules with one cost a square; and of the others the right children are summed out first,
+
+.. math:: w_{kj}(a, b) = \sum_c q(a \to b\,c)\, \alpha(c, k, j), \qquad
+    \alpha(a, \cdot, j) \mathrel{+}= w_{kj}(a, b)\, \alpha(b, \cdot, k),
+
+which, in a treebank binarised to the left, leaves a hundred pairs (a, b) of some thousands of
+rules, each one product of a number and a vector. Outside goes down only from what survives.
+
+Numbers are scaled by powers of two, one for each word, so that the largest in each column of the
+chart is near 1: a cell has the product of its words' factors, whatever its derivation, no sum is
+disturbed, and nothing is lost at any length.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigentext.errors import ParameterError
+from eigentext.grammars._forest import Forest
+
+_SLACK = 0.01  # of the threshold: less than this is not handed down
+
+
+class Grouped(NamedTuple):
+    """Rules a -> b c whose b is inner, by (a, b): ``groups`` of each a, ``offsets`` of each group."""
+
+    groups: np.ndarray
+    parent: np.ndarray
+    left: np.ndarray
+    offsets: np.ndarray
+    right: np.ndarray
+    q: np.ndarray
+
+
+class Listed(NamedTuple):
+    """Rules a -> b c whose b is a preterminal: ``offsets`` of each b."""
+
+    offsets: np.ndarray
+    parent: np.ndarray
+    right: np.ndarray
+    q: np.ndarray
+
+
+class CoarseGrammar(NamedTuple):
+    """A PCFG, arranged for the chart; made by :meth:`from_rules`.
+
+    Attributes
+    ----------
+    pi
+        The probability of each label to be the root.
+    prior
+        How often each label occurs, on any scale.
+    ii, it, ti, tt
+        The rules, by whether the left and the right child is inner or a preterminal (a tag).
+        Preterminals are numbered from 0 here.
+    """
+
+    pi: np.ndarray
+    prior: np.ndarray
+    ii: Grouped
+    it: Grouped
+    ti: Listed
+    tt: Listed
+
+    @classmethod
+    def from_rules(cls, parent: Any, left: Any, right: Any, q: Any, pi: Any, prior: Any = None):
+        """Arrange rules.
+
+        Parameters
+        ----------
+        parent, left, right
+            Labels of the rules a -> b c. Inner labels, those with rules, come before preterminals.
+        q
+            The probability of each rule.
+        pi
+            The probability of each label, preterminals included, to be the root.
+        prior
+            How often each label occurs, on any scale; None for alike. It chooses the pieces that
+            cover a sentence without a parse, of which inner labels at zero are none.
+
+        Examples
+        --------
+        ``S -> NP V`` always, with the labels S, NP and V numbered in this order:
+
+        >>> grammar = CoarseGrammar.from_rules([0], [1], [2], [1.0], [1.0, 0, 0])
+        >>> offsets, labels, scores = [0, 1, 2], [1, 2], [0.5, 0.25]
+        >>> survivors = prune(grammar, offsets, labels, scores)
+        >>> survivors.labels, float(np.exp(survivors.log_probability))
+        (array([1, 2, 0], dtype=int32), 0.125)
+        """
+        parent, left, right = (np.asarray(x, np.int32) for x in (parent, left, right))
+        q, pi = np.asarray(q, np.float64), np.array(pi, np.float64)
+        prior = np.ones(len(pi)) if prior is None else np.array(prior, np.float64)
+        m = int(parent.max(initial=-1)) + 1
+        n_tags = len(pi) - m
+        if n_tags < 1:
+            raise ParameterError("the last labels must be preterminals, without rules")
+        inner_left, inner_right = left < m, right < m
+        tag_left, tag_right = ~inner_left, ~inner_right
+
+        def grouped(of: np.ndarray, first_right: int) -> Grouped:
+            keys, group = np.unique(parent[of].astype(np.int64) * m + left[of], return_inverse=True)
+            order = np.argsort(group, kind="stable")
+            a, b = (x.astype(np.int32) for x in np.divmod(keys, m))
+            return Grouped(
+                _offsets(a, m), a, b,
+                _offsets(group, len(keys)), right[of][order] - first_right, q[of][order],
+            )  # fmt: skip
+
+        def listed(of: np.ndarray, first_right: int) -> Listed:
+            order = np.argsort(left[of], kind="stable")
+            return Listed(
+                _offsets(left[of] - m, n_tags),
+                parent[of][order], right[of][order] - first_right, q[of][order],
+            )  # fmt: skip
+
+        return cls(
+            pi,
+            prior,
+            grouped(inner_left & inner_right, 0),
+            grouped(inner_left & tag_right, m),
+            listed(tag_left & inner_right, 0),
+            listed(tag_left & tag_right, m),
+        )
+
+    @property
+    def n_inner(self) -> int:
+        """How many labels are inner ones."""
+        return len(self.ii.groups) - 1
+
+
+class FineGrammar(NamedTuple):
+    """The rules of a grammar whose labels refine coarse ones; made by :meth:`from_rules`.
+
+    Attributes
+    ----------
+    coarse
+        The coarse label of each label.
+    is_root
+        Whether each label may be the root.
+    parent
+        Of each rule.
+    pairs
+        ``pairs[p]:pairs[p + 1]`` are the rules of the p-th pair of children.
+    lefts, left, pair
+        From ``lefts[c]`` to ``lefts[c + 1]``: the left children that c may have as a right one,
+        and the numbers of these pairs.
+    """
+
+    coarse: np.ndarray
+    is_root: np.ndarray
+    parent: np.ndarray
+    pairs: np.ndarray
+    lefts: np.ndarray
+    left: np.ndarray
+    pair: np.ndarray
+
+    @classmethod
+    def from_rules(cls, parent: Any, left: Any, right: Any, pi: Any, coarse: Any = None):
+        """Arrange rules.
+
+        Parameters
+        ----------
+        parent, left, right
+            Labels of the rules, sorted by (left, right, parent).
+        pi
+            The probability of each label to be the root.
+        coarse
+            The coarse label that each label refines; None if they are the same.
+        """
+        parent, left, right = (np.array(x, np.int32) for x in (parent, left, right))
+        is_root = np.asarray(pi) > 0
+        coarse = np.arange(len(is_root)) if coarse is None else coarse
+        keys = left.astype(np.int64) * len(is_root) + right
+        if (np.diff(keys) < 0).any():
+            raise ParameterError("rules must be sorted by their left and then their right child")
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        pair = np.argsort(right[first], kind="stable")
+        return cls(
+            np.array(coarse, np.int32), is_root, parent, np.append(first, len(keys)),
+            _offsets(right[first], len(is_root)), left[first][pair], pair.astype(np.int32),
+        )  # fmt: skip
+
+
+class Survivors(NamedTuple):
+    """The items of a chart that are worth a closer look, cell by cell.
+
+    Attributes
+    ----------
+    offsets
+        ``offsets[s]:offsets[s + 1]`` are those over words ``i`` to ``j - 1``, where
+        ``s = j * (j - 1) // 2 + j - 1 - i``: bottom-up.
+    labels, marginals
+        The label of each, and its marginal.
+    log_probability
+        Of the sentence; -inf if it has no parse.
+    pieces
+        None if the sentence has a parse. Else the label, the start and the end of items side by
+        side that cover it: the fewest, and of these the most probable. The others are below them.
+    """
+
+    offsets: np.ndarray
+    labels: np.ndarray
+    marginals: np.ndarray
+    log_probability: float
+    pieces: np.ndarray | None
+
+
+def prune(
+    grammar: CoarseGrammar,
+    offsets: Any,
+    labels: Any,
+    scores: Any,
+    *,
+    threshold: float = 5e-5,
+    memory: float = 2e9,
+) -> Survivors:
+    """The items of a sentence whose marginal reaches a threshold.
+
+    Parameters
+    ----------
+    grammar
+        The coarse PCFG.
+    offsets, labels, scores
+        ``labels[offsets[i]:offsets[i + 1]]`` are the preterminals of the i-th word, with their
+        q(a -> x) or anything in proportion to it.
+    threshold
+        At 0 every possible item survives.
+    memory
+        Bytes for the charts, more than which is an error. They need 8 n (n + 1) for each inner
+        label: 35 MB for 250 words and 69 labels.
+    """
+    from eigentext.grammars._chart_kernels import cover, inside, outside
+
+    if not threshold >= 0:
+        raise ParameterError(f"threshold must be 0 or more, not {threshold}")
+    m = grammar.n_inner
+    offsets, labels, scores = _checked(offsets, labels, scores, m, len(grammar.pi))
+    n, tags = len(offsets) - 1, labels - np.int32(m)
+    size = m * n * (n + 1) // 2
+    if 16 * size > memory:
+        raise ParameterError(
+            f"a sentence of {n:,} words needs {16e-9 * size:,.1f} GB for its charts; "
+            "cut it into parts, or allow more memory"
+        )
+    chart, outer, outer_tags = np.zeros(size), np.zeros(size), np.zeros(len(tags))
+    spread, exponents = np.zeros((n + 1, m, 2), np.int32), np.zeros(n, np.int64)
+    inside(grammar, offsets, tags, scores, chart, spread, exponents)
+    if n == 1:
+        roots = grammar.pi[labels]
+        total = roots @ scores
+    else:
+        roots = grammar.pi[:m]
+        total = roots @ chart[-m * n :: n]
+    log_probability, pieces = -np.inf, None
+    if total > 0:
+        log_probability = float(np.log(total) + np.log(2) * exponents.sum())
+        if n == 1:
+            outer_tags[:] = roots / total
+        else:
+            outer[-m * n :: n] = roots / total
+    else:
+        pieces = np.stack(cover(grammar.prior, offsets, tags, scores, chart), axis=1)
+        for a, i, j in pieces.tolist():
+            if a < m:
+                place = m * j * (j - 1) // 2 + a * j + i
+                outer[place] = 1 / chart[place]
+            else:
+                place = offsets[i] + np.flatnonzero(labels[offsets[i] : offsets[j]] == a)
+                outer_tags[place] = 1 / scores[place]
+    cells, survivors, marginals = outside(
+        grammar, offsets, tags, scores, chart, spread, outer, outer_tags,
+        threshold, _SLACK * threshold,
+    )  # fmt: skip
+    return Survivors(
+        _offsets(cells, n * (n + 1) // 2), survivors, marginals, log_probability, pieces
+    )
+
+
+def refine(
+    survivors: Survivors, grammar: FineGrammar, offsets: Any, labels: Any, scores: Any
+) -> Forest:
+    """The packed forest of a finer grammar over what survived of the coarse one.
+
+    An item is in it if its coarse label survived, it has a derivation, and it is below a root.
+    Without a derivation of the whole sentence the forest is empty; for a sentence covered by
+    pieces the roots are theirs, from left to right.
+
+    Parameters
+    ----------
+    survivors
+        Of :func:`prune`.
+    grammar
+        The finer grammar; the coarse one itself will do.
+    offsets, labels, scores
+        As in :func:`prune`, but in the labels of the finer grammar.
+    """
+    from eigentext.grammars._chart_kernels import build, cell_of, collect
+
+    offsets, labels, scores = _checked(offsets, labels, scores, 0, len(grammar.coarse))
+    n = len(offsets) - 1
+    if len(survivors.offsets) != n * (n + 1) // 2 + 1:
+        raise ParameterError("the survivors are those of a sentence of another length")
+    parts = build(grammar, survivors.offsets, survivors.labels, offsets, labels, scores)
+    items, label = parts[:2]
+    if survivors.pieces is None:
+        roots = np.arange(items[-2], items[-1])
+        roots = roots[grammar.is_root[label[roots]]]
+    else:
+        spans = [(a, np.arange(*items[cell_of(i, j) :][:2])) for a, i, j in survivors.pieces]
+        roots = np.concatenate([x[grammar.coarse[label[x]] == a] for a, x in spans])
+    *forest, number = collect(*parts, roots)
+    return Forest(*forest, roots=number[roots])
+
+
+def _checked(offsets: Any, labels: Any, scores: Any, first: int, last: int) -> Any:
+    """The three arrays as kernels want them, the scores copied."""
+    offsets = np.require(offsets, np.int64, "CW")
+    labels, scores = np.require(labels, np.int32, "CW"), np.array(scores, np.float64)
+    if len(offsets) < 2:
+        raise ParameterError("an empty sentence has no chart")
+    n_possible = np.diff(np.append(0, np.cumsum(scores > 0))[offsets])
+    if not n_possible.all():
+        word = int(np.argmin(n_possible))
+        raise ParameterError(f"word {word} has no preterminal with a score above 0")
+    if labels.min() < first or labels.max() >= last:
+        raise ParameterError(f"labels of words must be preterminals, from {first} to {last - 1}")
+    return offsets, labels, scores
+
+
+def _offsets(keys: np.ndarray, n: int) -> np.ndarray:
+    """Where each of n keys begins among sorted ones, and at last their number."""
+    return np.append(0, np.cumsum(np.bincount(keys, minlength=n))).astype(np.int64)

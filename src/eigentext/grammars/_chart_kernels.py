@@ -1,0 +1,452 @@
+"""Loops over the chart of a sentence: inside, outside, the cover, and the packed forest.
+
+The span of the words i to j - 1 is a cell, and cells are numbered bottom-up: by their end, those
+with one end by falling start, so that both parts of a span come before it (see `cell_of`). A chart
+has a column for each end, of one row for each inner label, of one number for each start.
+Preterminals are kept beside it, as lists for each word.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def cell_of(i, j):
+    """The number of the cell from i to j."""
+    return j * (j - 1) // 2 + j - 1 - i
+
+
+@njit(cache=True, nogil=True)
+def inside(grammar, offsets, tags, scores, chart, spread, exponents):
+    """Equivalent to ``chart[a, i, j] = sum(q * chart[b, i, k] * chart[c, k, j])`` over rules and k.
+
+    The sum over the right child comes first: w(a, b) = sum_c q(a -> b c) chart[c, k, j], and then
+    all starts i at once, chart[a, :, j] += w(a, b) chart[b, :, k]. A whole column, and the scores
+    of its word, are divided by a power of two that brings its largest entry to 1/2 or more:
+    ``exponents[j - 1]`` is taken out of every cell with word j - 1 in it.
+    ``spread[k, b]`` bounds the starts at which chart[b, :, k] is not zero.
+    """
+    n, m = len(offsets) - 1, len(grammar.ii.groups) - 1
+    ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
+    cell, word = np.zeros(m), np.zeros(len(tt.offsets) - 1)
+    for j in range(1, n + 1):
+        column, first, last = m * cell_of(j - 1, j), offsets[j - 1], offsets[j]
+        for t in range(first, last):
+            word[tags[t]] = scores[t]
+        if j > 1:
+            _sum_up(it, tt, offsets, tags, scores, chart, spread, m, j - 1, j, word)
+        for k in range(j - 2, 0, -1):
+            if _gather(chart, column + k, j, cell) > 0.0:
+                _sum_up(ii, ti, offsets, tags, scores, chart, spread, m, k, j, cell)
+        best = 0.0
+        for t in range(first, last):
+            word[tags[t]] = 0.0
+            best = max(best, scores[t])
+        for x in range(column, column + m * j):
+            best = max(best, chart[x])
+        exponents[j - 1] = math.frexp(best)[1]
+        scale = math.ldexp(1.0, -exponents[j - 1])
+        for t in range(first, last):
+            scores[t] *= scale
+        x = column
+        for a in range(m):
+            spread[j, a, 0] = j
+            for i in range(j):
+                if chart[x] > 0.0:
+                    chart[x] *= scale
+                    spread[j, a, 0] = min(spread[j, a, 0], i)
+                    spread[j, a, 1] = i + 1
+                x += 1
+
+
+@njit(cache=True, nogil=True)
+def _sum_up(rules, after_tag, offsets, tags, scores, chart, spread, m, k, j, right):
+    """Add to column j what has ``right``, the values of cell (k, j), as its right child."""
+    column, left = m * cell_of(j - 1, j), m * cell_of(k - 1, k)
+    for t in range(offsets[k - 1], offsets[k]):
+        for r in range(after_tag.offsets[tags[t]], after_tag.offsets[tags[t] + 1]):
+            x = scores[t] * after_tag.q[r] * right[after_tag.right[r]]
+            chart[column + after_tag.parent[r] * j + k - 1] += x
+    for g in range(len(rules.left)):
+        b = rules.left[g]
+        first, last = spread[k, b, 0], spread[k, b, 1]
+        if first < last:
+            w = _weight(rules, g, right)
+            if w > 0.0:
+                a, b = column + rules.parent[g] * j, left + b * k
+                _add(chart, a + first, w, chart, b + first, last - first)
+
+
+@njit(cache=True, nogil=True)
+def outside(grammar, offsets, tags, scores, chart, spread, outer, outer_tags, threshold, least):
+    """Equivalent to marginals, the derivatives of log chart[root]: cells, labels, marginals.
+
+    `outer` and `outer_tags` have the roots' outside values and get those of all items. Items whose
+    marginal is `threshold` or more are returned, bottom-up; those below `least` are given up, with
+    what they would hand down.
+    """
+    n, m = len(offsets) - 1, len(grammar.ii.groups) - 1
+    ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
+    n_tags = len(tt.offsets) - 1
+    cell, word, outer_cell, outer_word = (
+        np.zeros(m),
+        np.zeros(n_tags),
+        np.zeros(m),
+        np.zeros(n_tags),
+    )
+    above, since = (
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+    )  # labels of column j, and from where
+    size = 0
+    cells, labels, marginals = np.empty(64, np.int64), np.empty(64, np.int32), np.empty(64)
+    for j in range(n, 0, -1):
+        column, n_above = m * cell_of(j - 1, j), 0
+        for a in range(m):
+            since[a] = -1
+        for k in range(j - 1):
+            _gather(chart, column + k, j, cell)
+            _gather(outer, column + k, j, outer_cell)
+            if n_above > 0:
+                _hand_down(
+                    ii, ti, offsets, tags, scores, chart, spread, outer, outer_tags,
+                    m, k, j, above[:n_above], since, cell, outer_cell,
+                )  # fmt: skip
+            if size + m > len(cells):
+                cells, labels = _grown(cells, size + m), _grown(labels, size + m)
+                marginals = _grown(marginals, size + m)
+            for c in range(m - 1, -1, -1):
+                mu = cell[c] * outer_cell[c]
+                if mu < least or mu == 0.0:
+                    outer[column + c * j + k] = 0.0
+                    continue
+                outer[column + c * j + k] = outer_cell[c]
+                if since[c] < 0:
+                    since[c], above[n_above] = k, c
+                    n_above += 1
+                if mu >= threshold:
+                    cells[size], labels[size], marginals[size] = cell_of(k, j), c, mu
+                    size += 1
+        for t in range(offsets[j - 1], offsets[j]):
+            word[tags[t]], outer_word[tags[t]] = scores[t], outer_tags[t]
+        if n_above > 0:
+            _hand_down(
+                it, tt, offsets, tags, scores, chart, spread, outer, outer_tags,
+                m, j - 1, j, above[:n_above], since, word, outer_word,
+            )  # fmt: skip
+        if size + n_tags > len(cells):
+            cells, labels = _grown(cells, size + n_tags), _grown(labels, size + n_tags)
+            marginals = _grown(marginals, size + n_tags)
+        for t in range(offsets[j] - 1, offsets[j - 1] - 1, -1):
+            outer_tags[t] = outer_word[tags[t]]
+            word[tags[t]] = outer_word[tags[t]] = 0.0
+            mu = scores[t] * outer_tags[t]
+            if mu >= threshold and mu > 0.0:
+                cells[size], labels[size], marginals[size] = cell_of(j - 1, j), m + tags[t], mu
+                size += 1
+    return cells[:size][::-1].copy(), labels[:size][::-1].copy(), marginals[:size][::-1].copy()
+
+
+@njit(cache=True, nogil=True)
+def _hand_down(
+    rules, after_tag, offsets, tags, scores, chart, spread, outer, outer_tags,
+    m, k, j, above, since, right, outer_right,
+):  # fmt: skip
+    """From the outside values of cells (i, j), i < k, to those of (i, k) and of (k, j)."""
+    column, left = m * cell_of(j - 1, j), m * cell_of(k - 1, k)
+    for t in range(offsets[k - 1], offsets[k]):
+        back = 0.0
+        for r in range(after_tag.offsets[tags[t]], after_tag.offsets[tags[t] + 1]):
+            o = outer[column + after_tag.parent[r] * j + k - 1] * after_tag.q[r]
+            if o > 0.0:
+                outer_right[after_tag.right[r]] += o * scores[t]
+                back += o * right[after_tag.right[r]]
+        outer_tags[t] += back
+    for a in above:
+        for g in range(rules.groups[a], rules.groups[a + 1]):
+            b = rules.left[g]
+            first, last = max(spread[k, b, 0], since[a]), spread[k, b, 1]
+            if first < last:
+                w = _weight(rules, g, right)
+                if w > 0.0:
+                    x, y = column + a * j + first, left + b * k + first
+                    _add(outer, y, w, outer, x, last - first)
+                    v = _dot(outer, x, chart, y, last - first)
+                    for r in range(rules.offsets[g], rules.offsets[g + 1]):
+                        outer_right[rules.right[r]] += rules.q[r] * v
+
+
+@njit(cache=True, nogil=True)
+def cover(prior, offsets, tags, scores, chart):
+    """Equivalent to the fewest items side by side that cover all words, then the most probable.
+
+    Each item counts with prior * inside; the preterminals of a word with no less than a hair.
+    Returns labels, starts and ends, from left to right.
+    """
+    n = len(offsets) - 1
+    m = 2 * len(chart) // (n * (n + 1))
+    pieces, best = np.full(n + 1, n + 1), np.full(n + 1, -np.inf)
+    label, start = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32)
+    pieces[0], best[0] = 0, 0.0
+    for j in range(1, n + 1):
+        column = m * cell_of(j - 1, j)
+        for i in range(j - 1, -1, -1):
+            top, a = 0.0, -1
+            if i == j - 1:
+                for t in range(offsets[i], offsets[j]):
+                    p = scores[t] * max(prior[m + tags[t]], 1e-100)
+                    if p > top:
+                        top, a = p, m + tags[t]
+            else:
+                for c in range(m):
+                    p = chart[column + c * j + i] * prior[c]
+                    if p > top:
+                        top, a = p, c
+            if a >= 0:
+                s = best[i] + math.log(top)
+                if (pieces[i] + 1, -s) < (pieces[j], -best[j]):
+                    pieces[j], best[j], label[j], start[j] = pieces[i] + 1, s, a, i
+    labels, starts = np.empty(pieces[n], np.int32), np.empty(pieces[n], np.int32)
+    ends = np.empty(pieces[n], np.int32)
+    j = n
+    for piece in range(pieces[n] - 1, -1, -1):
+        labels[piece], starts[piece], ends[piece] = label[j], start[j], j
+        j = start[j]
+    return labels, starts, ends
+
+
+@njit(cache=True, nogil=True)
+def build(grammar, survivors, alive, offsets, labels, scores):
+    """Equivalent to all items that survive and have a derivation, with their groups and edges.
+
+    ``alive[survivors[cell]:survivors[cell + 1]]`` are the coarse labels that survive in a cell.
+    All comes in the order in which it is found: the labels of items bottom-up, ``items[cell]``
+    being the first of a cell; groups, as an item and a rule; edges, as a group and two items.
+
+    An item (c, k, j), once found, waits for every b of a rule a -> b c that ends in k: these are
+    lists, one for each k and b, so that no pair of items is tried in vain.
+    """
+    n, n_labels = len(offsets) - 1, len(grammar.coarse)
+    items, label = np.zeros(n * (n + 1) // 2 + 1, np.int64), np.empty(64, np.int32)
+    groups, edges = np.empty((64, 2), np.int32), np.empty((64, 3), np.int32)
+    n_items = n_groups = n_edges = 0
+    cell_with = np.full(n_labels, -1)  # where a coarse label survived last
+    latest = np.full(n_labels, -1), np.full(len(grammar.parent), -1)  # item and group of its kind
+    # At k * n_labels + b: whether b ends in k, and the last that waits for it there.
+    ends, waiting = np.zeros((n + 1) * n_labels, np.bool_), np.full(n * n_labels, -1, np.int32)
+    waits = np.empty((64, 5), np.int32)
+    for j in range(1, n + 1):
+        n_waits = 0
+        for i in range(j - 1, -1, -1):
+            cell, first = cell_of(i, j), n_items
+            for s in range(survivors[cell], survivors[cell + 1]):
+                cell_with[alive[s]] = cell
+            if n_items + n_labels > len(label):
+                label = _grown(label, n_items + n_labels)
+            if i == j - 1:
+                for t in range(offsets[i], offsets[j]):
+                    if scores[t] > 0.0 and cell_with[grammar.coarse[labels[t]]] == cell:
+                        label[n_items] = labels[t]
+                        n_items += 1
+            elif survivors[cell] < survivors[cell + 1]:
+                more = _most_edges(i, j, items, label, n_labels, waiting, waits)
+                if n_edges + more > len(edges):
+                    edges = _grown_rows(edges, n_edges + more)
+                if n_groups + more > len(groups):
+                    groups = _grown_rows(groups, n_groups + more)
+                n_items, n_groups, n_edges = _join(
+                    grammar, i, j, cell_with, latest, waiting, waits,
+                    items, label, groups, edges, n_items, n_groups, n_edges,
+                )  # fmt: skip
+            items[cell + 1] = n_items
+            more = 0
+            for y in range(first, n_items):
+                ends[j * n_labels + label[y]] = True
+                more += grammar.lefts[label[y] + 1] - grammar.lefts[label[y]]
+            if n_waits + more > len(waits):
+                waits = _grown_rows(waits, n_waits + more)
+            n_waits = _wait(grammar, i, first, n_items, label, ends, waiting, waits, n_waits)
+        for w in range(n_waits):
+            waiting[waits[w, _FOR]] = -1
+    return items, label[:n_items], groups[:n_groups], edges[:n_edges]
+
+
+# What waits: which item, as part of which pair of children, for what; the one before it in the
+# list, and how many rules the list has up to here.
+_ITEM, _PAIR, _FOR, _BEFORE, _TOTAL = range(5)
+
+
+@njit(cache=True, nogil=True)
+def _wait(grammar, i, first, last, label, ends, waiting, waits, n_waits):
+    """Let the items from `first` to `last` wait for what may be left of them, and ends in i."""
+    for y in range(first, last):
+        for q in range(grammar.lefts[label[y]], grammar.lefts[label[y] + 1]):
+            b, pair = i * len(grammar.coarse) + grammar.left[q], grammar.pair[q]
+            if ends[b]:
+                before, total = waiting[b], grammar.pairs[pair + 1] - grammar.pairs[pair]
+                waits[n_waits, _ITEM], waits[n_waits, _PAIR] = y, pair
+                waits[n_waits, _FOR], waits[n_waits, _BEFORE] = b, before
+                waits[n_waits, _TOTAL] = total + (waits[before, _TOTAL] if before >= 0 else 0)
+                waiting[b] = n_waits
+                n_waits += 1
+    return n_waits
+
+
+@njit(cache=True, nogil=True)
+def _most_edges(i, j, items, label, n_labels, waiting, waits):
+    """How many edges a cell has if all parents survive."""
+    total = 0
+    for k in range(i + 1, j):
+        for x in range(items[cell_of(i, k)], items[cell_of(i, k) + 1]):
+            w = waiting[k * n_labels + label[x]]
+            if w >= 0:
+                total += waits[w, _TOTAL]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _join(
+    grammar, i, j, cell_with, latest, waiting, waits,
+    items, label, groups, edges, n_items, n_groups, n_edges,
+):  # fmt: skip
+    """The items of cell (i, j), with their groups and edges; returns how many there are then."""
+    cell, first_item, first_group = cell_of(i, j), n_items, n_groups
+    item_of, group_of = latest
+    for k in range(i + 1, j):
+        for x in range(items[cell_of(i, k)], items[cell_of(i, k) + 1]):
+            w = waiting[k * len(grammar.coarse) + label[x]]
+            while w >= 0:
+                pair, y = waits[w, _PAIR], waits[w, _ITEM]
+                for rule in range(grammar.pairs[pair], grammar.pairs[pair + 1]):
+                    a = grammar.parent[rule]
+                    if cell_with[grammar.coarse[a]] != cell:
+                        continue
+                    if item_of[a] < first_item:
+                        item_of[a], label[n_items] = n_items, a
+                        n_items += 1
+                    if group_of[rule] < first_group:
+                        group_of[rule] = n_groups
+                        groups[n_groups, 0], groups[n_groups, 1] = item_of[a], rule
+                        n_groups += 1
+                    edges[n_edges, 0], edges[n_edges, 1], edges[n_edges, 2] = group_of[rule], x, y
+                    n_edges += 1
+                w = waits[w, _BEFORE]
+    return n_items, n_groups, n_edges
+
+
+@njit(cache=True, nogil=True)
+def collect(items, label, groups, edges, roots):
+    """Equivalent to the part of what `build` gives that is below the roots, sorted as a forest.
+
+    Returns the arrays of a forest but for its roots, and the new number of each old item.
+    """
+    number = np.full(len(label), -1, np.int32)
+    for x in roots:
+        number[x] = 0
+    for e in range(len(edges) - 1, -1, -1):
+        if number[groups[edges[e, 0], 0]] == 0:
+            number[edges[e, 1]] = number[edges[e, 2]] = 0
+    n_items = 0
+    for x in range(len(label)):
+        if number[x] == 0:
+            number[x] = n_items
+            n_items += 1
+    labels, starts, ends = np.empty((3, n_items), np.int32)
+    i, j = 0, 1
+    for cell in range(len(items) - 1):
+        for x in range(items[cell], items[cell + 1]):
+            if number[x] >= 0:
+                labels[number[x]], starts[number[x]], ends[number[x]] = label[x], i, j
+        i -= 1
+        if i < 0:
+            i, j = j, j + 1
+    owner = np.empty(len(groups), np.int32)
+    for g in range(len(groups)):
+        owner[g] = number[groups[g, 0]]
+    group_offsets, group_place = _sorted_by(owner, n_items)
+    rules = np.empty(group_offsets[-1], np.int32)
+    for g in range(len(groups)):
+        if group_place[g] >= 0:
+            rules[group_place[g]] = groups[g, 1]
+    owner = np.empty(len(edges), np.int32)
+    for e in range(len(edges)):
+        owner[e] = group_place[edges[e, 0]]
+    edge_offsets, edge_place = _sorted_by(owner, len(rules))
+    left, right = np.empty(edge_offsets[-1], np.int32), np.empty(edge_offsets[-1], np.int32)
+    for e in range(len(edges)):
+        x = edge_place[e]
+        if x >= 0:
+            left[x], right[x] = number[edges[e, 1]], number[edges[e, 2]]
+    return labels, starts, ends, group_offsets, rules, edge_offsets, left, right, number
+
+
+@njit(cache=True, nogil=True)
+def _sorted_by(owner, n):
+    """Where the things of each of n owners begin, and the place of each, stable; -1 without one."""
+    offsets, place = np.zeros(n + 1, np.int64), np.full(len(owner), -1, np.int32)
+    for x in range(len(owner)):
+        if owner[x] >= 0:
+            offsets[owner[x] + 1] += 1
+    for a in range(n):
+        offsets[a + 1] += offsets[a]
+    following = offsets.copy()
+    for x in range(len(owner)):
+        if owner[x] >= 0:
+            place[x] = following[owner[x]]
+            following[owner[x]] += 1
+    return offsets, place
+
+
+@njit(cache=True, nogil=True)
+def _weight(rules, g, right):
+    """w(a, b) = sum_c q(a -> b c) right(c)."""
+    w = 0.0
+    for r in range(rules.offsets[g], rules.offsets[g + 1]):
+        w += rules.q[r] * right[rules.right[r]]
+    return w
+
+
+@njit(cache=True, nogil=True)
+def _gather(chart, x, step, cell):
+    """``cell[:] = chart[x::step]``; returns the sum."""
+    total = 0.0
+    for c in range(len(cell)):
+        cell[c] = chart[x]
+        total += chart[x]
+        x += step
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _add(to, x, w, of, y, size):
+    """``to[x : x + size] += w * of[y : y + size]``; unsigned places are what vectorises."""
+    x, y = np.uint64(x), np.uint64(y)
+    for i in range(np.uint64(size)):
+        to[x + i] += w * of[y + i]
+
+
+@njit(cache=True, nogil=True)
+def _dot(of, x, by, y, size):
+    """``of[x : x + size] @ by[y : y + size]``."""
+    x, y, total = np.uint64(x), np.uint64(y), 0.0
+    for i in range(np.uint64(size)):
+        total += of[x + i] * by[y + i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _grown(x, size):
+    """A copy with room for `size`, and for as much again as there was."""
+    y = np.empty(max(size, 2 * len(x)), x.dtype)
+    y[: len(x)] = x
+    return y
+
+
+@njit(cache=True, nogil=True)
+def _grown_rows(x, size):
+    """The same, of rows."""
+    y = np.empty((max(size, 2 * len(x)), x.shape[1]), x.dtype)
+    y[: len(x)] = x
+    return y

@@ -1,0 +1,100 @@
+"""Steps that all parsers take from trees to a cascade."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.corpus.trees import Tree, as_tree, normalize_tree
+from eigentext.errors import CorpusError
+from eigentext.grammars._cascade import Level
+from eigentext.grammars._grammar import Grammar
+from eigentext.grammars._training import Parameters, TrainingTrees
+from eigentext.grammars.lexicon import Lexicon, WordStates
+from eigentext.grammars.treebank import Rules, Symbol, Treebank, coarse
+
+
+class Learner:
+    """Trees ready to learn from: normalised, binarised, words classed.
+
+    Parameters
+    ----------
+    trees
+        Trees, bracket strings, or what is shaped like an ``nltk.Tree``.
+    rare
+        Words seen at most so often share the statistics of their class.
+    beta, gamma
+        The lexicon's smoothing (``Lexicon.learn``).
+    binarization
+        Keyword arguments of ``Treebank.from_trees``.
+    """
+
+    def __init__(
+        self, trees: Iterable[Any], *, rare: int, beta: float, gamma: float, **binarization: Any
+    ):
+        with engine.phase("treebank"):
+            self.treebank = Treebank.from_trees(normalized(trees), **binarization)
+            is_leaf = self.treebank.left < 0
+            is_first = np.zeros(int(is_leaf.sum()), bool)
+            is_first[np.cumsum(is_leaf)[self.treebank.offsets[:-1]] - 1] = True
+            self.lexicon = Lexicon(self.treebank.tokens, is_first, rare)
+            self.trees = TrainingTrees(self.treebank, self.lexicon.terminals())
+            self.pcfg = self.trees.maximum_likelihood(self.treebank)
+            self.rare_tokens = float((self.lexicon.counts[self.lexicon.counts <= rare]).sum())
+            self.rare_tokens /= len(self.treebank.tokens)
+        self.beta, self.gamma = beta, gamma
+
+    def level(self, parameters: Parameters) -> Level:
+        """A grammar with the words of its states, smoothed."""
+        grammar = parameters.grammar
+        posteriors, states, sizes = self.trees.leaf_posteriors(parameters)
+        tags = state_tags(self.treebank.symbols, grammar.n_states)
+        return Level(grammar, self._words(posteriors, states, sizes, tags))
+
+    def coarse(self) -> tuple[Level, np.ndarray]:
+        """The plain PCFG without what labels remember, and the coarse label of each label."""
+        treebank, rules = self.treebank, self.treebank.rules()
+        place, symbols = coarse(treebank.symbols)
+        n = len(symbols)
+        keys = (place[rules.left].astype(np.int64) * n + place[rules.right]) * n
+        keys, which = np.unique(keys + place[rules.parent], return_inverse=True)
+        counts = np.bincount(which, rules.counts)
+        pairs, parent = np.divmod(keys, n)
+        plain = Rules(parent, *np.divmod(pairs, n), counts)
+        labels = np.bincount(place[treebank.label], minlength=n)
+        roots = place[treebank.label[treebank.offsets[1:] - 1]]
+        pi = np.bincount(roots, minlength=n) / len(roots)
+        grammar = Grammar(plain, np.ones(n, np.int64), counts / labels[parent], pi)
+        leaves = place[treebank.label[treebank.left < 0]]
+        ones = np.ones(len(leaves), np.int64)
+        tags = state_tags(symbols, grammar.n_states)
+        return Level(grammar, self._words(ones.astype(float), leaves, ones, tags)), place
+
+    def _words(self, posteriors, states, sizes, tags) -> WordStates:
+        return self.lexicon.learn(
+            posteriors, states, sizes, tags, beta=self.beta, gamma=self.gamma
+        )
+
+
+def normalized(trees: Iterable[Any]) -> list[Tree]:
+    """Trees as they are learned; an error names the tree."""
+    if isinstance(trees, (str, Tree)):
+        raise CorpusError("give a list of trees, as et.read_trees does, not a single one or a path")
+    result = []
+    for number, tree in enumerate(trees, 1):
+        try:
+            result.append(normalize_tree(as_tree(tree)))
+        except CorpusError as error:
+            raise CorpusError(f"tree {number}: {error}") from None
+    if not result:
+        raise CorpusError("no trees to learn from: is the treebank empty?")
+    return result
+
+
+def state_tags(symbols: list[Symbol], n_states: np.ndarray) -> np.ndarray:
+    """The tag of each state's label, as a number; all inner labels have one number."""
+    names = [symbol.chain[-1] if symbol.preterminal else "" for symbol in symbols]
+    numbers = {name: k for k, name in enumerate(dict.fromkeys(["", *names]))}
+    return np.repeat([numbers[name] for name in names], n_states)
+

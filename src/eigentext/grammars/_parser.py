@@ -1,0 +1,343 @@
+"""What a parser does once its grammars are learned: parse, marginals, k best, probabilities."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.corpus.trees import Tree, normalize_tree
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.grammars._cascade import Cascade, Reading
+from eigentext.grammars._forest import Forest
+from eigentext.grammars.treebank import Symbol, Treebank, restore
+from eigentext.storage.models import Saved
+
+DECODINGS = ("mbr", "max-rule", "viterbi")
+
+
+class Parse(NamedTuple):
+    """A tree for a sentence.
+
+    Attributes
+    ----------
+    tree
+        Always one.
+    log_probability
+        log p(sentence), summed over its parses.
+    fallback
+        None, or why the tree is not a parse by the grammar but pieces hung below a root.
+    """
+
+    tree: Tree
+    log_probability: float
+    fallback: str | None
+
+
+class Span(NamedTuple):
+    """A label over the words ``start`` to ``end - 1``, and how probably it is in the tree."""
+
+    label: str
+    start: int
+    end: int
+    probability: float
+
+
+class ScoredTree(NamedTuple):
+    """A tree and log p(tree, words)."""
+
+    tree: Tree
+    log_probability: float
+
+
+class FallbackWarning(UserWarning):
+    """A sentence has no parse by the grammar; its tree is made of pieces."""
+
+
+class Parser(Estimator, Saved):
+    """The common part of :class:`~eigentext.PCFG` and :class:`~eigentext.LatentPCFG`."""
+
+    prune: float
+    decoding: str
+    tau: float
+    symbols_: list[Symbol]
+    _cascade: Cascade
+    _empty: Treebank  # no trees, but the symbols, words and rules to encode others in
+
+    _middle_threshold = 1e-3
+
+    # -- sentences -> trees ----------------------------------------------------------------------
+
+    def parse(self, tokens: Sequence[str] | str) -> Tree:
+        """The tree of a sentence, given as words or as one string with blanks between them.
+
+        There is always a tree; where the grammar has none, one is made of the largest pieces that
+        it does have, with a :class:`FallbackWarning`.
+        """
+        parsed = self._parse(self._words(tokens))
+        self._warn([parsed])
+        return parsed.tree
+
+    def parse_many(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> list[Tree]:
+        """The trees of many sentences; see :meth:`parses` for a stream, with what befell each."""
+        parses = list(self.parses(sentences, n_jobs=n_jobs))
+        self._warn(parses)
+        return [parsed.tree for parsed in parses]
+
+    def parses(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Parse]:
+        """Parses of sentences as they come, in order; on `n_jobs` threads, by default all cores."""
+        check_is_fitted(self)
+        self._check_decoding()
+        workers = engine.current() if n_jobs is None else engine.ThreadEngine(_n_jobs(n_jobs))
+        total = len(sentences) if isinstance(sentences, Sequence) else None
+        with engine.phase("parse", total, "sentences") as advance:
+            words = (self._words(tokens, n) for n, tokens in enumerate(sentences, 1))
+            for parsed in workers.map(self._parse, words):
+                advance(1)
+                yield parsed
+
+    def marginals(self, tokens: Sequence[str] | str) -> list[Span]:
+        """mu(a, i, j): how probably each label spans each stretch of words, most probable first.
+
+        Every label of a unary chain has its own; tags too, over single words. Labels that were
+        pruned are not there.
+        """
+        words = self._words(tokens)
+        reading = self._read(words)
+        found: dict[tuple[str, int, int], float] = {}
+        forest = reading.forest
+        for a, i, j, mu in zip(
+            forest.label.tolist(), forest.start.tolist(), forest.end.tolist(), reading.items.tolist()
+        ):
+            symbol = self.symbols_[a]
+            for label in dict.fromkeys(symbol.chain) if symbol.siblings is None else ():
+                found[label, i, j] = found.get((label, i, j), 0.0) + mu
+        spans = [Span(*key, mu) for key, mu in found.items()]
+        return sorted(spans, key=lambda span: (-span.probability, *span[1:3], span.label))
+
+    def k_best(self, tokens: Sequence[str] | str, k: int) -> list[ScoredTree]:
+        """The k best trees of a sentence, with log p(tree, words), best first.
+
+        By probability, exactly, for a grammar without hidden states (over what pruning leaves:
+        set `prune` to 0 for all there is). With hidden states, where that is intractable, the k
+        best by products of the posteriors of their rules, then ordered by their probability.
+        """
+        from eigentext.grammars.decoding import k_best
+
+        if not (isinstance(k, (int, np.integer)) and k >= 1):
+            raise ParameterError(f"k must be 1 or more, not {k!r}")
+        words = self._words(tokens)
+        reading = self._read(words)
+        if reading.problem is not None:
+            return [ScoredTree(self._fallback(reading, words), -np.inf)]
+        scores = self._rule_scores(reading, words)
+        # Other derivations of the same tree are possible where binarisation is not unique.
+        trees: dict[Tree, None] = {}
+        for _, found in k_best(reading.forest, *scores, k=int(k)):
+            trees[self._tree(reading.forest, found, words)] = None
+        scored = [ScoredTree(tree, self.log_probability(tree)) for tree in trees]
+        return sorted(scored, key=lambda one: -one.log_probability)
+
+    # -- trees -> probabilities --------------------------------------------------------------------
+
+    def log_probability(self, tree: Any) -> float:
+        """log p(tree, words) by the contraction of its rules' tensors; -inf with an unknown rule.
+
+        The tree is normalised first. Of an ensemble, that of the average probability.
+        """
+        check_is_fitted(self)
+        encoded = self._empty.encode([normalize_tree(tree)])
+        if encoded.label.min() < 0 or (encoded.rule[encoded.left >= 0] < 0).any():
+            return -np.inf
+        from eigentext.grammars._passes import inside_pass
+
+        forest = tree_forest(encoded)
+        logs = []
+        for level in self._cascade.levels:
+            above = inside_pass(forest, level.grammar, level.leaf_scores(forest, encoded.tokens))
+            logs.append(-np.inf if above is None else above[-1])
+        return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
+
+    # -- what is learned ---------------------------------------------------------------------------
+
+    def _keep(self, learner: Any, cascade: Cascade) -> None:
+        from eigentext.grammars.decoding import brackets
+
+        treebank = learner.treebank
+        self._cascade, self._empty = cascade, treebank.without_trees()
+        self.symbols_ = treebank.symbols
+        self._brackets = brackets(self.symbols_)
+        grammar = cascade.levels[0].grammar
+        self.n_states_ = grammar.n_states
+        self.provenance_ = {
+            "n_trees": len(treebank),
+            "n_tokens": len(treebank.tokens),
+            "n_words": len(treebank.words),
+            "options": treebank.binarization._asdict(),
+        }
+        self.diagnostics_ = {
+            "n_labels": len(treebank.symbols),
+            "n_rules": len(grammar.rules.parent),
+            "n_states": int(grammar.n_states.sum()),
+            "most_states": int(grammar.n_states.max()),
+            "n_parameters": int(len(grammar.tensor)),
+            "rules_seen_once": int((grammar.rules.counts == 1).sum()),
+            "rare_tokens": learner.rare_tokens,
+        }
+
+    def _to_saved(self):
+        from eigentext.grammars._saving import cascade_to_arrays
+
+        check_is_fitted(self)
+        arrays, about = cascade_to_arrays(self._cascade, self._empty)
+        return arrays, {
+            "parameters": self.get_params(),
+            "provenance": self.provenance_,
+            "diagnostics": self.diagnostics_,
+            "grammar": about,
+        }
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        from eigentext.grammars._saving import arrays_to_cascade
+        from eigentext.grammars.decoding import brackets
+
+        self = cls(**about["parameters"])
+        self._cascade, self._empty = arrays_to_cascade(arrays, about["grammar"])
+        self.symbols_ = self._empty.symbols
+        self._brackets = brackets(self.symbols_)
+        self.n_states_ = self._cascade.levels[0].grammar.n_states
+        self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
+        return self
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def _read(self, words: list[str]) -> Reading:
+        check_is_fitted(self)
+        return self._cascade.read(words, self.prune, self._middle_threshold if self.prune else 0.0)
+
+    def _parse(self, words: list[str]) -> Parse:
+        reading = self._read(words)
+        if reading.problem is not None:
+            tree = self._fallback(reading, words)
+            return Parse(tree, reading.log_probability, reading.problem)
+        return Parse(self._decode(reading, words), reading.log_probability, None)
+
+    def _decode(self, reading: Reading, words: list[str]) -> Tree:
+        from eigentext.grammars.decoding import best, minimum_bayes_risk
+
+        forest = reading.forest
+        if self.decoding == "mbr":
+            found = minimum_bayes_risk(
+                forest, np.abs(reading.items), self._brackets, tau=self.tau
+            )
+        else:
+            found = best(forest, *self._rule_scores(reading, words))
+        if found is None:
+            return self._fallback(reading._replace(problem="no derivation"), words)
+        return self._tree(forest, found, words)
+
+    def _rule_scores(self, reading: Reading, words: list[str]):
+        """Scores of items, edges and roots: logs of probabilities, or of posteriors."""
+        forest, levels = reading.forest, self._cascade.levels
+        leaves = np.diff(forest.groups) == 0
+        items = np.zeros(len(forest.label))
+        grammar = levels[0].grammar
+        with np.errstate(divide="ignore"):
+            if len(levels) == 1 and grammar.n_states.max() == 1:
+                items[leaves] = np.log(levels[0].leaf_scores(forest, words))
+                rules = np.repeat(np.log(grammar.tensor[forest.rule]), np.diff(forest.edges))
+                return items, rules, np.log(grammar.root[forest.label[forest.roots]])
+            items[leaves] = np.log(np.abs(reading.items[leaves]))
+            return items, np.log(np.abs(reading.edges)), None
+
+    def _tree(self, forest: Forest, found: Any, words: Sequence[str]) -> Tree:
+        labels = forest.label[found.item]
+        return restore(self.symbols_, labels, found.left, found.right, words)
+
+    def _fallback(self, reading: Reading, words: list[str]) -> Tree:
+        """The best tree of each piece of the sentence that has one, below the usual root."""
+        from eigentext.grammars.decoding import best
+
+        forest = reading.forest
+        pieces, at = [], 0
+        for root in sorted(forest.roots.tolist(), key=lambda r: (forest.start[r], -forest.end[r])):
+            if forest.start[root] != at:
+                continue
+            found = best(forest._replace(roots=np.array([root], np.int32)), np.abs(reading.items))
+            at = int(forest.end[root])
+            if found is not None:
+                pieces.append(self._tree(forest, found, words[forest.start[root] : at]))
+        if at < len(words):  # not even pieces: tags alone
+            pieces = [Tree(self._likely_tag(words, i), [word]) for i, word in enumerate(words)]
+        if len(pieces) == 1 and reading.problem != "no parse of the whole sentence":
+            return pieces[0]
+        return Tree(self._usual_root(), pieces)
+
+    def _likely_tag(self, words: list[str], i: int) -> str:
+        row = self._cascade.coarse.words(words)[i]
+        shift = len(self.symbols_) - len(row)
+        return self.symbols_[int(row.argmax()) + shift].chain[-1]
+
+    def _usual_root(self) -> str:
+        grammar = self._cascade.levels[0].grammar
+        by_label = np.add.reduceat(grammar.root, grammar.state_offsets[:-1])
+        inner = [not symbol.preterminal for symbol in self.symbols_]
+        return self.symbols_[int(np.where(inner, by_label, -1.0).argmax())].chain[0]
+
+    def _words(self, tokens: Sequence[str] | str, number: int | None = None) -> list[str]:
+        check_is_fitted(self)
+        words = tokens.split() if isinstance(tokens, str) else list(tokens)
+        where = "" if number is None else f"sentence {number}: "
+        if not words:
+            raise CorpusError(f"{where}an empty sentence has no tree; leave it out")
+        for word in words:
+            if not isinstance(word, str) or not word:
+                raise CorpusError(f"{where}{word!r} is not a word: give a list of strings")
+        return words
+
+    def _check_decoding(self) -> None:
+        if self.decoding not in DECODINGS:
+            known = ", ".join(map(repr, DECODINGS))
+            raise ParameterError(f"decoding must be one of {known}, not {self.decoding!r}")
+        if not self.prune >= 0:
+            raise ParameterError(f"prune must be 0 or more, not {self.prune!r}")
+
+    def _warn(self, parses: list[Parse]) -> None:
+        failed = [n for n, parsed in enumerate(parses, 1) if parsed.fallback is not None]
+        if failed:
+            some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
+            warnings.warn(
+                f"{len(failed)} of {len(parses)} sentences ({some}) had no parse by the grammar; "
+                "their trees are made of pieces (`parses` says which and why)",
+                FallbackWarning,
+                stacklevel=3,
+            )
+
+
+def tree_forest(treebank: Treebank) -> Forest:
+    """One tree as a forest: each wide item has one group of one edge."""
+    inner = treebank.left >= 0
+    n_wide = int(inner.sum())
+    leaves = np.cumsum(~inner) - 1
+    start, end = leaves.copy(), leaves + 1
+    for p in np.flatnonzero(inner):  # post-order: children are done
+        start[p], end[p] = start[treebank.left[p]], end[treebank.right[p]]
+    return Forest(
+        treebank.label,
+        start.astype(np.int32),
+        end.astype(np.int32),
+        np.concatenate(([0], np.cumsum(inner))),
+        treebank.rule[inner],
+        np.arange(n_wide + 1),
+        treebank.left[inner],
+        treebank.right[inner],
+        np.array([len(inner) - 1], np.int32),
+    )
+
+
+def _n_jobs(n_jobs: int) -> int | None:
+    """As in joblib: -1 is all cores."""
+    return None if n_jobs == -1 else n_jobs

@@ -1,0 +1,212 @@
+"""Words and their states: q(a -> x | a, h), also of words seen seldom or never.
+
+On a small treebank one word in ten of new text is unseen and one in four was seen five times or
+less, so what a word's *form* says matters. Every word belongs to a class by its capitals, digits,
+dashes and ending, as in the Stanford and Berkeley parsers; words of the same class that are rare
+share what is known of them.
+
+From c(x, s), the expected number of tokens of word x in state s (a preterminal and its hidden
+state), and P(s | k), the share of state s among the rare tokens of class k, a word has
+
+    c~(x, s) = c(x, s) + gamma P(tag of s | x) P(s | tag of s) + beta P(s | class of x)
+
+tokens. The middle term is for joint labels: a noun seen as NN may head a noun phrase of its own,
+NP+NN, at the rate of other nouns. A class is a terminal too, which stands for its unseen words: it
+has as many tokens as it has words that were seen once. Then
+
+    q(a -> x | a, h) = c~(x, s) / sum over words and classes x' of c~(x', s),
+
+which sums to one over the known words and the classes.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+_ENDINGS = (
+    "ing ed ion ity est ly er al ous ive ble ment ness ist ic s y".split()  # the longest first
+)
+
+
+def word_class(word: str, first: bool) -> str:
+    """What the form of a word says; `first` in its sentence, a capital says little.
+
+    Examples
+    --------
+    >>> word_class("Walking", first=False), word_class("Walking", first=True)
+    ('C+ing', 'F+ing')
+    >>> word_class("1,234.5", first=False), word_class("mid-1980s", first=False)
+    ('0.', '#-+s')
+    """
+    letters = [c for c in word if c.isalpha()]
+    shape = ""
+    if any(c.isdigit() for c in word):
+        shape += "#" if letters else "0"
+    if len(letters) > 1 and all(c.isupper() for c in letters):
+        shape += "A"
+    elif word[:1].isupper():
+        shape += "F" if first else "C"
+    elif any(c.isupper() for c in letters):
+        shape += "m"
+    shape += "-" * ("-" in word) + "." * ("." in word)
+    lower = word.lower()
+    for ending in _ENDINGS if letters else ():
+        if lower.endswith(ending) and len(lower) > len(ending) + 1:
+            if ending == "s" and lower[-2] in "sui":
+                continue
+            return f"{shape}+{ending}"
+    return shape
+
+
+class Lexicon:
+    """The words of a treebank, their classes, and, once learned, their states.
+
+    Parameters
+    ----------
+    tokens
+        The words of all sentences, one sentence after another.
+    is_first
+        Whether each begins its sentence.
+    rare
+        Words seen at most so often are rare.
+    """
+
+    def __init__(self, tokens: Sequence[str], is_first: np.ndarray, rare: int):
+        counts = Counter(tokens)
+        self.words = sorted(counts, key=lambda word: (-counts[word], word))
+        self.counts = np.array([counts[word] for word in self.words], np.int64)
+        self.numbers = {word: x for x, word in enumerate(self.words)}
+        self.rare = rare
+        token_class = [word_class(w, bool(f)) for w, f in zip(tokens, is_first)]
+        self.classes = sorted({k for w, k in zip(tokens, token_class) if counts[w] <= rare} | {""})
+        self._class_numbers = {name: k for k, name in enumerate(self.classes)}
+        self._word = np.array([self.numbers[w] for w in tokens], np.int64)
+        self._class = np.array([self.class_number(k) for k in token_class], np.int64)
+        # A word's class is that of most of its tokens; of as many, the first.
+        pairs, times = np.unique(
+            self._word * len(self.classes) + self._class, return_counts=True
+        )
+        order = np.lexsort((pairs, -times, pairs // len(self.classes)))
+        pairs = pairs[order]
+        firsts = np.flatnonzero(np.diff(pairs // len(self.classes), prepend=-1))
+        self.class_of = pairs[firsts] % len(self.classes)
+
+    @classmethod
+    def from_saved(
+        cls, words: list[str], counts: np.ndarray, class_of: np.ndarray, classes: list[str],
+        rare: int,
+    ) -> "Lexicon":  # fmt: skip
+        """A lexicon that looks words up, without the tokens that it was made of."""
+        self = cls((), np.empty(0, bool), rare)
+        self.words, self.counts, self.class_of, self.classes = words, counts, class_of, classes
+        self.numbers = {word: x for x, word in enumerate(words)}
+        self._class_numbers = {name: k for k, name in enumerate(classes)}
+        return self
+
+    def class_number(self, name: str) -> int:
+        """The number of a class; of one without rare words, that of a plainer one that has some."""
+        while name not in self._class_numbers:
+            head, plus, _ = name.rpartition("+")
+            name = head if plus else name[:-1]
+        return self._class_numbers[name]
+
+    def terminals(self) -> np.ndarray:
+        """What EM sees of each token: a frequent word's number, or past those its class's."""
+        rare = self.counts[self._word] <= self.rare
+        return np.where(rare, len(self.words) + self._class, self._word)
+
+    def learn(
+        self,
+        posteriors: np.ndarray,
+        states: np.ndarray,
+        sizes: np.ndarray,
+        tags: np.ndarray,
+        *,
+        beta: float = 1.0,
+        gamma: float = 3.0,
+    ) -> "WordStates":
+        """q from what the trees say of the states of their leaves.
+
+        Parameters
+        ----------
+        posteriors, states, sizes
+            For each token in order, how many states it may be in, and, one token after another,
+            which and how probably.
+        tags
+            The tag of each state, a number.
+        beta, gamma
+            The weight, in tokens, of a word's class and of its tags.
+        """
+        from scipy.sparse import coo_array
+
+        n_states, n_words = len(tags), len(self.words)
+        word, kind = np.repeat(self._word, sizes), np.repeat(self._class, sizes)
+        shape = (n_words, n_states)
+        counts = coo_array((posteriors, (word, states)), shape).tocsr()
+        rare = np.repeat(self.counts[self._word] <= self.rare, sizes)
+        shape = (len(self.classes), n_states)
+        classes = coo_array((posteriors[rare], (kind[rare], states[rare])), shape).toarray()
+        everywhere = classes.sum(axis=0)
+        if not everywhere.any():  # no rare word at all
+            everywhere = np.bincount(states, posteriors, n_states)
+        of_class = classes.sum(axis=1)
+        classes[of_class == 0] = everywhere
+        classes /= classes.sum(axis=1, keepdims=True)
+        in_tag = everywhere / np.maximum(np.bincount(tags, everywhere)[tags], 1e-300)
+        once = self.class_of[self.counts == 1]
+        unseen = np.maximum(np.bincount(once, minlength=len(self.classes)), 0.5)
+        return WordStates(self, counts, classes, unseen.astype(float), tags, in_tag, beta, gamma)
+
+
+class WordStates:
+    """q(a -> x | a, h) for every word, in the states of one grammar."""
+
+    def __init__(self, lexicon: Lexicon, counts: Any, classes: np.ndarray, unseen: np.ndarray,
+                 tags: np.ndarray, in_tag: np.ndarray, beta: float, gamma: float):  # fmt: skip
+        self.lexicon, self.counts, self.classes, self.unseen = lexicon, counts, classes, unseen
+        self.tags, self.in_tag, self.beta, self.gamma = tags, in_tag, beta, gamma
+        self.n_tags = int(tags.max()) + 1
+        self.totals = self._totals()
+
+    def __call__(self, tokens: Sequence[str]) -> np.ndarray:
+        """q of each token in each state: a row of states for each token.
+
+        An unseen word that begins a sentence is looked up in lower case first.
+        """
+        rows = np.empty((len(tokens), len(self.tags)))
+        numbers = self.lexicon.numbers
+        for i, token in enumerate(tokens):
+            x = numbers.get(token)
+            if x is None and i == 0:
+                x = numbers.get(token.lower())
+            if x is None:
+                k = self.lexicon.class_number(word_class(token, i == 0))
+                rows[i] = self.unseen[k] * self.classes[k]
+            else:
+                rows[i] = self._smoothed(x)
+        rows /= self.totals
+        return rows
+
+    def _smoothed(self, x: int) -> np.ndarray:
+        """c~(x, s)."""
+        first, last = self.counts.indptr[x : x + 2]
+        states, values = self.counts.indices[first:last], self.counts.data[first:last]
+        by_tag = np.bincount(self.tags[states], values, self.n_tags) / self.lexicon.counts[x]
+        row = self.beta * self.classes[self.lexicon.class_of[x]]
+        row = row + self.gamma * by_tag[self.tags] * self.in_tag
+        row[states] += values
+        return row
+
+    def _totals(self) -> np.ndarray:
+        """The sum of c~(x, s) over words and classes, for each state."""
+        lexicon = self.lexicon
+        totals = np.bincount(self.counts.indices, self.counts.data, len(self.tags))
+        of_class = np.bincount(lexicon.class_of, minlength=len(lexicon.classes))
+        totals = totals + (self.beta * of_class + self.unseen) @ self.classes
+        # Summed over words, P(tag | x) is one number for each tag.
+        share = np.repeat(1 / lexicon.counts, np.diff(self.counts.indptr)) * self.counts.data
+        by_tag = np.bincount(self.tags[self.counts.indices], share, self.n_tags)
+        totals += self.gamma * by_tag[self.tags] * self.in_tag
+        return np.where(totals > 0, totals, 1.0)
