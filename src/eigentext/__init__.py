@@ -17,7 +17,9 @@ _HOMES = {
     "Eigenwords": "eigentext.words",
     "HMM": "eigentext.sequences",
     "KneserNey": "eigentext.sequences",
+    "LatentPCFG": "eigentext.grammars",
     "NgramMoments": "eigentext.moments",
+    "PCFG": "eigentext.grammars",
     "TextCorpus": "eigentext.corpus",
     "TopicModel": "eigentext.topics",
     "Tree": "eigentext.corpus",
@@ -35,6 +37,7 @@ _ROOMS = (
     "errors",
     "evaluate",
     "factor",
+    "grammars",
     "moments",
     "sequences",
     "storage",
@@ -44,6 +47,7 @@ _ROOMS = (
 
 __all__ = [
     "HMM",
+    "PCFG",
     "BigramModel",
     "CooccurrenceMoments",
     "DocumentMoments",
@@ -51,6 +55,7 @@ __all__ = [
     "Eigentokens",
     "Eigenwords",
     "KneserNey",
+    "LatentPCFG",
     "NgramMoments",
     "TextCorpus",
     "TopicModel",
@@ -62,6 +67,7 @@ __all__ = [
     "errors",
     "evaluate",
     "factor",
+    "grammars",
     "load",
     "load_dataset",
     "moments",
@@ -81,6 +87,7 @@ if TYPE_CHECKING:
         errors,
         evaluate,
         factor,
+        grammars,
         moments,
         sequences,
         storage,
@@ -97,6 +104,7 @@ if TYPE_CHECKING:
         write_trees,
     )
     from eigentext.errors import EigentextError
+    from eigentext.grammars import PCFG, LatentPCFG
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.sequences import HMM, BigramModel, KneserNey
     from eigentext.storage import load

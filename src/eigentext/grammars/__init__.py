@@ -4,11 +4,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from eigentext.grammars._parser import FallbackWarning, Parse, ScoredTree, Span
+    from eigentext.grammars.latent import LatentPCFG
+    from eigentext.grammars.pcfg import PCFG
     from eigentext.grammars.treebank import Symbol, Treebank
 
-__all__ = ["Symbol", "Treebank"]
+__all__ = [
+    "PCFG",
+    "FallbackWarning",
+    "LatentPCFG",
+    "Parse",
+    "ScoredTree",
+    "Span",
+    "Symbol",
+    "Treebank",
+]
 
 _HOMES = {
+    "FallbackWarning": "_parser",
+    "LatentPCFG": "latent",
+    "PCFG": "pcfg",
+    "Parse": "_parser",
+    "ScoredTree": "_parser",
+    "Span": "_parser",
     "Symbol": "treebank",
     "Treebank": "treebank",
 }

@@ -16,8 +16,9 @@ import numpy as np
 from eigentext.grammars._chart import CoarseGrammar, FineGrammar, Survivors, prune, refine
 from eigentext.grammars._forest import Forest, kept
 from eigentext.grammars._grammar import Grammar, within
-from eigentext.grammars._passes import Posteriors, inside_outside
+from eigentext.grammars._passes import Posteriors, inside_outside, inside_pass
 from eigentext.grammars.lexicon import WordStates
+from eigentext.grammars.treebank import Symbol, coarse
 
 
 @dataclass
@@ -31,8 +32,13 @@ class Level:
         """The two passes over a forest."""
         return inside_outside(forest, self.grammar, self.leaf_scores(forest, tokens))
 
+    def log_probability(self, forest: Forest, tokens: Sequence[str]) -> float:
+        """The pass upwards alone."""
+        above = inside_pass(forest, self.grammar, self.leaf_scores(forest, tokens))
+        return -np.inf if above is None else above[-1]
+
     def leaf_scores(self, forest: Forest, tokens: Sequence[str]) -> np.ndarray:
-        """q of the words below the items of width one, packed."""
+        """The q of the words below the items of width one, packed."""
         rows = self.words(tokens)
         leaves = np.flatnonzero(np.diff(forest.groups) == 0)
         labels = forest.label[leaves]
@@ -46,21 +52,32 @@ class Reading(NamedTuple):
 
     Attributes
     ----------
-    forest
-        The items left.
+    forest, symbols
+        The items left, and what their labels stand for.
     items, edges
         Their marginals, and those of the edges; of an ensemble, the average.
     log_probability
-        log p(sentence): of an ensemble, of its average; by the coarse grammar where `problem` says
-        that the fine ones have none. Over the items left, so a little below the truth.
+        log p(sentence), over the items left: of an ensemble, of its average.
     problem
-        None, or why these are not the marginals of whole parses by the fine grammar.
+        None; or why this is the coarse grammar's reading, whose forest's roots, where it has no
+        parse either, are pieces side by side that cover the sentence.
     """
 
     forest: Forest
+    symbols: list[Symbol]
     items: np.ndarray
     edges: np.ndarray
     log_probability: float
+    problem: str | None
+
+
+class Pruned(NamedTuple):
+    """What the first passes leave of a sentence; `problem` as in a reading."""
+
+    tokens: Sequence[str]
+    forest: Forest
+    survivors: Survivors
+    lexical: tuple[np.ndarray, np.ndarray, np.ndarray]
     problem: str | None
 
 
@@ -70,84 +87,102 @@ class Cascade:
 
     Attributes
     ----------
-    coarse, coarse_words
-        The plain PCFG of the labels without what they remember (of one state for each), and the
-        words of its labels.
-    symbol_map
-        The coarse label of each label of the grammars after it.
+    symbols
+        What the labels of the grammars stand for, but for those of the coarse one.
+    coarse
+        The plain PCFG of the symbols without what they remember.
     middle
-        A grammar of few states, or None.
+        A grammar of few states that prunes, or None.
     levels
         The grammars that decide.
     """
 
+    symbols: list[Symbol]
     coarse: Level
-    symbol_map: np.ndarray  # the coarse label of each refined one
     middle: Level | None
     levels: list[Level]
 
     def __post_init__(self):
-        rules, grammar = self.coarse.grammar.rules, self.coarse.grammar
+        place, self._plain_symbols = coarse(self.symbols)
+        grammar, fine = self.coarse.grammar, self.levels[0].grammar
+        rules = grammar.rules
         self._chart = CoarseGrammar.from_rules(
             rules.parent, rules.left, rules.right, grammar.tensor, grammar.root,
             prior=np.bincount(rules.parent, rules.counts, len(grammar.root)),
         )  # fmt: skip
-        fine = self.levels[0].grammar
+        self._plain = FineGrammar.from_rules(rules.parent, rules.left, rules.right, grammar.root)
         pi = np.add.reduceat(np.abs(fine.root), fine.state_offsets[:-1])
-        self._refined = FineGrammar.from_rules(
-            fine.rules.parent, fine.rules.left, fine.rules.right, pi, self.symbol_map
-        )
+        rules = fine.rules
+        self._refined = FineGrammar.from_rules(rules.parent, rules.left, rules.right, pi, place)
 
-    def read(self, tokens: Sequence[str], threshold: float, middle_threshold: float) -> Reading:
+    def read(
+        self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
+    ) -> Reading:
         """Marginals of what may be in the tree of a sentence; there is always some answer."""
-        forest, survivors = self.forest(tokens, threshold)
-        whole = survivors.pieces is None
-        if whole and len(forest.roots):
-            if self.middle is not None and middle_threshold > 0:
-                found = self.middle.posteriors(forest, tokens)
-                if found is not None:
-                    forest, _ = kept(forest, found.items >= middle_threshold)
-            votes = [level.posteriors(forest, tokens) for level in self.levels]
-            votes = [vote for vote in votes if vote is not None]
-            if votes:
-                logs = [vote.log_probability for vote in votes]
-                return Reading(
-                    forest,
-                    _mean([vote.items for vote in votes]),
-                    _mean([vote.edges for vote in votes]),
-                    float(np.logaddexp.reduce(logs) - np.log(len(self.levels))),
-                    None,
-                )
-        problem = "no parse by the fine grammar" if whole else "no parse of the whole sentence"
-        if not len(forest.roots):  # a finer grammar without a parse where the coarse one has some
-            return Reading(forest, np.empty(0), np.empty(0), -np.inf, problem)
-        items = self._coarse_marginals(forest, survivors)
-        return Reading(
-            forest, items, np.ones(len(forest.left)), survivors.log_probability, problem
-        )
+        return self.vote(self.pruned(tokens, threshold, middle_threshold), self.levels)
 
-    def forest(self, tokens: Sequence[str], threshold: float) -> tuple[Forest, Survivors]:
-        """What survives the coarse grammar, as a forest of the refined one."""
+    def pruned(
+        self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
+    ) -> Pruned:
+        """What survives the coarse grammar, and then the middle one."""
         rows = self.coarse.words(tokens)
         position, label = np.nonzero(rows)
         offsets = np.searchsorted(position, np.arange(len(tokens) + 1))
         scores = rows[position, label]
         label = label.astype(np.int32)
         survivors = prune(self._chart, offsets, label, scores, threshold=threshold)
+        if survivors.pieces is not None:
+            forest = refine(survivors, self._plain, offsets, label, scores)
+            problem = "no parse of the whole sentence"
+            return Pruned(tokens, forest, survivors, (offsets, label, scores), problem)
         # Preterminals come after the inner labels, in the same order here as there.
-        moved = label + np.int32(len(self.symbol_map) - rows.shape[1])
-        return refine(survivors, self._refined, offsets, moved, scores), survivors
+        moved = label + np.int32(len(self.symbols) - len(self._plain_symbols))
+        forest = refine(survivors, self._refined, offsets, moved, scores)
+        problem = None if len(forest.roots) else _NO_PARSE
+        if self.middle is not None and middle_threshold > 0 and problem is None:
+            found = self.middle.posteriors(forest, tokens)
+            if found is not None:
+                forest, _ = kept(forest, found.items >= middle_threshold)
+        return Pruned(tokens, forest, survivors, (offsets, label, scores), problem)
+
+    def vote(self, pruned: Pruned, levels: list[Level]) -> Reading:
+        """The average marginals of grammars on what was left for them."""
+        if pruned.problem is None:
+            votes = [level.posteriors(pruned.forest, pruned.tokens) for level in levels]
+            votes = [vote for vote in votes if vote is not None]
+            if votes:
+                logs = [vote.log_probability for vote in votes]
+                return Reading(
+                    pruned.forest,
+                    self.symbols,
+                    _mean([vote.items for vote in votes]),
+                    _mean([vote.edges for vote in votes]),
+                    float(np.logaddexp.reduce(logs) - np.log(len(levels))),
+                    None,
+                )
+        forest = refine(pruned.survivors, self._plain, *pruned.lexical)
+        return Reading(
+            forest,
+            self._plain_symbols,
+            self._coarse_marginals(forest, pruned.survivors),
+            np.ones(len(forest.left)),
+            pruned.survivors.log_probability,
+            pruned.problem or _NO_PARSE,
+        )
 
     def _coarse_marginals(self, forest: Forest, survivors: Survivors) -> np.ndarray:
-        """Of each item, that of the coarse item that it refines."""
-        n_labels = len(self._chart.pi)
+        """Those that the chart gave to the items of its own grammar's forest."""
+        n_labels = len(self._plain_symbols)
         cells = np.repeat(np.arange(len(survivors.offsets) - 1), np.diff(survivors.offsets))
         keys = cells * n_labels + survivors.labels
         order = np.argsort(keys)
         end = forest.end.astype(np.int64)
         cell = end * (end - 1) // 2 + end - 1 - forest.start
-        wanted = cell * n_labels + self.symbol_map[forest.label]
+        wanted = cell * n_labels + forest.label
         return survivors.marginals[order[np.searchsorted(keys, wanted, sorter=order)]]
+
+
+_NO_PARSE = "no parse by the grammar, only by the plain PCFG without its memory or states"
 
 
 def _mean(arrays: list[np.ndarray]) -> np.ndarray:

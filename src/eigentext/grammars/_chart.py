@@ -21,11 +21,12 @@ rules with one cost a square; and of the others the right children are summed ou
     \alpha(a, \cdot, j) \mathrel{+}= w_{kj}(a, b)\, \alpha(b, \cdot, k),
 
 which, in a treebank binarised to the left, leaves a hundred pairs (a, b) of some thousands of
-rules, each one product of a number and a vector. Outside goes down only from what survives.
+rules, each one product of a number and a vector.
 
-Numbers are scaled by powers of two, one for each word, so that the largest in each column of the
-chart is near 1: a cell has the product of its words' factors, whatever its derivation, no sum is
-disturbed, and nothing is lost at any length.
+Numbers are scaled by powers of two, one for each word: a cell has the product of its words'
+factors, whatever its derivation, so that no sum is disturbed. The factor of word j - 1 brings the
+longest span that ends with it, most often all the words so far, to about 1; a shorter one is then
+as large as it is good in comparison, at any length of the sentence.
 """
 
 from typing import Any, NamedTuple
@@ -35,11 +36,9 @@ import numpy as np
 from eigentext.errors import ParameterError
 from eigentext.grammars._forest import Forest
 
-_SLACK = 0.01  # of the threshold: less than this is not handed down
-
 
 class Grouped(NamedTuple):
-    """Rules a -> b c whose b is inner, by (a, b): ``groups`` of each a, ``offsets`` of each group."""
+    """Rules a -> b c with an inner b, by (a, b): the groups of each a, the rules of each group."""
 
     groups: np.ndarray
     parent: np.ndarray
@@ -286,9 +285,8 @@ def prune(
                 place = offsets[i] + np.flatnonzero(labels[offsets[i] : offsets[j]] == a)
                 outer_tags[place] = 1 / scores[place]
     cells, survivors, marginals = outside(
-        grammar, offsets, tags, scores, chart, spread, outer, outer_tags,
-        threshold, _SLACK * threshold,
-    )  # fmt: skip
+        grammar, offsets, tags, scores, chart, spread, outer, outer_tags, float(threshold)
+    )
     return Survivors(
         _offsets(cells, n * (n + 1) // 2), survivors, marginals, log_probability, pieces
     )

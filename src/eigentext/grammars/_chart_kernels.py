@@ -24,7 +24,7 @@ def inside(grammar, offsets, tags, scores, chart, spread, exponents):
 
     The sum over the right child comes first: w(a, b) = sum_c q(a -> b c) chart[c, k, j], and then
     all starts i at once, chart[a, :, j] += w(a, b) chart[b, :, k]. A whole column, and the scores
-    of its word, are divided by a power of two that brings its largest entry to 1/2 or more:
+    of its word, are divided by a power of two that brings the longest span in it to about 1: so
     ``exponents[j - 1]`` is taken out of every cell with word j - 1 in it.
     ``spread[k, b]`` bounds the starts at which chart[b, :, k] is not zero.
     """
@@ -40,13 +40,15 @@ def inside(grammar, offsets, tags, scores, chart, spread, exponents):
         for k in range(j - 2, 0, -1):
             if _gather(chart, column + k, j, cell) > 0.0:
                 _sum_up(ii, ti, offsets, tags, scores, chart, spread, m, k, j, cell)
-        best = 0.0
+        longest, i = 0.0, 0
+        while longest == 0.0 and i < j - 1:
+            longest = _gather(chart, column + i, j, cell)
+            i += 1
+        total = 0.0
         for t in range(first, last):
             word[tags[t]] = 0.0
-            best = max(best, scores[t])
-        for x in range(column, column + m * j):
-            best = max(best, chart[x])
-        exponents[j - 1] = math.frexp(best)[1]
+            total += scores[t]
+        exponents[j - 1] = math.frexp(longest if longest > 0.0 else total)[1]
         scale = math.ldexp(1.0, -exponents[j - 1])
         for t in range(first, last):
             scores[t] *= scale
@@ -80,12 +82,11 @@ def _sum_up(rules, after_tag, offsets, tags, scores, chart, spread, m, k, j, rig
 
 
 @njit(cache=True, nogil=True)
-def outside(grammar, offsets, tags, scores, chart, spread, outer, outer_tags, threshold, least):
+def outside(grammar, offsets, tags, scores, chart, spread, outer, outer_tags, threshold):
     """Equivalent to marginals, the derivatives of log chart[root]: cells, labels, marginals.
 
     `outer` and `outer_tags` have the roots' outside values and get those of all items. Items whose
-    marginal is `threshold` or more are returned, bottom-up; those below `least` are given up, with
-    what they would hand down.
+    marginal is `threshold` or more are returned, bottom-up.
     """
     n, m = len(offsets) - 1, len(grammar.ii.groups) - 1
     ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
@@ -118,15 +119,12 @@ def outside(grammar, offsets, tags, scores, chart, spread, outer, outer_tags, th
                 cells, labels = _grown(cells, size + m), _grown(labels, size + m)
                 marginals = _grown(marginals, size + m)
             for c in range(m - 1, -1, -1):
-                mu = cell[c] * outer_cell[c]
-                if mu < least or mu == 0.0:
-                    outer[column + c * j + k] = 0.0
-                    continue
                 outer[column + c * j + k] = outer_cell[c]
-                if since[c] < 0:
+                mu = cell[c] * outer_cell[c]
+                if mu > 0.0 and since[c] < 0:
                     since[c], above[n_above] = k, c
                     n_above += 1
-                if mu >= threshold:
+                if mu > 0.0 and mu >= threshold:
                     cells[size], labels[size], marginals[size] = cell_of(k, j), c, mu
                     size += 1
         for t in range(offsets[j - 1], offsets[j]):
@@ -143,7 +141,7 @@ def outside(grammar, offsets, tags, scores, chart, spread, outer, outer_tags, th
             outer_tags[t] = outer_word[tags[t]]
             word[tags[t]] = outer_word[tags[t]] = 0.0
             mu = scores[t] * outer_tags[t]
-            if mu >= threshold and mu > 0.0:
+            if mu > 0.0 and mu >= threshold:
                 cells[size], labels[size], marginals[size] = cell_of(j - 1, j), m + tags[t], mu
                 size += 1
     return cells[:size][::-1].copy(), labels[:size][::-1].copy(), marginals[:size][::-1].copy()

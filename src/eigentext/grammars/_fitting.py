@@ -52,8 +52,8 @@ class Learner:
         tags = state_tags(self.treebank.symbols, grammar.n_states)
         return Level(grammar, self._words(posteriors, states, sizes, tags))
 
-    def coarse(self) -> tuple[Level, np.ndarray]:
-        """The plain PCFG without what labels remember, and the coarse label of each label."""
+    def coarse(self) -> Level:
+        """The plain PCFG of the labels without what they remember."""
         treebank, rules = self.treebank, self.treebank.rules()
         place, symbols = coarse(treebank.symbols)
         n = len(symbols)
@@ -69,12 +69,10 @@ class Learner:
         leaves = place[treebank.label[treebank.left < 0]]
         ones = np.ones(len(leaves), np.int64)
         tags = state_tags(symbols, grammar.n_states)
-        return Level(grammar, self._words(ones.astype(float), leaves, ones, tags)), place
+        return Level(grammar, self._words(ones.astype(float), leaves, ones, tags))
 
     def _words(self, posteriors, states, sizes, tags) -> WordStates:
-        return self.lexicon.learn(
-            posteriors, states, sizes, tags, beta=self.beta, gamma=self.gamma
-        )
+        return self.lexicon.learn(posteriors, states, sizes, tags, beta=self.beta, gamma=self.gamma)
 
 
 def normalized(trees: Iterable[Any]) -> list[Tree]:
@@ -97,4 +95,3 @@ def state_tags(symbols: list[Symbol], n_states: np.ndarray) -> np.ndarray:
     names = [symbol.chain[-1] if symbol.preterminal else "" for symbol in symbols]
     numbers = {name: k for k, name in enumerate(dict.fromkeys(["", *names]))}
     return np.repeat([numbers[name] for name in names], n_states)
-

@@ -8,9 +8,12 @@ forest in which every wide item has one group of one edge, so learning from tree
 sentences are the same two passes, upwards (inside) and downwards (outside).
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from eigentext.grammars.treebank import Treebank
 
 
 class Forest(NamedTuple):
@@ -60,3 +63,24 @@ def kept(forest: Forest, keep: np.ndarray) -> tuple[Forest, np.ndarray]:
         forest.label[items], forest.start[items], forest.end[items], groups, rule, edges, left,
         right, roots[roots >= 0],
     ), items  # fmt: skip
+
+
+def tree_forest(treebank: "Treebank") -> Forest:
+    """The one tree of a treebank as a forest."""
+    inner = treebank.left >= 0
+    n_wide = int(inner.sum())
+    leaves = np.cumsum(~inner) - 1
+    start, end = leaves.copy(), leaves + 1
+    for p in np.flatnonzero(inner):  # post-order: children are done
+        start[p], end[p] = start[treebank.left[p]], end[treebank.right[p]]
+    return Forest(
+        treebank.label,
+        start.astype(np.int32),
+        end.astype(np.int32),
+        np.concatenate(([0], np.cumsum(inner))),
+        treebank.rule[inner],
+        np.arange(n_wide + 1),
+        treebank.left[inner],
+        treebank.right[inner],
+        np.array([len(inner) - 1], np.int32),
+    )

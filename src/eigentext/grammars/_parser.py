@@ -8,14 +8,18 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus.trees import Tree, normalize_tree
+from eigentext.engine import Engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.grammars._cascade import Cascade, Reading
-from eigentext.grammars._forest import Forest
+from eigentext.grammars._fitting import Learner
+from eigentext.grammars._forest import tree_forest
 from eigentext.grammars.treebank import Symbol, Treebank, restore
 from eigentext.storage.models import Saved
 
 DECODINGS = ("mbr", "max-rule", "viterbi")
+_MIDDLE_THRESHOLD = 1e-3  # the middle grammar judges better than the coarse one
+_TINY = np.finfo(float).tiny
 
 
 class Parse(NamedTuple):
@@ -59,14 +63,18 @@ class FallbackWarning(UserWarning):
 class Parser(Estimator, Saved):
     """The common part of :class:`~eigentext.PCFG` and :class:`~eigentext.LatentPCFG`."""
 
+    binarize: str
+    horizontal: int | None
+    vertical: int
+    rare: int
+    beta: float
+    gamma: float
     prune: float
     decoding: str
     tau: float
     symbols_: list[Symbol]
     _cascade: Cascade
     _empty: Treebank  # no trees, but the symbols, words and rules to encode others in
-
-    _middle_threshold = 1e-3
 
     # -- sentences -> trees ----------------------------------------------------------------------
 
@@ -89,8 +97,8 @@ class Parser(Estimator, Saved):
     def parses(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Parse]:
         """Parses of sentences as they come, in order; on `n_jobs` threads, by default all cores."""
         check_is_fitted(self)
-        self._check_decoding()
-        workers = engine.current() if n_jobs is None else engine.ThreadEngine(_n_jobs(n_jobs))
+        self._check_parameters()
+        workers = threads(n_jobs)
         total = len(sentences) if isinstance(sentences, Sequence) else None
         with engine.phase("parse", total, "sentences") as advance:
             words = (self._words(tokens, n) for n, tokens in enumerate(sentences, 1))
@@ -109,9 +117,12 @@ class Parser(Estimator, Saved):
         found: dict[tuple[str, int, int], float] = {}
         forest = reading.forest
         for a, i, j, mu in zip(
-            forest.label.tolist(), forest.start.tolist(), forest.end.tolist(), reading.items.tolist()
+            forest.label.tolist(),
+            forest.start.tolist(),
+            forest.end.tolist(),
+            reading.items.tolist(),
         ):
-            symbol = self.symbols_[a]
+            symbol = reading.symbols[a]
             for label in dict.fromkeys(symbol.chain) if symbol.siblings is None else ():
                 found[label, i, j] = found.get((label, i, j), 0.0) + mu
         spans = [Span(*key, mu) for key, mu in found.items()]
@@ -126,8 +137,7 @@ class Parser(Estimator, Saved):
         """
         from eigentext.grammars.decoding import k_best
 
-        if not (isinstance(k, (int, np.integer)) and k >= 1):
-            raise ParameterError(f"k must be 1 or more, not {k!r}")
+        check_count("k", k, 1)
         words = self._words(tokens)
         reading = self._read(words)
         if reading.problem is not None:
@@ -136,14 +146,14 @@ class Parser(Estimator, Saved):
         # Other derivations of the same tree are possible where binarisation is not unique.
         trees: dict[Tree, None] = {}
         for _, found in k_best(reading.forest, *scores, k=int(k)):
-            trees[self._tree(reading.forest, found, words)] = None
+            trees[_restored(reading, found, words)] = None
         scored = [ScoredTree(tree, self.log_probability(tree)) for tree in trees]
         return sorted(scored, key=lambda one: -one.log_probability)
 
     # -- trees -> probabilities --------------------------------------------------------------------
 
     def log_probability(self, tree: Any) -> float:
-        """log p(tree, words) by the contraction of its rules' tensors; -inf with an unknown rule.
+        """Log p(tree, words) by the contraction of its rules' tensors; -inf with an unknown rule.
 
         The tree is normalised first. Of an ensemble, that of the average probability.
         """
@@ -151,13 +161,8 @@ class Parser(Estimator, Saved):
         encoded = self._empty.encode([normalize_tree(tree)])
         if encoded.label.min() < 0 or (encoded.rule[encoded.left >= 0] < 0).any():
             return -np.inf
-        from eigentext.grammars._passes import inside_pass
-
         forest = tree_forest(encoded)
-        logs = []
-        for level in self._cascade.levels:
-            above = inside_pass(forest, level.grammar, level.leaf_scores(forest, encoded.tokens))
-            logs.append(-np.inf if above is None else above[-1])
+        logs = [level.log_probability(forest, encoded.tokens) for level in self._cascade.levels]
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
     # -- what is learned ---------------------------------------------------------------------------
@@ -182,7 +187,7 @@ class Parser(Estimator, Saved):
             "n_rules": len(grammar.rules.parent),
             "n_states": int(grammar.n_states.sum()),
             "most_states": int(grammar.n_states.max()),
-            "n_parameters": int(len(grammar.tensor)),
+            "n_parameters": len(grammar.tensor),
             "rules_seen_once": int((grammar.rules.counts == 1).sum()),
             "rare_tokens": learner.rare_tokens,
         }
@@ -215,29 +220,28 @@ class Parser(Estimator, Saved):
     # -- steps -------------------------------------------------------------------------------------
 
     def _read(self, words: list[str]) -> Reading:
-        check_is_fitted(self)
-        return self._cascade.read(words, self.prune, self._middle_threshold if self.prune else 0.0)
+        return self._cascade.read(words, *self._thresholds())
+
+    def _thresholds(self) -> tuple[float, float]:
+        return self.prune, _MIDDLE_THRESHOLD if self.prune else 0.0
 
     def _parse(self, words: list[str]) -> Parse:
         reading = self._read(words)
-        if reading.problem is not None:
-            tree = self._fallback(reading, words)
-            return Parse(tree, reading.log_probability, reading.problem)
-        return Parse(self._decode(reading, words), reading.log_probability, None)
+        return Parse(self._tree(reading, words), reading.log_probability, reading.problem)
 
-    def _decode(self, reading: Reading, words: list[str]) -> Tree:
+    def _tree(self, reading: Reading, words: list[str]) -> Tree:
+        """The tree to choose from a reading."""
         from eigentext.grammars.decoding import best, minimum_bayes_risk
 
         forest = reading.forest
+        if reading.problem is not None:
+            return self._fallback(reading, words)
         if self.decoding == "mbr":
-            found = minimum_bayes_risk(
-                forest, np.abs(reading.items), self._brackets, tau=self.tau
-            )
+            marginals = np.abs(reading.items)
+            found = minimum_bayes_risk(forest, marginals, self._brackets, tau=self.tau)
         else:
             found = best(forest, *self._rule_scores(reading, words))
-        if found is None:
-            return self._fallback(reading._replace(problem="no derivation"), words)
-        return self._tree(forest, found, words)
+        return _restored(reading, found, words)
 
     def _rule_scores(self, reading: Reading, words: list[str]):
         """Scores of items, edges and roots: logs of probabilities, or of posteriors."""
@@ -250,36 +254,25 @@ class Parser(Estimator, Saved):
                 items[leaves] = np.log(levels[0].leaf_scores(forest, words))
                 rules = np.repeat(np.log(grammar.tensor[forest.rule]), np.diff(forest.edges))
                 return items, rules, np.log(grammar.root[forest.label[forest.roots]])
-            items[leaves] = np.log(np.abs(reading.items[leaves]))
-            return items, np.log(np.abs(reading.edges)), None
-
-    def _tree(self, forest: Forest, found: Any, words: Sequence[str]) -> Tree:
-        labels = forest.label[found.item]
-        return restore(self.symbols_, labels, found.left, found.right, words)
+            items[leaves] = np.log(np.maximum(np.abs(reading.items[leaves]), _TINY))
+            return items, np.log(np.maximum(np.abs(reading.edges), _TINY)), None
 
     def _fallback(self, reading: Reading, words: list[str]) -> Tree:
-        """The best tree of each piece of the sentence that has one, below the usual root."""
+        """The best tree by the coarse grammar; or of each piece that it has, below a usual root."""
         from eigentext.grammars.decoding import best
 
-        forest = reading.forest
-        pieces, at = [], 0
-        for root in sorted(forest.roots.tolist(), key=lambda r: (forest.start[r], -forest.end[r])):
-            if forest.start[root] != at:
-                continue
-            found = best(forest._replace(roots=np.array([root], np.int32)), np.abs(reading.items))
-            at = int(forest.end[root])
+        forest, pieces = reading.forest, []
+        whole = bool((forest.end[forest.roots] - forest.start[forest.roots] == len(words)).any())
+        if whole:
+            found = best(forest, np.abs(reading.items))
             if found is not None:
-                pieces.append(self._tree(forest, found, words[forest.start[root] : at]))
-        if at < len(words):  # not even pieces: tags alone
-            pieces = [Tree(self._likely_tag(words, i), [word]) for i, word in enumerate(words)]
-        if len(pieces) == 1 and reading.problem != "no parse of the whole sentence":
-            return pieces[0]
+                return _restored(reading, found, words)
+        for root in forest.roots.tolist():
+            found = best(forest._replace(roots=np.array([root], np.int32)), np.abs(reading.items))
+            if found is not None:
+                part = words[forest.start[root] : forest.end[root]]
+                pieces.append(_restored(reading, found, part))
         return Tree(self._usual_root(), pieces)
-
-    def _likely_tag(self, words: list[str], i: int) -> str:
-        row = self._cascade.coarse.words(words)[i]
-        shift = len(self.symbols_) - len(row)
-        return self.symbols_[int(row.argmax()) + shift].chain[-1]
 
     def _usual_root(self) -> str:
         grammar = self._cascade.levels[0].grammar
@@ -298,12 +291,19 @@ class Parser(Estimator, Saved):
                 raise CorpusError(f"{where}{word!r} is not a word: give a list of strings")
         return words
 
-    def _check_decoding(self) -> None:
-        if self.decoding not in DECODINGS:
-            known = ", ".join(map(repr, DECODINGS))
-            raise ParameterError(f"decoding must be one of {known}, not {self.decoding!r}")
-        if not self.prune >= 0:
-            raise ParameterError(f"prune must be 0 or more, not {self.prune!r}")
+    def _learner(self, trees: Iterable[Any]) -> Learner:
+        return Learner(
+            trees, rare=self.rare, beta=self.beta, gamma=self.gamma,
+            binarize=self.binarize, horizontal=self.horizontal, vertical=self.vertical,
+        )  # fmt: skip
+
+    def _check_parameters(self) -> None:
+        check_choice("decoding", self.decoding, DECODINGS)
+        check_count("rare", self.rare, 0)
+        for name in ("beta", "gamma", "prune", "tau"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
+                raise ParameterError(f"{name} must be 0 or more, not {value!r}")
 
     def _warn(self, parses: list[Parse]) -> None:
         failed = [n for n, parsed in enumerate(parses, 1) if parsed.fallback is not None]
@@ -317,27 +317,27 @@ class Parser(Estimator, Saved):
             )
 
 
-def tree_forest(treebank: Treebank) -> Forest:
-    """One tree as a forest: each wide item has one group of one edge."""
-    inner = treebank.left >= 0
-    n_wide = int(inner.sum())
-    leaves = np.cumsum(~inner) - 1
-    start, end = leaves.copy(), leaves + 1
-    for p in np.flatnonzero(inner):  # post-order: children are done
-        start[p], end[p] = start[treebank.left[p]], end[treebank.right[p]]
-    return Forest(
-        treebank.label,
-        start.astype(np.int32),
-        end.astype(np.int32),
-        np.concatenate(([0], np.cumsum(inner))),
-        treebank.rule[inner],
-        np.arange(n_wide + 1),
-        treebank.left[inner],
-        treebank.right[inner],
-        np.array([len(inner) - 1], np.int32),
-    )
+def _restored(reading: Reading, found: Any, words: Sequence[str]) -> Tree:
+    labels = reading.forest.label[found.item]
+    return restore(reading.symbols, labels, found.left, found.right, words)
 
 
-def _n_jobs(n_jobs: int) -> int | None:
-    """As in joblib: -1 is all cores."""
-    return None if n_jobs == -1 else n_jobs
+def threads(n_jobs: int | None) -> Engine:
+    """The engine in use; or, as in joblib, so many threads, -1 for one on each core."""
+    if n_jobs is None:
+        return engine.current()
+    return engine.ThreadEngine(None if n_jobs == -1 else n_jobs)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise unless the value is one of the choices."""
+    if value not in choices:
+        raise ParameterError(
+            f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
+        )
+
+
+def check_count(name: str, value: Any, least: int) -> None:
+    """Raise unless the value is a whole number of at least so much."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise ParameterError(f"{name} must be a whole number, {least} or more, not {value!r}")

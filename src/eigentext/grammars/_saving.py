@@ -18,7 +18,6 @@ def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, A
         "word_counts": lexicon.counts,
         "word_classes": lexicon.class_of,
         "classes": lexicon.classes,
-        "symbol_map": cascade.symbol_map,
         **_rules_to_arrays("coarse", cascade.coarse.grammar.rules),
         **_rules_to_arrays("fine", cascade.levels[0].grammar.rules),
         **_level_to_arrays("coarse", cascade.coarse),
@@ -69,9 +68,7 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
     coarse, fine = _arrays_to_rules("coarse", arrays), _arrays_to_rules("fine", arrays)
     middle = level("middle", fine) if "middle.tensor" in arrays else None
     levels = [level(f"level{k}", fine) for k in range(about["n_levels"])]
-    cascade = Cascade(
-        level("coarse", coarse), np.asarray(arrays["symbol_map"]), middle, levels
-    )
+    cascade = Cascade(symbols, level("coarse", coarse), middle, levels)
     n, nothing = len(symbols), np.empty(0, np.int32)
     left, right, parent = (x.astype(np.int64) for x in (fine.left, fine.right, fine.parent))
     treebank = Treebank(
@@ -82,8 +79,9 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
 
 
 _LEVEL = (
-    "n_states tensor root counts states offsets in_class unseen tags in_tag".split()
-)
+    "n_states", "tensor", "root", "counts", "states", "offsets", "in_class", "unseen", "tags",
+    "in_tag",
+)  # fmt: skip
 
 
 def _level_to_arrays(name: str, level: Level) -> dict[str, Any]:

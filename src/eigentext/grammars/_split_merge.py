@@ -17,7 +17,7 @@ end with as many states as they can use: a comma keeps one, a noun phrase dozens
 import numpy as np
 
 from eigentext.grammars._grammar import Grammar, starts
-from eigentext.grammars._training import Parameters, TrainingTrees, maximize, Expectations
+from eigentext.grammars._training import Expectations, Parameters, TrainingTrees, maximize
 
 
 def split(
@@ -37,7 +37,9 @@ def split(
     times = n_states // old.n_states
     new = Grammar(old.rules, n_states, np.empty(0), np.empty(0))
     tensor = np.empty(new.tensor_offsets[-1])
-    for r, (left, right, parent) in enumerate(zip(old.rules.left, old.rules.right, old.rules.parent)):
+    for r, (left, right, parent) in enumerate(
+        zip(old.rules.left, old.rules.right, old.rules.parent)
+    ):
         b, c, a = times[left], times[right], times[parent]
         t = old.tensor_of(r) / (b * c)
         tensor[new.tensor_offsets[r] : new.tensor_offsets[r + 1]] = (
@@ -100,7 +102,11 @@ def split_losses(
 
 
 def counted(
-    trees: TrainingTrees, grammar: Grammar, tensor: np.ndarray, lexical: np.ndarray, root: np.ndarray
+    trees: TrainingTrees,
+    grammar: Grammar,
+    tensor: np.ndarray,
+    lexical: np.ndarray,
+    root: np.ndarray,
 ) -> Expectations:
     """Counts or unnormalised probabilities, with their sums by state, for `maximize`."""
     m = grammar.sizes[:, 2]

@@ -9,6 +9,7 @@ and each vector comes out of the same operations however many there are.
 .. [1] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent annotations, ACL 2005.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +88,7 @@ class TrainingTrees:
         self.run_rule = rule[first[:-1]]
         self.levels = np.searchsorted(height[first[:-1]], np.arange(1, height.max(initial=0) + 2))
         self.by_rule = np.argsort(rule, kind="stable") + self.n_leaves
-        self.members = np.searchsorted(rule[self.by_rule - self.n_leaves], np.arange(len(self.rules.parent) + 1))  # fmt: skip
+        self.members = starts(self.rules.counts)
 
     def maximum_likelihood(self, treebank: Treebank) -> Parameters:
         """Relative frequencies, one state for each label: where EM and split-merge begin."""
@@ -107,9 +108,7 @@ class TrainingTrees:
             self._lay_out(parameters)
             return self._inside(parameters)
 
-    def leaf_posteriors(
-        self, parameters: Parameters
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def leaf_posteriors(self, parameters: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
         self.expect(parameters)
         grammar, leaf = parameters.grammar, self.leaf_of_token
@@ -133,8 +132,8 @@ class TrainingTrees:
         sums = np.empty(sum_offsets[-1])
         work = starts(np.diff(self.members) * grammar.sizes.prod(axis=1))
         _in_blocks(
-            lambda block: count_rules(
-                *block, self.members, self.by_rule, self.left, self.right, grammar.sizes,
+            lambda a, b: count_rules(
+                a, b, self.members, self.by_rule, self.left, self.right, grammar.sizes,
                 grammar.tensor_offsets, grammar.tensor, self.place, self.inside, self.outside,
                 self.scale, tensor, sums, sum_offsets,
             ),
@@ -146,7 +145,9 @@ class TrainingTrees:
         posterior = self.inside[:leaves] * self.outside[:leaves]
         lexical = np.bincount(self._lexical_place, posterior, len(parameters.lexical))
         at_root = self.inside[self._root_place] * self.outside[self._root_place]
-        parents = np.repeat(grammar.parent_states, grammar.sizes[:, 2]) + within(grammar.sizes[:, 2])
+        parents = np.repeat(grammar.parent_states, grammar.sizes[:, 2]) + within(
+            grammar.sizes[:, 2]
+        )
         states = np.bincount(parents, sums, n_states)
         states += np.bincount(self.lexical_states(grammar), lexical, n_states)
         return Expectations(
@@ -187,8 +188,8 @@ class TrainingTrees:
         sizes, offsets = grammar.sizes, grammar.tensor_offsets
         for first, last in zip(self.levels[:-1], self.levels[1:]):
             _in_blocks(
-                lambda block: inside_runs(
-                    *block, self.runs, self.run_rule, self.left, self.right, sizes, offsets,
+                lambda a, b: inside_runs(
+                    a, b, self.runs, self.run_rule, self.left, self.right, sizes, offsets,
                     grammar.tensor, self.place, self.inside, self.scale,
                 ),
                 first, self._work(first, last, sizes),
@@ -211,8 +212,8 @@ class TrainingTrees:
         self.outside[self._root_place] = np.where(np.isfinite(above), above, 0.0)
         for first, last in zip(self.levels[-2::-1], self.levels[:0:-1]):
             _in_blocks(
-                lambda block: outside_runs(
-                    *block, self.runs, self.run_rule, self.left, self.right, sizes, offsets,
+                lambda a, b: outside_runs(
+                    a, b, self.runs, self.run_rule, self.left, self.right, sizes, offsets,
                     grammar.tensor, self.place, self.inside, self.outside, self.scale,
                 ),
                 first, self._work(first, last, sizes),
@@ -228,8 +229,8 @@ class Smoothing:
     """How far estimates are moved towards simpler ones, in a step of EM or after the last.
 
     `states` and `words` are the shares by which the probabilities of a state's rules and words move
-    towards the average of the states of its label [1]_. `dependent` and `independent` are numbers of
-    uses: a rule used N times keeps N parts of what was counted, and gets these many of the same
+    towards the average of the states of its label [1]_. `dependent` and `independent` are numbers
+    of uses: a rule used N times keeps N parts of what was counted, and gets these many of the same
     counts with the states of its children independent of each other, and also of the parent's.
 
     .. [1] S. Petrov, L. Barrett, R. Thibaux and D. Klein, Learning accurate, compact, and
@@ -240,6 +241,11 @@ class Smoothing:
     words: float = 0.1
     dependent: float = 5.0
     independent: float = 2.0
+
+    def times(self, factor: float) -> "Smoothing":
+        """So many times as much of it; shares stay below one."""
+        states, words = min(factor * self.states, 0.5), min(factor * self.words, 0.5)
+        return Smoothing(states, words, factor * self.dependent, factor * self.independent)
 
 
 def maximize(
@@ -261,15 +267,15 @@ def maximize(
         labels = np.repeat(np.arange(len(grammar.n_states)), grammar.n_states)
         share = counts.states / np.maximum(np.bincount(labels, counts.states), 1e-300)[labels]
         _in_blocks(
-            lambda block: back_off_rules(
-                *block, sizes, offsets, first_states[rules.left], first_states[rules.right], share,
+            lambda a, b: back_off_rules(
+                a, b, sizes, offsets, first_states[rules.left], first_states[rules.right], share,
                 smoothing.dependent, smoothing.independent, counts.tensor,
             ),
             0, work,
         )  # fmt: skip
     _in_blocks(
-        lambda block: normalize_rules(
-            *block, grammar.parent_states, sizes, offsets, counts.states, LEAST, counts.tensor
+        lambda a, b: normalize_rules(
+            a, b, grammar.parent_states, sizes, offsets, counts.states, LEAST, counts.tensor
         ),
         0, work,
     )  # fmt: skip
@@ -290,11 +296,11 @@ def _towards_average(values: np.ndarray, sizes: np.ndarray, alpha: float) -> np.
     return (1 - alpha) * values + alpha * np.repeat(average, sizes)
 
 
-def _in_blocks(task, first: int, work: np.ndarray) -> None:
-    """Run ``task((start, end))`` over ranges of about equal work, counted from `first`."""
-    blocks = [(first + a, first + b) for a, b in engine.even_blocks(work, _WORK)]
+def _in_blocks(task: Callable[[int, int], None], first: int, work: np.ndarray) -> None:
+    """Run ``task(start, end)`` over ranges of about equal work, counted from `first`."""
+    blocks = [(first + start, first + end) for start, end in engine.even_blocks(work, _WORK)]
     if len(blocks) == 1:
-        task(blocks[0])
+        task(*blocks[0])
     else:
-        for _ in engine.current().map(task, blocks):
+        for _ in engine.current().map(lambda block: task(*block), blocks):
             pass

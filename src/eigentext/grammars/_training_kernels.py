@@ -109,9 +109,8 @@ def outside_runs(
             for k in range(n):
                 p = start + k
                 vl, vr = place[left[p]], place[right[p]]
-                if scale[p] == -np.inf:
-                    w = 0.0
-                else:
+                w = 0.0
+                if scale[p] != -np.inf:
                     w = exp(scale[left[p]] + scale[right[p]] - scale[p])
                 for h3 in range(mc):
                     outside[vr + h3] = 0.0

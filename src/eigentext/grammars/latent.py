@@ -23,7 +23,7 @@ distinctions, and the average of their marginals is better than any of them [3]_
 .. [3] S. Petrov, Products of random latent variable grammars, NAACL 2010.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -33,16 +33,73 @@ from eigentext.errors import ParameterError
 from eigentext.grammars._cascade import Cascade, Level
 from eigentext.grammars._em import em, random_start
 from eigentext.grammars._fitting import Learner
-from eigentext.grammars._parser import Parser
+from eigentext.grammars._parser import Parser, check_choice, check_count, threads
 from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
+from eigentext.grammars._validation import MEASURES, Watch, held_out_f1, held_out_likelihood
+from eigentext.grammars.decoding import brackets
+
+_Score = Callable[[Parameters], float] | None
 
 METHODS = ("em", "split-merge")
-_NOISE = 0.01
-_MIDDLE = {"n_states": 2, "n_steps": 25}  # the grammar that prunes for the others
+_NOISE = 0.01  # enough to break the symmetry between states
+_MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
+_EVERY = 5  # steps between looks at the validation trees
 
 
 class LatentPCFG(Parser):
+    """A grammar whose labels have hidden states; parses well from a few thousand trees.
+
+    Parameters
+    ----------
+    n_states : int
+        The most states that a label may have.
+    method : "em" | "split-merge"
+        How they are learned: all at once from a random start, or by splitting and merging.
+    n_grammars : int
+        How many to learn, from different random starts, and let vote.
+    n_iter : int
+        Steps of EM: for "em", before smoothing begins; for "split-merge", in each cycle, half of
+        them before and half after merging.
+    n_smooth : int
+        Further steps with smoothing, for "em". The last steps of EM fit the trees too well;
+        smoothed ones go on without doing so.
+    smoothing : float
+        How far rules and words of a state move towards those of simpler models in such steps; 1 is
+        good for thousands of trees, 0 is none.
+    merge : float
+        The share of splits that are undone.
+    nodes_per_state : int
+        For "em", a label has at most one state for so many of its nodes in the treebank.
+    early_stopping : "likelihood" | "f1"
+        What is measured on the validation trees that `fit` may be given.
+    binarize, horizontal, vertical, rare, beta, gamma, prune, decoding, tau
+        As in :class:`~eigentext.PCFG`; labels remember nothing here by default, as states do.
+    random_state : int
+        Seed of the random starts.
+    n_jobs : int or None
+        Threads for fitting; None for all cores. The result is the same.
+
+    Attributes
+    ----------
+    symbols_ : list of Symbol
+    n_states_ : array
+        How many states each symbol has, in the first grammar.
+    history_ : list of dict
+        For each grammar, the log-likelihood of the trees before each step, by phase; and, with
+        validation trees, their scores.
+    diagnostics_ : dict
+    provenance_ : dict
+
+    Examples
+    --------
+    >>> trees = ["(S (NP (NNP Ann)) (VP (VBZ likes) (NP (NNP Bob))))",
+    ...          "(S (NP (NNP Bob)) (VP (VBZ sleeps)))"]
+    >>> model = LatentPCFG(2, nodes_per_state=1).fit(trees)
+    >>> print(model.parse("Bob likes Ann"))
+    (S (NP (NNP Bob)) (VP (VBZ likes) (NP (NNP Ann))))
+    """
+
     _format = "eigentext.latent-pcfg.v1"
 
     def __init__(
@@ -53,8 +110,10 @@ class LatentPCFG(Parser):
         n_grammars: int = 1,
         n_iter: int = 20,
         n_smooth: int = 20,
-        nodes_per_state: int = 10,
+        smoothing: float = 1.0,
         merge: float = 0.5,
+        nodes_per_state: int = 10,
+        early_stopping: str = "likelihood",
         binarize: str = "left",
         horizontal: int | None = 0,
         vertical: int = 1,
@@ -65,14 +124,17 @@ class LatentPCFG(Parser):
         decoding: str = "mbr",
         tau: float = 0.45,
         random_state: int = 0,
+        n_jobs: int | None = None,
     ):
         self.n_states = n_states
         self.method = method
         self.n_grammars = n_grammars
         self.n_iter = n_iter
         self.n_smooth = n_smooth
-        self.nodes_per_state = nodes_per_state
+        self.smoothing = smoothing
         self.merge = merge
+        self.nodes_per_state = nodes_per_state
+        self.early_stopping = early_stopping
         self.binarize = binarize
         self.horizontal = horizontal
         self.vertical = vertical
@@ -83,33 +145,102 @@ class LatentPCFG(Parser):
         self.decoding = decoding
         self.tau = tau
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
-    def fit(self, trees: Iterable[Any], y: Any = None) -> Self:
-        learner = Learner(
-            trees, rare=self.rare, beta=self.beta, gamma=self.gamma,
-            binarize=self.binarize, horizontal=self.horizontal, vertical=self.vertical,
-        )  # fmt: skip
-        middle = self._middle(learner)
-        levels, self.history_ = [], []
-        for k in range(self.n_grammars):
-            rng = np.random.default_rng([self.random_state, k])
-            parameters, history = self._learn(learner, rng)
-            levels.append(learner.level(parameters))
-            self.history_.append(history)
-        self._keep(learner, Cascade(*learner.coarse(), middle, levels))
+    def fit(self, trees: Iterable[Any], y: Any = None, *, validation: Any = None) -> Self:
+        """Learn from trees; they are normalised first (``et.normalize_tree``).
+
+        With `validation`, other trees, what does best on them is kept: "em" stops smoothing, and
+        "split-merge" splitting, when they gain no more.
+        """
+        self._check_parameters()
+        with engine.use(threads(self.n_jobs)):
+            learner = self._learner(trees)
+            middle = self._middle(learner)
+            score = None if validation is None else self._score(learner, middle, validation)
+            levels, history = [], []
+            for k in range(self.n_grammars):
+                rng = np.random.default_rng([self.random_state, k])
+                learn = self._em if self.method == "em" else self._split_merge
+                parameters, steps = learn(learner, rng, score)
+                levels.append(learner.level(parameters))
+                history.append(steps)
+            symbols = learner.treebank.symbols
+            self._keep(learner, Cascade(symbols, learner.coarse(), middle, levels))
+        self.history_ = self.diagnostics_["history"] = history
         return self
 
-    def _middle(self, learner: Learner) -> Level | None:
-        rng = np.random.default_rng(self.random_state)
-        start = random_start(learner.trees, learner.pcfg, _MIDDLE["n_states"], self.nodes_per_state, _NOISE, rng)
-        parameters, _ = em(learner.trees, start, _MIDDLE["n_steps"], smoothing=Smoothing(), name="prune")
-        return learner.level(parameters)
+    def _em(self, learner: Learner, rng: np.random.Generator, score: _Score):
+        """Matsuzaki's start, then steps as they are, then smoothed ones."""
+        trees, history = learner.trees, {}
+        parameters = random_start(
+            trees, learner.pcfg, self.n_states, self.nodes_per_state, _NOISE, rng
+        )
+        watch = None if score is None else Watch(score, _EVERY)
+        parameters, history["em"] = em(trees, parameters, self.n_iter)
+        parameters, history["smoothed"] = em(
+            trees, parameters, self.n_smooth,
+            smoothing=self._smoothing(), name="smoothed em", stop=watch,
+        )  # fmt: skip
+        return _chosen(parameters, history, watch)
 
-    def _learn(self, learner: Learner, rng) -> tuple[Parameters, dict]:
-        trees = learner.trees
-        if self.method == "em":
-            start = random_start(trees, learner.pcfg, self.n_states, self.nodes_per_state, _NOISE, rng)
-            parameters, first = em(trees, start, self.n_iter)
-            parameters, second = em(trees, parameters, self.n_smooth, smoothing=Smoothing(), name="smooth")
-            return parameters, {"em": first, "smooth": second}
-        raise ParameterError(self.method)
+    def _split_merge(self, learner: Learner, rng: np.random.Generator, score: _Score):
+        """Cycles of splitting, fitting, merging and fitting until there are enough states."""
+        trees, parameters = learner.trees, learner.pcfg
+        nodes = np.bincount(trees.label)
+        watch = None if score is None else Watch(score, patience=1)
+        history: dict[str, list[float]] = {}
+        for cycle in range(1, int(np.ceil(np.log2(self.n_states))) + 1):
+            old = parameters.grammar.n_states
+            room = 2 * old <= np.minimum(self.n_states, nodes)
+            parameters = split(trees, parameters, np.where(room, 2 * old, old), _NOISE, rng)
+            for step in ("split", "merge"):
+                if step == "merge":
+                    parameters = merge(trees, parameters, room, self.merge)
+                parameters, history[f"{step} {cycle}"] = em(
+                    trees, parameters, self.n_iter // 2,
+                    smoothing=self._smoothing(), name=f"{step} {cycle}",
+                )  # fmt: skip
+            if watch is not None and watch(parameters):
+                break
+        return _chosen(parameters, history, watch)
+
+    def _middle(self, learner: Learner) -> Level:
+        """A grammar of two states that prunes for the others."""
+        rng = np.random.default_rng(self.random_state)
+        start = random_start(
+            learner.trees, learner.pcfg, _MIDDLE_STATES, self.nodes_per_state, _NOISE, rng
+        )
+        smoothing = Smoothing()
+        found, _ = em(learner.trees, start, _MIDDLE_STEPS, smoothing=smoothing, name="pruning em")
+        return learner.level(found)
+
+    def _score(self, learner: Learner, middle: Level, validation: Iterable[Any]) -> _Score:
+        if self.early_stopping == "likelihood":
+            return held_out_likelihood(learner, validation)
+        self._brackets = brackets(learner.treebank.symbols)
+        return held_out_f1(learner, validation, middle, self._thresholds(), self._tree)
+
+    def _smoothing(self) -> Smoothing | None:
+        return Smoothing().times(self.smoothing) if self.smoothing else None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("method", self.method, METHODS)
+        check_choice("early_stopping", self.early_stopping, MEASURES)
+        for name in ("n_states", "n_grammars", "nodes_per_state"):
+            check_count(name, getattr(self, name), 1)
+        for name in ("n_iter", "n_smooth"):
+            check_count(name, getattr(self, name), 0)
+        if not 0 <= self.merge < 1:
+            raise ParameterError(f"merge must be at least 0 and less than 1, not {self.merge!r}")
+        if not self.smoothing >= 0:
+            raise ParameterError(f"smoothing must be 0 or more, not {self.smoothing!r}")
+
+
+def _chosen(parameters: Parameters, history: dict[str, list[float]], watch: Watch | None):
+    """What did best on the validation trees, if there were any."""
+    if watch is None or watch.best is None:
+        return parameters, history
+    history["validation"] = watch.scores
+    return watch.best, history

@@ -25,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
-_ENDINGS = (
-    "ing ed ion ity est ly er al ous ive ble ment ness ist ic s y".split()  # the longest first
-)
+_ENDINGS = (  # the first that fits counts
+    "ing", "ed", "ion", "ity", "est", "ly", "er", "al", "ous", "ive", "ble", "ment", "ness", "ist",
+    "ic", "s", "y",
+)  # fmt: skip
 
 
 def word_class(word: str, first: bool) -> str:
@@ -85,9 +86,7 @@ class Lexicon:
         self._word = np.array([self.numbers[w] for w in tokens], np.int64)
         self._class = np.array([self.class_number(k) for k in token_class], np.int64)
         # A word's class is that of most of its tokens; of as many, the first.
-        pairs, times = np.unique(
-            self._word * len(self.classes) + self._class, return_counts=True
-        )
+        pairs, times = np.unique(self._word * len(self.classes) + self._class, return_counts=True)
         order = np.lexsort((pairs, -times, pairs // len(self.classes)))
         pairs = pairs[order]
         firsts = np.flatnonzero(np.diff(pairs // len(self.classes), prepend=-1))
@@ -127,7 +126,7 @@ class Lexicon:
         beta: float = 1.0,
         gamma: float = 3.0,
     ) -> "WordStates":
-        """q from what the trees say of the states of their leaves.
+        """The states of words, from what the trees say of the states of their leaves.
 
         Parameters
         ----------
@@ -171,7 +170,7 @@ class WordStates:
         self.totals = self._totals()
 
     def __call__(self, tokens: Sequence[str]) -> np.ndarray:
-        """q of each token in each state: a row of states for each token.
+        """The q of each token in each state: a row of states for each token.
 
         An unseen word that begins a sentence is looked up in lower case first.
         """

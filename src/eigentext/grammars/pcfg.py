@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from eigentext.grammars._cascade import Cascade
-from eigentext.grammars._fitting import Learner
 from eigentext.grammars._parser import Parser
 
 
@@ -81,11 +80,6 @@ class PCFG(Parser):
         self._check_parameters()
         learner = self._learner(trees)
         level = learner.level(learner.pcfg)
-        self._keep(learner, Cascade(*learner.coarse(), None, [level]))
+        symbols = learner.treebank.symbols
+        self._keep(learner, Cascade(symbols, learner.coarse(), None, [level]))
         return self
-
-    def _learner(self, trees: Iterable[Any]) -> Learner:
-        return Learner(
-            trees, rare=self.rare, beta=self.beta, gamma=self.gamma,
-            binarize=self.binarize, horizontal=self.horizontal, vertical=self.vertical,
-        )  # fmt: skip

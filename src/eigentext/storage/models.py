@@ -17,7 +17,9 @@ _READERS = {
     "eigentext.eigentokens": ("eigentext.words", "Eigentokens"),
     "eigentext.hmm": ("eigentext.sequences", "HMM"),
     "eigentext.kneser-ney": ("eigentext.sequences", "KneserNey"),
+    "eigentext.latent-pcfg": ("eigentext.grammars", "LatentPCFG"),
     "eigentext.ngrams": ("eigentext.moments", "NgramMoments"),
+    "eigentext.pcfg": ("eigentext.grammars", "PCFG"),
     "eigentext.topics": ("eigentext.topics", "TopicModel"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }

@@ -1,0 +1,82 @@
+"""When to stop: how well what was learned so far does on trees that were held out."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from eigentext.grammars._cascade import Cascade, Level, Reading
+from eigentext.grammars._fitting import Learner, normalized
+from eigentext.grammars._forest import tree_forest
+from eigentext.grammars._training import Parameters
+
+MEASURES = ("likelihood", "f1")
+
+
+class Watch:
+    """Keeps the best of the parameters that it is shown, and says when no better ones come.
+
+    Parameters
+    ----------
+    score
+        Of parameters: the higher, the better.
+    every
+        Look at each so-manieth step only.
+    patience
+        Looks without a better score before it says stop.
+    """
+
+    def __init__(self, score: Callable[[Parameters], float], every: int = 1, patience: int = 2):
+        self._score, self._every, self._patience = score, every, patience
+        self._steps = 0
+        self.best: Parameters | None = None
+        self.scores: list[float] = []
+
+    def __call__(self, parameters: Parameters) -> bool:
+        """Look at parameters; True when it is time to stop."""
+        self._steps += 1
+        if self._steps % self._every:
+            return False
+        score = self._score(parameters)
+        if self.best is None or score > max(self.scores):
+            self.best = parameters
+        self.scores.append(score)
+        return len(self.scores) - 1 - int(np.argmax(self.scores)) >= self._patience
+
+
+def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Callable[[Parameters], float]:
+    """The mean log p(tree, words) of the held-out trees all of whose rules are known."""
+    parts = []
+    for tree in normalized(trees):
+        encoded = learner.treebank.encode([tree])
+        if encoded.label.min() >= 0 and (encoded.rule[encoded.left >= 0] >= 0).all():
+            parts.append((tree_forest(encoded), encoded.tokens))
+
+    def score(parameters: Parameters) -> float:
+        level = learner.level(parameters)
+        logs = np.array([level.log_probability(*part) for part in parts])
+        return float(logs[np.isfinite(logs)].mean()) if np.isfinite(logs).any() else -np.inf
+
+    return score
+
+
+def held_out_f1(
+    learner: Learner,
+    trees: Iterable[Any],
+    middle: Level,
+    thresholds: tuple[float, float],
+    decode: Callable[[Reading, list[str]], Any],
+) -> Callable[[Parameters], float]:
+    """F1 of the brackets of parses of the held-out sentences, whose charts are pruned but once."""
+    from eigentext.evaluate import brackets
+
+    gold = normalized(trees)
+    cascade = Cascade(learner.treebank.symbols, learner.coarse(), middle, [middle])
+    charts = [cascade.pruned(tree.leaves(), *thresholds) for tree in gold]
+
+    def score(parameters: Parameters) -> float:
+        level = learner.level(parameters)
+        found = [decode(cascade.vote(chart, [level]), list(chart.tokens)) for chart in charts]
+        return brackets(gold, found).f1
+
+    return score
