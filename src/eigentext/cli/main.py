@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 import eigentext
-from eigentext.cli import demo, sequences, topics, words
+from eigentext.cli import demo, grammar, sequences, topics, words
 from eigentext.cli._console import JsonFlag, print_json, print_warning, printer
 from eigentext.errors import EigentextError
 
@@ -27,6 +27,7 @@ app.add_typer(sequences.kneser_ney_app, name="kneser-ney")
 app.add_typer(sequences.bigram_app, name="bigram")
 app.add_typer(sequences.hmm_app, name="hmm")
 app.add_typer(topics.app, name="topics")
+app.add_typer(grammar.app, name="grammar")
 app.command("demo")(demo.demo)
 
 _UsageError: Any = typer.BadParameter.__base__  # click's; some versions of typer carry their own
@@ -116,6 +117,8 @@ def _print_part(title: str, part: Any) -> None:
 def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_short(part)}" for name, part in value.items())
     if isinstance(value, list) and len(value) > 6:
         return f"{', '.join(map(_short, value[:3]))}, … {_short(value[-1])} ({len(value)} values)"
     return ", ".join(map(_short, value)) if isinstance(value, list) else str(value)

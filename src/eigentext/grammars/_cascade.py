@@ -39,12 +39,11 @@ class Level:
 
     def leaf_scores(self, forest: Forest, tokens: Sequence[str]) -> np.ndarray:
         """The q of the words below the items of width one, packed."""
-        rows = self.words(tokens)
         leaves = np.flatnonzero(np.diff(forest.groups) == 0)
         labels = forest.label[leaves]
         sizes = self.grammar.n_states[labels]
         states = np.repeat(self.grammar.state_offsets[labels], sizes) + within(sizes)
-        return rows[np.repeat(forest.start[leaves], sizes), states]
+        return self.words.at(tokens, np.repeat(forest.start[leaves], sizes), states)
 
 
 class Reading(NamedTuple):
@@ -72,7 +71,7 @@ class Reading(NamedTuple):
 
 
 class Pruned(NamedTuple):
-    """What the first passes leave of a sentence; `problem` as in a reading."""
+    """What the first passes leave of a sentence; with a `problem`, as in a reading, its forest."""
 
     tokens: Sequence[str]
     forest: Forest
@@ -130,20 +129,23 @@ class Cascade:
         offsets = np.searchsorted(position, np.arange(len(tokens) + 1))
         scores = rows[position, label]
         label = label.astype(np.int32)
-        survivors = prune(self._chart, offsets, label, scores, threshold=threshold)
-        if survivors.pieces is not None:
-            forest = refine(survivors, self._plain, offsets, label, scores)
-            problem = "no parse of the whole sentence"
-            return Pruned(tokens, forest, survivors, (offsets, label, scores), problem)
-        # Preterminals come after the inner labels, in the same order here as there.
-        moved = label + np.int32(len(self.symbols) - len(self._plain_symbols))
-        forest = refine(survivors, self._refined, offsets, moved, scores)
-        problem = None if len(forest.roots) else _NO_PARSE
-        if self.middle is not None and middle_threshold > 0 and problem is None:
-            found = self.middle.posteriors(forest, tokens)
-            if found is not None:
-                forest, _ = kept(forest, found.items >= middle_threshold)
-        return Pruned(tokens, forest, survivors, (offsets, label, scores), problem)
+        lexical = offsets, label, scores
+        survivors = prune(self._chart, *lexical, threshold=threshold)
+        if survivors.pieces is None:
+            # Preterminals come after the inner labels, in the same order here as there.
+            moved = label + np.int32(len(self.symbols) - len(self._plain_symbols))
+            forest = refine(survivors, self._refined, offsets, moved, scores)
+            if len(forest.roots):
+                forest = self._pruned_again(forest, tokens, middle_threshold)
+                return Pruned(tokens, forest, survivors, lexical, None)
+            problem, n_roots = _NO_PARSE, 1
+        else:
+            problem, n_roots = "no parse of the whole sentence", len(survivors.pieces)
+        forest = refine(survivors, self._plain, *lexical)
+        if len(forest.roots) < n_roots and threshold > 0:
+            # So ambiguous that every tree has a label that was pruned: prune less.
+            return self.pruned(tokens, min(threshold, 1.0) / 100, middle_threshold)
+        return Pruned(tokens, forest, survivors, lexical, problem)
 
     def vote(self, pruned: Pruned, levels: list[Level]) -> Reading:
         """The average marginals of grammars on what was left for them."""
@@ -160,7 +162,9 @@ class Cascade:
                     float(np.logaddexp.reduce(logs) - np.log(len(levels))),
                     None,
                 )
-        forest = refine(pruned.survivors, self._plain, *pruned.lexical)
+        forest = pruned.forest
+        if pruned.problem is None:
+            forest = refine(pruned.survivors, self._plain, *pruned.lexical)
         return Reading(
             forest,
             self._plain_symbols,
@@ -169,6 +173,16 @@ class Cascade:
             pruned.survivors.log_probability,
             pruned.problem or _NO_PARSE,
         )
+
+    def _pruned_again(self, forest: Forest, tokens: Sequence[str], threshold: float) -> Forest:
+        """What the middle grammar leaves, if that has a tree."""
+        if self.middle is None or threshold == 0:
+            return forest
+        found = self.middle.posteriors(forest, tokens)
+        if found is None:
+            return forest
+        fewer, _ = kept(forest, found.items >= threshold)
+        return fewer if len(fewer.roots) else forest
 
     def _coarse_marginals(self, forest: Forest, survivors: Survivors) -> np.ndarray:
         """Those that the chart gave to the items of its own grammar's forest."""

@@ -38,21 +38,25 @@ from eigentext.grammars._forest import Forest
 
 
 class Grouped(NamedTuple):
-    """Rules a -> b c with an inner b, by (a, b): the groups of each a, the rules of each group."""
+    """Rules by (parent, child), one of the two children; the other, the sibling, is summed out.
+
+    ``groups[a]:groups[a + 1]`` are the groups of parent ``a``, and ``offsets[g]:offsets[g + 1]``
+    the rules of group ``g``, with their siblings and probabilities.
+    """
 
     groups: np.ndarray
     parent: np.ndarray
-    left: np.ndarray
+    child: np.ndarray
     offsets: np.ndarray
-    right: np.ndarray
+    sibling: np.ndarray
     q: np.ndarray
 
 
 class Listed(NamedTuple):
-    """Rules a -> b c whose b is a preterminal: ``offsets`` of each b."""
+    """Rules one by one."""
 
-    offsets: np.ndarray
     parent: np.ndarray
+    left: np.ndarray
     right: np.ndarray
     q: np.ndarray
 
@@ -67,15 +71,15 @@ class CoarseGrammar(NamedTuple):
     prior
         How often each label occurs, on any scale.
     ii, it, ti, tt
-        The rules, by whether the left and the right child is inner or a preterminal (a tag).
-        Preterminals are numbered from 0 here.
+        The rules, by whether the left and the right child are inner or preterminals (tags), which
+        are numbered from 0 here. Of ``ti`` the left child is summed out, else the right one.
     """
 
     pi: np.ndarray
     prior: np.ndarray
     ii: Grouped
     it: Grouped
-    ti: Listed
+    ti: Grouped
     tt: Listed
 
     @classmethod
@@ -101,42 +105,35 @@ class CoarseGrammar(NamedTuple):
         >>> grammar = CoarseGrammar.from_rules([0], [1], [2], [1.0], [1.0, 0, 0])
         >>> offsets, labels, scores = [0, 1, 2], [1, 2], [0.5, 0.25]
         >>> survivors = prune(grammar, offsets, labels, scores)
-        >>> survivors.labels, float(np.exp(survivors.log_probability))
+        >>> survivors.labels, round(np.exp(survivors.log_probability).item(), 6)
         (array([1, 2, 0], dtype=int32), 0.125)
         """
-        parent, left, right = (np.asarray(x, np.int32) for x in (parent, left, right))
         q, pi = np.asarray(q, np.float64), np.array(pi, np.float64)
+        parent, left, right = _rules(parent, left, right, len(pi))
         prior = np.ones(len(pi)) if prior is None else np.array(prior, np.float64)
         m = int(parent.max(initial=-1)) + 1
         n_tags = len(pi) - m
         if n_tags < 1:
             raise ParameterError("the last labels must be preterminals, without rules")
-        inner_left, inner_right = left < m, right < m
-        tag_left, tag_right = ~inner_left, ~inner_right
+        left_tag, right_tag = left >= m, right >= m
 
-        def grouped(of: np.ndarray, first_right: int) -> Grouped:
-            keys, group = np.unique(parent[of].astype(np.int64) * m + left[of], return_inverse=True)
+        def grouped(of: np.ndarray, child: np.ndarray, sibling: np.ndarray) -> Grouped:
+            keys = parent[of].astype(np.int64) * m + child[of]
+            keys, group = np.unique(keys, return_inverse=True)
             order = np.argsort(group, kind="stable")
-            a, b = (x.astype(np.int32) for x in np.divmod(keys, m))
+            a, b = (x.astype(np.int32) for x in np.divmod(keys, max(m, 1)))
             return Grouped(
-                _offsets(a, m), a, b,
-                _offsets(group, len(keys)), right[of][order] - first_right, q[of][order],
-            )  # fmt: skip
+                _offsets(a, m), a, b, _offsets(group, len(keys)), sibling[of][order], q[of][order]
+            )
 
-        def listed(of: np.ndarray, first_right: int) -> Listed:
-            order = np.argsort(left[of], kind="stable")
-            return Listed(
-                _offsets(left[of] - m, n_tags),
-                parent[of][order], right[of][order] - first_right, q[of][order],
-            )  # fmt: skip
-
+        both = left_tag & right_tag
         return cls(
             pi,
             prior,
-            grouped(inner_left & inner_right, 0),
-            grouped(inner_left & tag_right, m),
-            listed(tag_left & inner_right, 0),
-            listed(tag_left & tag_right, m),
+            grouped(~left_tag & ~right_tag, left, right),
+            grouped(~left_tag & right_tag, left, right - m),
+            grouped(left_tag & ~right_tag, right, left - m),
+            Listed(parent[both], left[both] - m, right[both] - m, q[both]),
         )
 
     @property
@@ -184,8 +181,8 @@ class FineGrammar(NamedTuple):
         coarse
             The coarse label that each label refines; None if they are the same.
         """
-        parent, left, right = (np.array(x, np.int32) for x in (parent, left, right))
         is_root = np.asarray(pi) > 0
+        parent, left, right = _rules(parent, left, right, len(is_root))
         coarse = np.arange(len(is_root)) if coarse is None else coarse
         keys = left.astype(np.int64) * len(is_root) + right
         if (np.diff(keys) < 0).any():
@@ -248,52 +245,56 @@ def prune(
     """
     from eigentext.grammars._chart_kernels import cover, inside, outside
 
-    if not threshold >= 0:
-        raise ParameterError(f"threshold must be 0 or more, not {threshold}")
+    if not 0 <= threshold < 1:
+        raise ParameterError(f"threshold must be from 0 to below 1, not {threshold}")
     m = grammar.n_inner
     offsets, labels, scores = _checked(offsets, labels, scores, m, len(grammar.pi))
-    n, tags = len(offsets) - 1, labels - np.int32(m)
+    n = len(offsets) - 1
     size = m * n * (n + 1) // 2
     if 16 * size > memory:
         raise ParameterError(
             f"a sentence of {n:,} words needs {16e-9 * size:,.1f} GB for its charts; "
             "cut it into parts, or allow more memory"
         )
-    chart, outer, outer_tags = np.zeros(size), np.zeros(size), np.zeros(len(tags))
-    spread, exponents = np.zeros((n + 1, m, 2), np.int32), np.zeros(n, np.int64)
-    inside(grammar, offsets, tags, scores, chart, spread, exponents)
-    if n == 1:
-        roots = grammar.pi[labels]
-        total = roots @ scores
-    else:
-        roots = grammar.pi[:m]
-        total = roots @ chart[-m * n :: n]
+    chart, spread = np.zeros(size), np.zeros((n + 1, m, 2), np.int32)
+    leaves = np.zeros((n, len(grammar.pi) - m))
+    leaves[np.repeat(np.arange(n), np.diff(offsets)), labels - m] = scores
+    before, exponents = np.zeros((n, len(grammar.ti.child))), np.zeros(n, np.int64)
+    inside(grammar, leaves, chart, spread, before, exponents)
+    outer, outer_leaves = np.zeros(size), np.zeros_like(leaves)
+    top, outer_top, pi = (
+        (leaves[0], outer_leaves[0], grammar.pi[m:])
+        if n == 1
+        else (chart[-m * n :: n], outer[-m * n :: n], grammar.pi[:m])
+    )
+    total = top @ pi
     log_probability, pieces = -np.inf, None
     if total > 0:
         log_probability = float(np.log(total) + np.log(2) * exponents.sum())
-        if n == 1:
-            outer_tags[:] = roots / total
-        else:
-            outer[-m * n :: n] = roots / total
+        outer_top[:] = pi / total
     else:
-        pieces = np.stack(cover(grammar.prior, offsets, tags, scores, chart), axis=1)
+        pieces = np.stack(cover(grammar.prior, leaves, chart), axis=1)
         for a, i, j in pieces.tolist():
-            if a < m:
+            if a >= m:
+                outer_leaves[i, a - m] = 1 / leaves[i, a - m]
+            else:
                 place = m * j * (j - 1) // 2 + a * j + i
                 outer[place] = 1 / chart[place]
-            else:
-                place = offsets[i] + np.flatnonzero(labels[offsets[i] : offsets[j]] == a)
-                outer_tags[place] = 1 / scores[place]
-    cells, survivors, marginals = outside(
-        grammar, offsets, tags, scores, chart, spread, outer, outer_tags, float(threshold)
-    )
+    found = outside(grammar, leaves, chart, spread, before, outer, outer_leaves, float(threshold))
+    cells, survivors, marginals = (x[::-1].copy() for x in found)
     return Survivors(
         _offsets(cells, n * (n + 1) // 2), survivors, marginals, log_probability, pieces
     )
 
 
 def refine(
-    survivors: Survivors, grammar: FineGrammar, offsets: Any, labels: Any, scores: Any
+    survivors: Survivors,
+    grammar: FineGrammar,
+    offsets: Any,
+    labels: Any,
+    scores: Any,
+    *,
+    memory: float = 2e9,
 ) -> Forest:
     """The packed forest of a finer grammar over what survived of the coarse one.
 
@@ -309,38 +310,69 @@ def refine(
         The finer grammar; the coarse one itself will do.
     offsets, labels, scores
         As in :func:`prune`, but in the labels of the finer grammar.
+    memory
+        Bytes for the forest while it is built, more than which is an error: up to 40 for each
+        edge. A sentence of 25 words has ten or twenty thousand edges at the usual threshold, one
+        of 250 a few millions.
     """
-    from eigentext.grammars._chart_kernels import build, cell_of, collect
+    from eigentext.grammars._chart_kernels import build, collect
 
     offsets, labels, scores = _checked(offsets, labels, scores, 0, len(grammar.coarse))
     n = len(offsets) - 1
     if len(survivors.offsets) != n * (n + 1) // 2 + 1:
         raise ParameterError("the survivors are those of a sentence of another length")
-    parts = build(grammar, survivors.offsets, survivors.labels, offsets, labels, scores)
-    items, label = parts[:2]
-    if survivors.pieces is None:
-        roots = np.arange(items[-2], items[-1])
-        roots = roots[grammar.is_root[label[roots]]]
-    else:
-        spans = [(a, np.arange(*items[cell_of(i, j) :][:2])) for a, i, j in survivors.pieces]
-        roots = np.concatenate([x[grammar.coarse[label[x]] == a] for a, x in spans])
-    *forest, number = collect(*parts, roots)
+    n_coarse = int(max(grammar.coarse.max(), survivors.labels.max(initial=0))) + 1
+    items, label, groups, edges = build(
+        grammar, survivors.offsets, survivors.labels, n_coarse, offsets, labels, scores,
+        int(memory / 40),
+    )  # fmt: skip
+    if items[-1] < 0:
+        raise ParameterError(
+            f"the forest of a sentence of {n:,} words needs more than {memory / 1e9:g} GB; raise "
+            "the threshold of pruning, cut the sentence, or allow more memory"
+        )
+    roots = _roots(survivors, grammar, items, label)
+    *forest, number = collect(items, label, groups, edges, roots)
     return Forest(*forest, roots=number[roots])
+
+
+def _roots(survivors: Survivors, grammar: FineGrammar, items: Any, label: np.ndarray) -> np.ndarray:
+    """The items over all words that may be the root, or those over the pieces, of their label."""
+    if survivors.pieces is None:
+        whole = np.arange(items[-2], items[-1])
+        return whole[grammar.is_root[label[whole]]]
+    roots = []
+    for a, i, j in survivors.pieces.tolist():
+        cell = j * (j - 1) // 2 + j - 1 - i
+        span = np.arange(items[cell], items[cell + 1])
+        roots.append(span[grammar.coarse[label[span]] == a])
+    return np.concatenate(roots)
 
 
 def _checked(offsets: Any, labels: Any, scores: Any, first: int, last: int) -> Any:
     """The three arrays as kernels want them, the scores copied."""
-    offsets = np.require(offsets, np.int64, "CW")
-    labels, scores = np.require(labels, np.int32, "CW"), np.array(scores, np.float64)
+    offsets = np.require(offsets, np.int64, ["C", "W"])
+    labels, scores = np.require(labels, np.int32, ["C", "W"]), np.array(scores, np.float64)
     if len(offsets) < 2:
         raise ParameterError("an empty sentence has no chart")
+    if offsets[0] != 0 or not offsets[-1] == len(labels) == len(scores):
+        raise ParameterError("offsets must run from 0 to the number of labels, and of scores")
+    if not (np.isfinite(scores) & (scores >= 0)).all():
+        raise ParameterError("scores must be finite and 0 or more")
     n_possible = np.diff(np.append(0, np.cumsum(scores > 0))[offsets])
-    if not n_possible.all():
-        word = int(np.argmin(n_possible))
+    if n_possible.min() < 1:
+        word = int(np.argmin(n_possible)) + 1
         raise ParameterError(f"word {word} has no preterminal with a score above 0")
     if labels.min() < first or labels.max() >= last:
         raise ParameterError(f"labels of words must be preterminals, from {first} to {last - 1}")
     return offsets, labels, scores
+
+
+def _rules(parent: Any, left: Any, right: Any, n_labels: int) -> Any:
+    rules = np.array((parent, left, right), np.int32).reshape(3, -1)
+    if rules.size and not 0 <= rules.min() <= rules.max() < n_labels:
+        raise ParameterError(f"labels of rules must be from 0 to {n_labels - 1}, as many as pi has")
+    return rules
 
 
 def _offsets(keys: np.ndarray, n: int) -> np.ndarray:

@@ -19,39 +19,47 @@ def cell_of(i, j):
 
 
 @njit(cache=True, nogil=True)
-def inside(grammar, offsets, tags, scores, chart, spread, exponents):
+def inside(grammar, leaves, chart, spread, before, exponents):
     """Equivalent to ``chart[a, i, j] = sum(q * chart[b, i, k] * chart[c, k, j])`` over rules and k.
 
-    The sum over the right child comes first: w(a, b) = sum_c q(a -> b c) chart[c, k, j], and then
-    all starts i at once, chart[a, :, j] += w(a, b) chart[b, :, k]. A whole column, and the scores
-    of its word, are divided by a power of two that brings the longest span in it to about 1: so
-    ``exponents[j - 1]`` is taken out of every cell with word j - 1 in it.
+    ``leaves[i, b]`` is the score of preterminal b at word i. The sum over the right child comes
+    first: w(a, b) = sum_c q(a -> b c) chart[c, k, j], and then all starts i at once,
+    chart[a, :, j] += w(a, b) chart[b, :, k]. The same for a preterminal on the left, once for each
+    word: ``before[i, g]`` = sum_b q(a -> b c) leaves[i, b].
+
+    A whole column, and its word's scores, are divided by a power of two that brings the longest
+    span in it to about 1: so ``exponents[j - 1]`` is taken out of every cell with word j - 1.
     ``spread[k, b]`` bounds the starts at which chart[b, :, k] is not zero.
     """
-    n, m = len(offsets) - 1, len(grammar.ii.groups) - 1
+    n, m = len(leaves), spread.shape[1]
     ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
-    cell, word = np.zeros(m), np.zeros(len(tt.offsets) - 1)
+    cell = np.empty(m)
     for j in range(1, n + 1):
-        column, first, last = m * cell_of(j - 1, j), offsets[j - 1], offsets[j]
-        for t in range(first, last):
-            word[tags[t]] = scores[t]
+        column, word = m * cell_of(j - 1, j), leaves[j - 1]
         if j > 1:
-            _sum_up(it, tt, offsets, tags, scores, chart, spread, m, j - 1, j, word)
+            for r in range(len(tt.q)):
+                x = tt.q[r] * leaves[j - 2, tt.left[r]] * word[tt.right[r]]
+                chart[column + tt.parent[r] * j + j - 2] += x
+            _sum_up(it, word, chart, spread, j - 1, j)
         for k in range(j - 2, 0, -1):
             if _gather(chart, column + k, j, cell) > 0.0:
-                _sum_up(ii, ti, offsets, tags, scores, chart, spread, m, k, j, cell)
+                for g in range(len(ti.child)):
+                    x = before[k - 1, g] * cell[ti.child[g]]
+                    chart[column + ti.parent[g] * j + k - 1] += x
+                _sum_up(ii, cell, chart, spread, k, j)
         longest, i = 0.0, 0
         while longest == 0.0 and i < j - 1:
             longest = _gather(chart, column + i, j, cell)
             i += 1
-        total = 0.0
-        for t in range(first, last):
-            word[tags[t]] = 0.0
-            total += scores[t]
-        exponents[j - 1] = math.frexp(longest if longest > 0.0 else total)[1]
-        scale = math.ldexp(1.0, -exponents[j - 1])
-        for t in range(first, last):
-            scores[t] *= scale
+        if longest == 0.0:
+            for b in range(len(word)):
+                longest = max(longest, word[b])
+        exponent = max(math.frexp(longest)[1], -1000)
+        exponents[j - 1], scale = exponent, math.ldexp(1.0, -exponent)
+        for b in range(len(word)):
+            word[b] *= scale
+        for g in range(len(ti.child)):
+            before[j - 1, g] = _weight(ti, g, word)
         x = column
         for a in range(m):
             spread[j, a, 0] = j
@@ -64,45 +72,37 @@ def inside(grammar, offsets, tags, scores, chart, spread, exponents):
 
 
 @njit(cache=True, nogil=True)
-def _sum_up(rules, after_tag, offsets, tags, scores, chart, spread, m, k, j, right):
-    """Add to column j what has ``right``, the values of cell (k, j), as its right child."""
+def _sum_up(rules, right, chart, spread, k, j):
+    """Add to column j what has a right child in cell (k, j), of values `right`."""
+    m = spread.shape[1]
     column, left = m * cell_of(j - 1, j), m * cell_of(k - 1, k)
-    for t in range(offsets[k - 1], offsets[k]):
-        for r in range(after_tag.offsets[tags[t]], after_tag.offsets[tags[t] + 1]):
-            x = scores[t] * after_tag.q[r] * right[after_tag.right[r]]
-            chart[column + after_tag.parent[r] * j + k - 1] += x
-    for g in range(len(rules.left)):
-        b = rules.left[g]
+    for g in range(len(rules.child)):
+        b = rules.child[g]
         first, last = spread[k, b, 0], spread[k, b, 1]
         if first < last:
             w = _weight(rules, g, right)
             if w > 0.0:
-                a, b = column + rules.parent[g] * j, left + b * k
-                _add(chart, a + first, w, chart, b + first, last - first)
+                x, y = column + rules.parent[g] * j + first, left + b * k + first
+                _add(chart, x, w, chart, y, last - first)
 
 
 @njit(cache=True, nogil=True)
-def outside(grammar, offsets, tags, scores, chart, spread, outer, outer_tags, threshold):
-    """Equivalent to marginals, the derivatives of log chart[root]: cells, labels, marginals.
+def outside(grammar, leaves, chart, spread, before, outer, outer_leaves, threshold):
+    """Equivalent to the marginals, chart * outer, that reach a threshold: cells, labels, values.
 
-    `outer` and `outer_tags` have the roots' outside values and get those of all items. Items whose
-    marginal is `threshold` or more are returned, bottom-up.
+    `outer` and `outer_leaves` have the outside values of the roots and get those of all items.
+    The survivors come top-down, those of a cell by falling label.
     """
-    n, m = len(offsets) - 1, len(grammar.ii.groups) - 1
+    n, m, n_tags = len(leaves), spread.shape[1], leaves.shape[1]
     ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
-    n_tags = len(tt.offsets) - 1
-    cell, word, outer_cell, outer_word = (
-        np.zeros(m),
-        np.zeros(n_tags),
-        np.zeros(m),
-        np.zeros(n_tags),
-    )
+    cell, outer_cell = np.empty(m), np.empty(m)
+    after = np.zeros_like(before)  # what `before` is multiplied by
     above, since = (
         np.empty(m, np.int64),
         np.empty(m, np.int64),
     )  # labels of column j, and from where
-    size = 0
-    cells, labels, marginals = np.empty(64, np.int64), np.empty(64, np.int32), np.empty(64)
+    size, most = 0, max(m, n_tags)
+    cells, labels, marginals = np.empty(most, np.int64), np.empty(most, np.int32), np.empty(most)
     for j in range(n, 0, -1):
         column, n_above = m * cell_of(j - 1, j), 0
         for a in range(m):
@@ -111,60 +111,53 @@ def outside(grammar, offsets, tags, scores, chart, spread, outer, outer_tags, th
             _gather(chart, column + k, j, cell)
             _gather(outer, column + k, j, outer_cell)
             if n_above > 0:
-                _hand_down(
-                    ii, ti, offsets, tags, scores, chart, spread, outer, outer_tags,
-                    m, k, j, above[:n_above], since, cell, outer_cell,
-                )  # fmt: skip
+                for g in range(len(ti.child)):
+                    o = outer[column + ti.parent[g] * j + k - 1]
+                    if o > 0.0:
+                        outer_cell[ti.child[g]] += o * before[k - 1, g]
+                        after[k - 1, g] += o * cell[ti.child[g]]
+                _hand_down(ii, cell, outer_cell, chart, outer, spread, k, j, above, since, n_above)
+            for c in range(m):
+                if cell[c] > 0.0 and outer_cell[c] > 0.0:
+                    outer[column + c * j + k] = outer_cell[c]
+                    if since[c] < 0:
+                        since[c], above[n_above] = k, c
+                        n_above += 1
             if size + m > len(cells):
                 cells, labels = _grown(cells, size + m), _grown(labels, size + m)
                 marginals = _grown(marginals, size + m)
-            for c in range(m - 1, -1, -1):
-                outer[column + c * j + k] = outer_cell[c]
-                mu = cell[c] * outer_cell[c]
-                if mu > 0.0 and since[c] < 0:
-                    since[c], above[n_above] = k, c
-                    n_above += 1
-                if mu > 0.0 and mu >= threshold:
-                    cells[size], labels[size], marginals[size] = cell_of(k, j), c, mu
-                    size += 1
-        for t in range(offsets[j - 1], offsets[j]):
-            word[tags[t]], outer_word[tags[t]] = scores[t], outer_tags[t]
+            size = _survive(
+                cell, outer_cell, threshold, cell_of(k, j), 0, cells, labels, marginals, size
+            )
+        word, outer_word = leaves[j - 1], outer_leaves[j - 1]
         if n_above > 0:
-            _hand_down(
-                it, tt, offsets, tags, scores, chart, spread, outer, outer_tags,
-                m, j - 1, j, above[:n_above], since, word, outer_word,
-            )  # fmt: skip
+            for r in range(len(tt.q)):
+                o = outer[column + tt.parent[r] * j + j - 2] * tt.q[r]
+                outer_leaves[j - 2, tt.left[r]] += o * word[tt.right[r]]
+                outer_word[tt.right[r]] += o * leaves[j - 2, tt.left[r]]
+            _hand_down(it, word, outer_word, chart, outer, spread, j - 1, j, above, since, n_above)
+        for g in range(len(ti.child)):
+            if after[j - 1, g] > 0.0:
+                for r in range(ti.offsets[g], ti.offsets[g + 1]):
+                    outer_word[ti.sibling[r]] += ti.q[r] * after[j - 1, g]
         if size + n_tags > len(cells):
             cells, labels = _grown(cells, size + n_tags), _grown(labels, size + n_tags)
             marginals = _grown(marginals, size + n_tags)
-        for t in range(offsets[j] - 1, offsets[j - 1] - 1, -1):
-            outer_tags[t] = outer_word[tags[t]]
-            word[tags[t]] = outer_word[tags[t]] = 0.0
-            mu = scores[t] * outer_tags[t]
-            if mu > 0.0 and mu >= threshold:
-                cells[size], labels[size], marginals[size] = cell_of(j - 1, j), m + tags[t], mu
-                size += 1
-    return cells[:size][::-1].copy(), labels[:size][::-1].copy(), marginals[:size][::-1].copy()
+        size = _survive(
+            word, outer_word, threshold, cell_of(j - 1, j), m, cells, labels, marginals, size
+        )
+    return cells[:size], labels[:size], marginals[:size]
 
 
 @njit(cache=True, nogil=True)
-def _hand_down(
-    rules, after_tag, offsets, tags, scores, chart, spread, outer, outer_tags,
-    m, k, j, above, since, right, outer_right,
-):  # fmt: skip
+def _hand_down(rules, right, outer_right, chart, outer, spread, k, j, above, since, n_above):
     """From the outside values of cells (i, j), i < k, to those of (i, k) and of (k, j)."""
+    m = spread.shape[1]
     column, left = m * cell_of(j - 1, j), m * cell_of(k - 1, k)
-    for t in range(offsets[k - 1], offsets[k]):
-        back = 0.0
-        for r in range(after_tag.offsets[tags[t]], after_tag.offsets[tags[t] + 1]):
-            o = outer[column + after_tag.parent[r] * j + k - 1] * after_tag.q[r]
-            if o > 0.0:
-                outer_right[after_tag.right[r]] += o * scores[t]
-                back += o * right[after_tag.right[r]]
-        outer_tags[t] += back
-    for a in above:
+    for h in range(n_above):
+        a = above[h]
         for g in range(rules.groups[a], rules.groups[a + 1]):
-            b = rules.left[g]
+            b = rules.child[g]
             first, last = max(spread[k, b, 0], since[a]), spread[k, b, 1]
             if first < last:
                 w = _weight(rules, g, right)
@@ -173,33 +166,42 @@ def _hand_down(
                     _add(outer, y, w, outer, x, last - first)
                     v = _dot(outer, x, chart, y, last - first)
                     for r in range(rules.offsets[g], rules.offsets[g + 1]):
-                        outer_right[rules.right[r]] += rules.q[r] * v
+                        outer_right[rules.sibling[r]] += rules.q[r] * v
 
 
 @njit(cache=True, nogil=True)
-def cover(prior, offsets, tags, scores, chart):
+def _survive(values, outer, threshold, cell, first, cells, labels, marginals, size):
+    """Append the items of a cell whose marginal is above zero and reaches the threshold."""
+    for a in range(len(values) - 1, -1, -1):
+        mu = values[a] * outer[a]
+        if mu > 0.0 and mu >= threshold:
+            cells[size], labels[size], marginals[size] = cell, first + a, mu
+            size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def cover(prior, leaves, chart):
     """Equivalent to the fewest items side by side that cover all words, then the most probable.
 
-    Each item counts with prior * inside; the preterminals of a word with no less than a hair.
-    Returns labels, starts and ends, from left to right.
+    An item counts with prior * inside, but no preterminal with nothing. Returns labels, starts
+    and ends, from left to right.
     """
-    n = len(offsets) - 1
-    m = 2 * len(chart) // (n * (n + 1))
+    n, m = len(leaves), len(prior) - leaves.shape[1]
     pieces, best = np.full(n + 1, n + 1), np.full(n + 1, -np.inf)
     label, start = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32)
     pieces[0], best[0] = 0, 0.0
     for j in range(1, n + 1):
-        column = m * cell_of(j - 1, j)
         for i in range(j - 1, -1, -1):
             top, a = 0.0, -1
             if i == j - 1:
-                for t in range(offsets[i], offsets[j]):
-                    p = scores[t] * max(prior[m + tags[t]], 1e-100)
+                for b in range(leaves.shape[1]):
+                    p = leaves[i, b] * max(prior[m + b], 1e-100)
                     if p > top:
-                        top, a = p, m + tags[t]
+                        top, a = p, m + b
             else:
                 for c in range(m):
-                    p = chart[column + c * j + i] * prior[c]
+                    p = chart[m * cell_of(j - 1, j) + c * j + i] * prior[c]
                     if p > top:
                         top, a = p, c
             if a >= 0:
@@ -216,12 +218,13 @@ def cover(prior, offsets, tags, scores, chart):
 
 
 @njit(cache=True, nogil=True)
-def build(grammar, survivors, alive, offsets, labels, scores):
+def build(grammar, survivors, alive, n_coarse, offsets, labels, scores, most):
     """Equivalent to all items that survive and have a derivation, with their groups and edges.
 
     ``alive[survivors[cell]:survivors[cell + 1]]`` are the coarse labels that survive in a cell.
     All comes in the order in which it is found: the labels of items bottom-up, ``items[cell]``
-    being the first of a cell; groups, as an item and a rule; edges, as a group and two items.
+    being the first of a cell; groups, as an item and a rule; edges, as a group and two items. It
+    ends early, with ``items[-1] < 0``, when there may be more than `most` edges.
 
     An item (c, k, j), once found, waits for every b of a rule a -> b c that ends in k: these are
     lists, one for each k and b, so that no pair of items is tried in vain.
@@ -230,7 +233,7 @@ def build(grammar, survivors, alive, offsets, labels, scores):
     items, label = np.zeros(n * (n + 1) // 2 + 1, np.int64), np.empty(64, np.int32)
     groups, edges = np.empty((64, 2), np.int32), np.empty((64, 3), np.int32)
     n_items = n_groups = n_edges = 0
-    cell_with = np.full(n_labels, -1)  # where a coarse label survived last
+    cell_with = np.full(n_coarse, -1)  # where a coarse label survived last
     latest = np.full(n_labels, -1), np.full(len(grammar.parent), -1)  # item and group of its kind
     # At k * n_labels + b: whether b ends in k, and the last that waits for it there.
     ends, waiting = np.zeros((n + 1) * n_labels, np.bool_), np.full(n * n_labels, -1, np.int32)
@@ -250,6 +253,9 @@ def build(grammar, survivors, alive, offsets, labels, scores):
                         n_items += 1
             elif survivors[cell] < survivors[cell + 1]:
                 more = _most_edges(i, j, items, label, n_labels, waiting, waits)
+                if n_edges + more > most:
+                    items[-1] = -1
+                    return items, label[:0], groups[:0], edges[:0]
                 if n_edges + more > len(edges):
                     edges = _grown_rows(edges, n_edges + more)
                 if n_groups + more > len(groups):
@@ -398,11 +404,11 @@ def _sorted_by(owner, n):
 
 
 @njit(cache=True, nogil=True)
-def _weight(rules, g, right):
-    """w(a, b) = sum_c q(a -> b c) right(c)."""
+def _weight(rules, g, values):
+    """Of a group of rules, the sum over siblings of q * values."""
     w = 0.0
     for r in range(rules.offsets[g], rules.offsets[g + 1]):
-        w += rules.q[r] * right[rules.right[r]]
+        w += rules.q[r] * values[rules.sibling[r]]
     return w
 
 
@@ -438,7 +444,8 @@ def _dot(of, x, by, y, size):
 def _grown(x, size):
     """A copy with room for `size`, and for as much again as there was."""
     y = np.empty(max(size, 2 * len(x)), x.dtype)
-    y[: len(x)] = x
+    for i in range(len(x)):
+        y[i] = x[i]
     return y
 
 
@@ -446,5 +453,7 @@ def _grown(x, size):
 def _grown_rows(x, size):
     """The same, of rows."""
     y = np.empty((max(size, 2 * len(x)), x.shape[1]), x.dtype)
-    y[: len(x)] = x
+    for i in range(len(x)):
+        for k in range(x.shape[1]):
+            y[i, k] = x[i, k]
     return y

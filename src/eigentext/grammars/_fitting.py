@@ -1,5 +1,6 @@
 """Steps that all parsers take from trees to a cascade."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus.trees import Tree, as_tree, normalize_tree
-from eigentext.errors import CorpusError
+from eigentext.errors import CorpusError, ParameterError
 from eigentext.grammars._cascade import Level
 from eigentext.grammars._grammar import Grammar
 from eigentext.grammars._training import Parameters, TrainingTrees
@@ -43,7 +44,7 @@ class Learner:
             self.pcfg = self.trees.maximum_likelihood(self.treebank)
             self.rare_tokens = float((self.lexicon.counts[self.lexicon.counts <= rare]).sum())
             self.rare_tokens /= len(self.treebank.tokens)
-        self.beta, self.gamma = beta, gamma
+        self.beta, self.gamma = float(beta), float(gamma)
 
     def level(self, parameters: Parameters) -> Level:
         """A grammar with the words of its states, smoothed."""
@@ -77,14 +78,15 @@ class Learner:
 
 def normalized(trees: Iterable[Any]) -> list[Tree]:
     """Trees as they are learned; an error names the tree."""
-    if isinstance(trees, (str, Tree)):
+    is_one = isinstance(trees, (str, bytes, os.PathLike)) or hasattr(trees, "label")
+    if is_one or not isinstance(trees, Iterable):
         raise CorpusError("give a list of trees, as et.read_trees does, not a single one or a path")
     result = []
     for number, tree in enumerate(trees, 1):
         try:
             result.append(normalize_tree(as_tree(tree)))
-        except CorpusError as error:
-            raise CorpusError(f"tree {number}: {error}") from None
+        except (CorpusError, ParameterError) as error:
+            raise type(error)(f"tree {number}: {error}") from None
     if not result:
         raise CorpusError("no trees to learn from: is the treebank empty?")
     return result

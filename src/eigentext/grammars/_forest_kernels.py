@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 
 _REORDER = {"reassoc", "contract", "nsz"}
-_NEGLIGIBLE = -60.0  # exp of it is lost beside one in a sum of doubles
+_NEGLIGIBLE = -300.0  # nothing beside a likelier edge, even one whose states fit badly
+_TINY = 1e-300  # a smaller sum is taken for zero: its inverse may be infinite
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
@@ -62,10 +63,12 @@ def inside_forest(
         total = 0.0
         for h in range(ma):
             total += abs(inside[v + h])
-        if total > 0.0:
+        if total > _TINY:
             for h in range(ma):
                 inside[v + h] /= total
             scale[p] = top + log(total)
+        else:
+            inside[v : v + ma] = 0.0
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)

@@ -30,9 +30,10 @@ class Parse(NamedTuple):
     tree
         Always one.
     log_probability
-        log p(sentence), summed over its parses.
+        log p(sentence), summed over its parses; -inf for pieces.
     fallback
-        None, or why the tree is not a parse by the grammar but pieces hung below a root.
+        None, or why the tree is not a parse by the grammar: it is one by the plain PCFG without
+        memory and states, whose probability is given then, or pieces hung below a root.
     """
 
     tree: Tree
@@ -57,7 +58,7 @@ class ScoredTree(NamedTuple):
 
 
 class FallbackWarning(UserWarning):
-    """A sentence has no parse by the grammar; its tree is made of pieces."""
+    """A sentence has no parse by the grammar; its tree is a plainer one, or made of pieces."""
 
 
 class Parser(Estimator, Saved):
@@ -81,8 +82,8 @@ class Parser(Estimator, Saved):
     def parse(self, tokens: Sequence[str] | str) -> Tree:
         """The tree of a sentence, given as words or as one string with blanks between them.
 
-        There is always a tree; where the grammar has none, one is made of the largest pieces that
-        it does have, with a :class:`FallbackWarning`.
+        There is always a tree; where the grammar has none, it is that of the plain PCFG without
+        memory, or made of the largest pieces that this has, with a :class:`FallbackWarning`.
         """
         parsed = self._parse(self._words(tokens))
         self._warn([parsed])
@@ -97,7 +98,8 @@ class Parser(Estimator, Saved):
     def parses(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Parse]:
         """Parses of sentences as they come, in order; on `n_jobs` threads, by default all cores."""
         check_is_fitted(self)
-        self._check_parameters()
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+            raise CorpusError("give a list of sentences, not a single one: that is for `parse`")
         workers = threads(n_jobs)
         total = len(sentences) if isinstance(sentences, Sequence) else None
         with engine.phase("parse", total, "sentences") as advance:
@@ -142,11 +144,9 @@ class Parser(Estimator, Saved):
         reading = self._read(words)
         if reading.problem is not None:
             return [ScoredTree(self._fallback(reading, words), -np.inf)]
-        scores = self._rule_scores(reading, words)
-        # Other derivations of the same tree are possible where binarisation is not unique.
-        trees: dict[Tree, None] = {}
-        for _, found in k_best(reading.forest, *scores, k=int(k)):
-            trees[_restored(reading, found, words)] = None
+        scores = self._rule_scores(reading, words, "viterbi")
+        found = k_best(reading.forest, *scores, k=int(k))
+        trees = [_restored(reading, derivation, words) for _, derivation in found]
         scored = [ScoredTree(tree, self.log_probability(tree)) for tree in trees]
         return sorted(scored, key=lambda one: -one.log_probability)
 
@@ -240,17 +240,20 @@ class Parser(Estimator, Saved):
             marginals = np.abs(reading.items)
             found = minimum_bayes_risk(forest, marginals, self._brackets, tau=self.tau)
         else:
-            found = best(forest, *self._rule_scores(reading, words))
+            found = best(forest, *self._rule_scores(reading, words, self.decoding))
         return _restored(reading, found, words)
 
-    def _rule_scores(self, reading: Reading, words: list[str]):
-        """Scores of items, edges and roots: logs of probabilities, or of posteriors."""
+    def _rule_scores(self, reading: Reading, words: list[str], decoding: str):
+        """Scores of items, edges and roots: logs of probabilities, or of posteriors.
+
+        With hidden states the most probable tree is intractable, and posteriors stand in.
+        """
         forest, levels = reading.forest, self._cascade.levels
         leaves = np.diff(forest.groups) == 0
         items = np.zeros(len(forest.label))
         grammar = levels[0].grammar
         with np.errstate(divide="ignore"):
-            if len(levels) == 1 and grammar.n_states.max() == 1:
+            if decoding == "viterbi" and len(levels) == 1 and grammar.n_states.max() == 1:
                 items[leaves] = np.log(levels[0].leaf_scores(forest, words))
                 rules = np.repeat(np.log(grammar.tensor[forest.rule]), np.diff(forest.edges))
                 return items, rules, np.log(grammar.root[forest.label[forest.roots]])
@@ -261,17 +264,13 @@ class Parser(Estimator, Saved):
         """The best tree by the coarse grammar; or of each piece that it has, below a usual root."""
         from eigentext.grammars.decoding import best
 
-        forest, pieces = reading.forest, []
-        whole = bool((forest.end[forest.roots] - forest.start[forest.roots] == len(words)).any())
-        if whole:
-            found = best(forest, np.abs(reading.items))
-            if found is not None:
-                return _restored(reading, found, words)
+        forest, scores, pieces = reading.forest, np.abs(reading.items), []
+        if (forest.end[forest.roots] - forest.start[forest.roots] == len(words)).all():
+            return _restored(reading, best(forest, scores), words)
         for root in forest.roots.tolist():
-            found = best(forest._replace(roots=np.array([root], np.int32)), np.abs(reading.items))
-            if found is not None:
-                part = words[forest.start[root] : forest.end[root]]
-                pieces.append(_restored(reading, found, part))
+            found = best(forest._replace(roots=np.array([root], np.int32)), scores)
+            part = words[forest.start[root] : forest.end[root]]
+            pieces.append(_restored(reading, found, part))
         return Tree(self._usual_root(), pieces)
 
     def _usual_root(self) -> str:
@@ -282,8 +281,11 @@ class Parser(Estimator, Saved):
 
     def _words(self, tokens: Sequence[str] | str, number: int | None = None) -> list[str]:
         check_is_fitted(self)
-        words = tokens.split() if isinstance(tokens, str) else list(tokens)
+        self._check_parameters()
         where = "" if number is None else f"sentence {number}: "
+        if not isinstance(tokens, Iterable):
+            raise CorpusError(f"{where}{tokens!r} is not a sentence: give a list of words")
+        words = tokens.split() if isinstance(tokens, str) else list(tokens)
         if not words:
             raise CorpusError(f"{where}an empty sentence has no tree; leave it out")
         for word in words:
@@ -300,10 +302,9 @@ class Parser(Estimator, Saved):
     def _check_parameters(self) -> None:
         check_choice("decoding", self.decoding, DECODINGS)
         check_count("rare", self.rare, 0)
-        for name in ("beta", "gamma", "prune", "tau"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
-                raise ParameterError(f"{name} must be 0 or more, not {value!r}")
+        for name in ("beta", "gamma", "tau"):
+            check_number(name, getattr(self, name))
+        check_number("prune", self.prune, below=1)
 
     def _warn(self, parses: list[Parse]) -> None:
         failed = [n for n, parsed in enumerate(parses, 1) if parsed.fallback is not None]
@@ -311,7 +312,7 @@ class Parser(Estimator, Saved):
             some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
             warnings.warn(
                 f"{len(failed)} of {len(parses)} sentences ({some}) had no parse by the grammar; "
-                "their trees are made of pieces (`parses` says which and why)",
+                "their trees are plainer ones, or made of pieces (`parses` says which and why)",
                 FallbackWarning,
                 stacklevel=3,
             )
@@ -326,7 +327,10 @@ def threads(n_jobs: int | None) -> Engine:
     """The engine in use; or, as in joblib, so many threads, -1 for one on each core."""
     if n_jobs is None:
         return engine.current()
-    return engine.ThreadEngine(None if n_jobs == -1 else n_jobs)
+    if n_jobs == -1:
+        return engine.ThreadEngine()
+    check_count("n_jobs", n_jobs, 1)
+    return engine.ThreadEngine(int(n_jobs))
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -335,6 +339,13 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ParameterError(
             f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
         )
+
+
+def check_number(name: str, value: Any, below: float = np.inf) -> None:
+    """Raise unless the value is a number from 0 on and below a limit."""
+    if not (isinstance(value, (int, float, np.number)) and 0 <= value < below):
+        limit = "" if below == np.inf else f" and less than {below}"
+        raise ParameterError(f"{name} must be 0 or more{limit}, not {value!r}")
 
 
 def check_count(name: str, value: Any, least: int) -> None:

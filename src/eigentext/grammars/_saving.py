@@ -38,9 +38,10 @@ def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, A
 
 def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
     """The cascade, and the treebank without trees that encodes others."""
+    # Arrays are copied: kernels would be compiled once more for ones that may not be written to.
     lexicon = Lexicon.from_saved(
-        list(arrays["words"]), np.asarray(arrays["word_counts"]),
-        np.asarray(arrays["word_classes"]), list(arrays["classes"]), about["rare"],
+        list(arrays["words"]), np.array(arrays["word_counts"]),
+        np.array(arrays["word_classes"]), list(arrays["classes"]), about["rare"],
     )  # fmt: skip
     beta, gamma = about["smoothing"]
     symbols = [
@@ -49,7 +50,7 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
     ]
 
     def level(name: str, rules: Rules) -> Level:
-        part = {key: np.asarray(arrays[f"{name}.{key}"]) for key in _LEVEL}
+        part = {key: np.array(arrays[f"{name}.{key}"]) for key in _LEVEL}
         grammar = Grammar(rules, part["n_states"], part["tensor"], part["root"])
         if grammar.tensor_offsets[-1] != len(grammar.tensor):
             raise ValueError(f"{name}: the tensors are not of this size")
@@ -98,4 +99,4 @@ def _rules_to_arrays(name: str, rules: Rules) -> dict[str, Any]:
 
 
 def _arrays_to_rules(name: str, arrays: Any) -> Rules:
-    return Rules(*(np.asarray(arrays[f"{name}.rule_{key}"]) for key in Rules._fields))
+    return Rules(*(np.array(arrays[f"{name}.rule_{key}"]) for key in Rules._fields))

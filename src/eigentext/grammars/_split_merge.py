@@ -120,6 +120,7 @@ def counted(
     )
     parents = np.repeat(grammar.parent_states - starts(m)[:-1], m) + np.arange(len(sums))
     n_states = int(grammar.state_offsets[-1])
-    states = np.bincount(parents, sums, n_states)
-    states += np.bincount(trees.lexical_states(grammar), lexical, n_states)
+    states = np.bincount(parents, sums, n_states) + np.bincount(
+        trees.lexical_states(grammar), lexical, n_states
+    )
     return Expectations(float("nan"), tensor, lexical, root, states)

@@ -20,6 +20,7 @@ from eigentext.grammars._grammar import Grammar, starts, within
 from eigentext.grammars.treebank import Treebank
 
 LEAST = 1e-30  # a smaller probability is taken for zero
+_TINY = np.finfo(float).tiny  # the inverse of a smaller number may be infinite
 _WORK = 1 << 22  # multiplications worth a task of their own
 
 
@@ -56,14 +57,12 @@ class TrainingTrees:
 
     def __init__(self, treebank: Treebank, terminals: np.ndarray):
         inner = treebank.left >= 0
-        rule, label = treebank.rule, treebank.label
-        terminal = np.full(len(label), -1, np.int64)
-        terminal[~inner] = terminals
+        label = treebank.label
         # A pair of a preterminal and a terminal is to a leaf what a rule is to an inner node.
-        n_terminals = int(terminal.max()) + 1
-        keys = label[~inner].astype(np.int64) * n_terminals + terminal[~inner]
+        n_terminals = int(terminals.max()) + 1
+        keys = label[~inner].astype(np.int64) * n_terminals + terminals
         pairs, of_leaf = np.unique(keys, return_inverse=True)
-        kind = rule.astype(np.int64)
+        kind = treebank.rule.astype(np.int64)
         kind[~inner] = of_leaf
         order = np.lexsort((kind, treebank.height))
         rank = np.empty_like(order)
@@ -110,7 +109,10 @@ class TrainingTrees:
 
     def leaf_posteriors(self, parameters: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
-        self.expect(parameters)
+        with threadpool_limits(1, "blas"):
+            self._lay_out(parameters)
+            self._inside(parameters)
+            self._outside(parameters)
         grammar, leaf = parameters.grammar, self.leaf_of_token
         sizes = grammar.n_states[self.label[leaf]]
         at = np.repeat(self.place[leaf], sizes) + within(sizes)
@@ -148,8 +150,9 @@ class TrainingTrees:
         parents = np.repeat(grammar.parent_states, grammar.sizes[:, 2]) + within(
             grammar.sizes[:, 2]
         )
-        states = np.bincount(parents, sums, n_states)
-        states += np.bincount(self.lexical_states(grammar), lexical, n_states)
+        states = np.bincount(parents, sums, n_states) + np.bincount(
+            self.lexical_states(grammar), lexical, n_states
+        )
         return Expectations(
             total, tensor, lexical, np.bincount(self._root_state, at_root, n_states), states
         )
@@ -171,7 +174,7 @@ class TrainingTrees:
         sizes = n_states[labels]
         self._root_place = np.repeat(self.place[self.roots], sizes) + within(sizes)
         self._root_state = np.repeat(grammar.state_offsets[labels], sizes) + within(sizes)
-        self._root_starts = starts(sizes)[:-1]
+        self._root_sizes = sizes
 
     def _inside(self, parameters: Parameters) -> float:
         from eigentext.grammars._training_kernels import inside_runs
@@ -179,11 +182,13 @@ class TrainingTrees:
         grammar, leaves = parameters.grammar, self.place[self.n_leaves]
         self.inside = np.empty(self.place[-1])
         self.scale = np.empty(len(self.label))
-        first = self.inside[:leaves]
-        first[:] = parameters.lexical[self._lexical_place]
-        totals = np.add.reduceat(first, self.place[: self.n_leaves])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            first /= np.repeat(totals, np.diff(self.place[: self.n_leaves + 1]))
+        words = parameters.lexical[self._lexical_place]
+        totals = np.add.reduceat(words, self.place[: self.n_leaves])
+        divisors = np.where(totals > 0, totals, 1.0)
+        self.inside[:leaves] = words / np.repeat(
+            divisors, grammar.n_states[self.label[: self.n_leaves]]
+        )
+        with np.errstate(divide="ignore"):
             self.scale[: self.n_leaves] = np.log(totals)
         sizes, offsets = grammar.sizes, grammar.tensor_offsets
         for first, last in zip(self.levels[:-1], self.levels[1:]):
@@ -195,10 +200,11 @@ class TrainingTrees:
                 first, self._work(first, last, sizes),
             )  # fmt: skip
         self._root = grammar.root[self._root_state]
+        both = self._root * self.inside[self._root_place]
+        self._at_root = np.add.reduceat(both, starts(self._root_sizes)[:-1])
+        self._at_root[self._at_root < _TINY] = 0.0
         with np.errstate(divide="ignore"):
-            at_root = np.add.reduceat(self._root * self.inside[self._root_place], self._root_starts)
-            self._at_root = at_root
-            return float((np.log(at_root) + self.scale[self.roots]).sum())
+            return float((np.log(self._at_root) + self.scale[self.roots]).sum())
 
     def _outside(self, parameters: Parameters) -> None:
         from eigentext.grammars._training_kernels import outside_runs
@@ -206,10 +212,8 @@ class TrainingTrees:
         grammar = parameters.grammar
         sizes, offsets = grammar.sizes, grammar.tensor_offsets
         self.outside = np.empty(self.place[-1])
-        widths = np.diff(np.append(self._root_starts, len(self._root_place)))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            above = self._root / np.repeat(self._at_root, widths)
-        self.outside[self._root_place] = np.where(np.isfinite(above), above, 0.0)
+        divisors = np.where(self._at_root > 0, self._at_root, np.inf)  # no probability: zeros below
+        self.outside[self._root_place] = self._root / np.repeat(divisors, self._root_sizes)
         for first, last in zip(self.levels[-2::-1], self.levels[:0:-1]):
             _in_blocks(
                 lambda a, b: outside_runs(
@@ -237,8 +241,8 @@ class Smoothing:
        interpretable tree annotation, ACL 2006.
     """
 
-    states: float = 0.01
-    words: float = 0.1
+    states: float = 0.03
+    words: float = 0.2
     dependent: float = 5.0
     independent: float = 2.0
 
@@ -284,15 +288,20 @@ def maximize(
     lexical[lexical < LEAST] = 0.0
     tensor = counts.tensor
     if smoothing:
-        parents = np.repeat(sizes[:, 2], sizes[:, :2].prod(axis=1))
-        tensor = _towards_average(tensor, parents, smoothing.states)
-        lexical = _towards_average(lexical, grammar.n_states[trees.pair_label], smoothing.words)
+        alive = np.bincount(labels, counts.states > 0).clip(min=1)  # how many states are in use
+        rows = np.repeat(rules.parent, sizes[:, :2].prod(axis=1))
+        tensor = _towards_average(tensor, grammar.n_states[rows], alive[rows], smoothing.states)
+        rows = trees.pair_label
+        lexical = _towards_average(lexical, grammar.n_states[rows], alive[rows], smoothing.words)
     root = counts.root / counts.root.sum()
     return Parameters(Grammar(rules, grammar.n_states, tensor, root), lexical)
 
 
-def _towards_average(values: np.ndarray, sizes: np.ndarray, alpha: float) -> np.ndarray:
-    average = np.add.reduceat(values, starts(sizes)[:-1]) / sizes
+def _towards_average(
+    values: np.ndarray, sizes: np.ndarray, alive: np.ndarray, alpha: float
+) -> np.ndarray:
+    """Rows of so many `sizes`, moved towards their average over the states that are `alive`."""
+    average = np.add.reduceat(values, starts(sizes)[:-1]) / alive
     return (1 - alpha) * values + alpha * np.repeat(average, sizes)
 
 

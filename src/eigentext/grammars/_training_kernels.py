@@ -19,6 +19,7 @@ from numba import njit
 
 ROWS = 32  # of X at a time: it stays in the cache
 _BLAS = 4096  # multiplications from which a call to BLAS pays
+_TINY = 1e-300  # a smaller sum is taken for zero: its inverse may be infinite
 _REORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -66,11 +67,12 @@ def inside_runs(first, last, runs, rule, left, right, sizes, offsets, tensor, pl
                 total = 0.0
                 for h in range(ma):
                     total += out[k, h]
-                if total > 0.0:
+                if total > _TINY:
                     for h in range(ma):
                         out[k, h] /= total
                     scale[p] = scale[left[p]] + scale[right[p]] + log(total)
                 else:
+                    out[k] = 0.0
                     scale[p] = -np.inf
 
 

@@ -29,11 +29,10 @@ from typing import Any, Self
 import numpy as np
 
 from eigentext import engine
-from eigentext.errors import ParameterError
 from eigentext.grammars._cascade import Cascade, Level
 from eigentext.grammars._em import em, random_start
 from eigentext.grammars._fitting import Learner
-from eigentext.grammars._parser import Parser, check_choice, check_count, threads
+from eigentext.grammars._parser import Parser, check_choice, check_count, check_number, threads
 from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
 from eigentext.grammars._validation import MEASURES, Watch, held_out_f1, held_out_likelihood
@@ -74,7 +73,8 @@ class LatentPCFG(Parser):
     early_stopping : "likelihood" | "f1"
         What is measured on the validation trees that `fit` may be given.
     binarize, horizontal, vertical, rare, beta, gamma, prune, decoding, tau
-        As in :class:`~eigentext.PCFG`; labels remember nothing here by default, as states do.
+        As in :class:`~eigentext.PCFG`; labels remember nothing here by default, as states do, and
+        "viterbi", which is intractable with hidden states, is "max-rule".
     random_state : int
         Seed of the random starts.
     n_jobs : int or None
@@ -218,8 +218,16 @@ class LatentPCFG(Parser):
     def _score(self, learner: Learner, middle: Level, validation: Iterable[Any]) -> _Score:
         if self.early_stopping == "likelihood":
             return held_out_likelihood(learner, validation)
-        self._brackets = brackets(learner.treebank.symbols)
+        self.symbols_ = learner.treebank.symbols
+        self._brackets = brackets(self.symbols_)
+        self._cascade = Cascade(self.symbols_, learner.coarse(), middle, [middle])  # for fallbacks
         return held_out_f1(learner, validation, middle, self._thresholds(), self._tree)
+
+    @classmethod
+    def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
+        self = super()._from_saved(arrays, about)
+        self.history_ = self.diagnostics_["history"]
+        return self
 
     def _smoothing(self) -> Smoothing | None:
         return Smoothing().times(self.smoothing) if self.smoothing else None
@@ -230,12 +238,10 @@ class LatentPCFG(Parser):
         check_choice("early_stopping", self.early_stopping, MEASURES)
         for name in ("n_states", "n_grammars", "nodes_per_state"):
             check_count(name, getattr(self, name), 1)
-        for name in ("n_iter", "n_smooth"):
+        for name in ("n_iter", "n_smooth", "random_state"):
             check_count(name, getattr(self, name), 0)
-        if not 0 <= self.merge < 1:
-            raise ParameterError(f"merge must be at least 0 and less than 1, not {self.merge!r}")
-        if not self.smoothing >= 0:
-            raise ParameterError(f"smoothing must be 0 or more, not {self.smoothing!r}")
+        check_number("merge", self.merge, below=1)
+        check_number("smoothing", self.smoothing)
 
 
 def _chosen(parameters: Parameters, history: dict[str, list[float]], watch: Watch | None):

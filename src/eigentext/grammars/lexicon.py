@@ -175,18 +175,32 @@ class WordStates:
         An unseen word that begins a sentence is looked up in lower case first.
         """
         rows = np.empty((len(tokens), len(self.tags)))
-        numbers = self.lexicon.numbers
-        for i, token in enumerate(tokens):
-            x = numbers.get(token)
-            if x is None and i == 0:
-                x = numbers.get(token.lower())
-            if x is None:
-                k = self.lexicon.class_number(word_class(token, i == 0))
-                rows[i] = self.unseen[k] * self.classes[k]
-            else:
-                rows[i] = self._smoothed(x)
+        for i, (x, k) in enumerate(zip(*self._numbers(tokens))):
+            rows[i] = self._smoothed(x) if x >= 0 else self.unseen[k] * self.classes[k]
         rows /= self.totals
         return rows
+
+    def at(self, tokens: Sequence[str], position: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """``self(tokens)[position, state]``, without the rest of it."""
+        from eigentext.grammars._lexicon_kernels import word_scores
+
+        return word_scores(
+            *self._numbers(tokens), position, state, self.counts.indptr, self.counts.indices,
+            self.counts.data, self.lexicon.counts, self.classes, self.unseen, self.tags,
+            self.in_tag, self.beta, self.gamma, self.totals,
+        )  # fmt: skip
+
+    def _numbers(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The number of each word, -1 for an unseen one, and of its class."""
+        lexicon = self.lexicon
+        words = [lexicon.numbers.get(token, -1) for token in tokens]
+        if words and words[0] < 0:
+            words[0] = lexicon.numbers.get(tokens[0].lower(), -1)
+        kinds = [
+            lexicon.class_of[x] if x >= 0 else lexicon.class_number(word_class(token, i == 0))
+            for i, (x, token) in enumerate(zip(words, tokens))
+        ]
+        return np.array(words, np.int64), np.array(kinds, np.int64)
 
     def _smoothed(self, x: int) -> np.ndarray:
         """c~(x, s)."""

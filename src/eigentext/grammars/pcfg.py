@@ -31,8 +31,8 @@ class PCFG(Parser):
     prune : float
         The least marginal, by the grammar without memory, that a label over a span may have.
     decoding : "mbr" | "max-rule" | "viterbi"
-        The tree with the most expected brackets, or the most probable one; "max-rule" is the same
-        as "viterbi" where there are no hidden states.
+        The tree with the most expected brackets, the one with the largest product of its rules'
+        probabilities given the sentence, or the most probable one.
     tau : float
         In "mbr", how probable a bracket must be to be worth having: 0 for the best recall.
 

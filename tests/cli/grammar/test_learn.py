@@ -1,0 +1,269 @@
+"""`eigentext grammar fit`: from trees to a parser, by the options a user has."""
+
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+from itertools import chain
+
+import pytest
+
+import eigentext as et
+from eigentext.cli.grammar.learn import fit as command
+
+NAMES = {
+    "n_states": "states",
+    "n_grammars": "grammars",
+    "n_iter": "iterations",
+    "n_smooth": "smooth_steps",
+    "random_state": "seed",
+}
+FEW = {"n_states": 2, "nodes_per_state": 1, "n_iter": 4, "n_smooth": 4}
+FEW_STEPS = ("--states", 2, "--nodes-per-state", 1, "--iterations", 4, "--smooth-steps", 4)
+
+
+@pytest.fixture
+def fit(cli, tmp_path):
+    """Fit in this process; returns the model and what `--json` tells about it."""
+
+    def run(*arguments, name="model"):
+        result = cli("grammar", "fit", *arguments, "-o", tmp_path / name, "--json")
+        assert result.status == 0, result.err
+        assert result.err == ""
+        return et.load(tmp_path / name), json.loads(result.out)
+
+    return run
+
+
+def test_defaults_are_the_estimators():
+    options = {n: p.default for n, p in inspect.signature(command).parameters.items()}
+    latent, plain = et.LatentPCFG().get_params(), et.PCFG().get_params()
+    assert latent.pop("n_jobs") is None  # --threads
+    assert options["horizontal"] is None  # the estimator's own, which differs
+    assert latent.pop("horizontal") != plain.pop("horizontal")
+    for name, default in latent.items():
+        assert options[NAMES.get(name, name)] == default, name
+    assert plain.items() <= latent.items()
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "expected"),
+    [
+        ("pcfg", (), et.PCFG()),
+        ("em", FEW_STEPS, et.LatentPCFG(**FEW)),
+        ("split-merge", FEW_STEPS, et.LatentPCFG(method="split-merge", **FEW)),
+    ],
+)
+def test_fit_is_the_estimator(fit, treebank, tmp_path, method, arguments, expected):
+    model, told = fit(treebank, "--method", method, *arguments)
+    trees = et.read_trees(treebank)
+    expected.fit(trees).save(tmp_path / "expected")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert model.get_params() == expected.get_params()
+    assert (told["method"], told["n_trees"], told["n_tokens"]) == (method, 8, 54)
+    for name in ("n_labels", "n_rules", "n_states", "most_states", "n_parameters"):
+        assert told[name] == expected.diagnostics_[name]
+    assert told["n_words"] == len({w for t in trees for w in et.normalize_tree(t).leaves()})
+    histories = getattr(expected, "history_", [])
+    assert told["log_likelihoods"] == [[*chain(*steps.values())] for steps in histories]
+    assert next(iter(told["phases"])) == "read trees"
+    assert list(told["phases"])[-1] == "save"
+    assert told["peak_memory"] > 10e6
+
+
+def test_every_option_reaches_the_estimator(fit, treebank):
+    binarization = ("--binarize", "right", "--horizontal", "all", "--vertical", 2)
+    words = ("--rare", 3, "--beta", 0.5, "--gamma", 2)
+    parsing = ("--prune", 1e-4, "--decoding", "max-rule", "--tau", 0.3)
+    common = {
+        "binarize": "right", "horizontal": None, "vertical": 2,
+        "rare": 3, "beta": 0.5, "gamma": 2.0,
+        "prune": 1e-4, "decoding": "max-rule", "tau": 0.3,
+    }  # fmt: skip
+    model, _ = fit(treebank, "--method", "pcfg", *binarization, *words, *parsing)
+    assert model.get_params() == common
+    learning = ("-m", 3, "--grammars", 2, "--iterations", 2, "--smooth-steps", 1, "--seed", 5)
+    more = ("--smoothing", 0.5, "--merge", 0.25, "--nodes-per-state", 2, "--method", "split-merge")
+    stopping = ("--validation", treebank, "--early-stopping", "f1")
+    model, told = fit(treebank, *binarization, *words, *parsing, *learning, *more, *stopping)
+    assert model.get_params() == common | {
+        "n_states": 3, "method": "split-merge", "n_grammars": 2, "n_iter": 2, "n_smooth": 1,
+        "smoothing": 0.5, "merge": 0.25, "nodes_per_state": 2, "early_stopping": "f1",
+        "random_state": 5, "n_jobs": None,
+    }  # fmt: skip
+    assert len(told["log_likelihoods"]) == len(told["validation"]) == 2
+    assert fit(treebank, "--method", "pcfg", "--horizontal", 2)[0].horizontal == 2
+
+
+@pytest.mark.parametrize("measure", ["likelihood", "f1"])
+def test_validation_trees(fit, treebank, tmp_path, measure):
+    held_out = [tmp_path / "a", tmp_path / "b"]
+    trees = et.read_trees(treebank)
+    et.write_trees(trees[:3], held_out[0])
+    et.write_trees([odd := et.Tree.parse("(X (IN of) (IN of) (IN of))")], held_out[1])
+    given = (arg for path in held_out for arg in ("--validation", path))
+    steps = (*FEW_STEPS[:-1], 10)
+    model, told = fit(treebank, *steps, *given, "--early-stopping", measure)
+    expected = et.LatentPCFG(**FEW | {"n_smooth": 10}, early_stopping=measure)
+    expected.fit(trees, validation=[*trees[:3], odd])  # the last has no parse
+    assert told["validation"] == [expected.history_[0]["validation"]]
+    assert len(told["validation"][0]) >= 1
+    assert model.log_probability(trees[0]) == expected.log_probability(trees[0])
+
+
+def test_files_of_all_kinds(fit, treebank, tmp_path, standard_input):
+    trees = et.read_trees(treebank)
+    for number, ending in enumerate(("gz", "bz2", "xz", "zst")):
+        et.write_trees(trees[2 * number : 2 * number + 2], tmp_path / f"{number}.mrg.{ending}")
+    fit(treebank, "--method", "pcfg", name="one")
+    fit(tmp_path / "?.mrg.*", "--method", "pcfg", name="many")
+    standard_input(treebank.read_bytes())
+    fit("-", "--method", "pcfg", name="stream")
+    assert len({(tmp_path / name).read_bytes() for name in ("one", "many", "stream")}) == 1
+
+
+def test_threads_change_no_byte(cli, treebank, tmp_path):
+    files = []
+    for threads in (1, 2):
+        files.append(tmp_path / str(threads))
+        options = (*FEW_STEPS, "--grammars", 2, "--threads", threads, "--quiet")
+        result = cli("grammar", "fit", treebank, "-o", files[-1], *options)
+        assert (result.status, result.out, result.err) == (0, "", "")
+    assert len({path.read_bytes() for path in files}) == 1
+
+
+def test_what_people_read(cli, process, treebank, tmp_path):
+    output = tmp_path / "model"
+    options = (*FEW_STEPS, "--grammars", 2, "--validation", treebank, "--iterations", 5)
+    with treebank.open() as trees:
+        result = process("grammar", "fit", "-", "-o", output, *options, stdin=trees)
+    assert result.status == 0, result.err
+    first, *steps, seconds = result.out.splitlines()
+    found, histories = et.load(output).diagnostics_, et.load(output).history_
+    assert first.startswith(
+        f"{output}: {found['n_labels']} labels, {found['n_rules']} rules, {found['n_states']} "
+        "states from 8 trees, 54 tokens; "
+    )
+    assert len(steps) == len(histories) == 2
+    for line, history in zip(steps, histories):
+        first, last = history["em"][0], history["smoothed"][-1]
+        assert f"log-likelihood  {first:,.1f} to {last:,.1f} in 9 steps" in line
+    for phase in ("read trees", "treebank", "em", "smoothed em", "save"):
+        assert f" {phase} " in seconds
+        assert f"{phase}: " in result.err
+    plain = cli("grammar", "fit", treebank, "-o", output, "--method", "pcfg", "--threads", 1)
+    assert " rules from 8 trees, 54 tokens; " in plain.out
+    assert "log-likelihood" not in plain.out
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_info_tells_all(cli, latent):
+    shown = cli("info", latent)
+    assert shown.status == 0
+    assert "eigentext.latent-pcfg.v1, written by" in shown.out
+    for line in ("n_states                 2", "n_trees                  8", "history"):
+        assert line in shown.out
+    assert max(map(len, shown.out.splitlines())) < 250
+    told = json.loads(cli("info", latent, "--json").out)
+    model = et.load(latent)
+    assert told["parameters"] == model.get_params()
+    assert told["diagnostics"] == model.diagnostics_
+
+
+def test_the_penn_sample(fit, penn_sample):
+    train = penn_sample("train", 150)
+    model, told = fit(train, "--states", 2, "--iterations", 5, "--smooth-steps", 3)
+    assert told["n_trees"] == 150
+    assert told["n_states"] > told["n_labels"]
+    (steps,) = told["log_likelihoods"]
+    assert len(steps) == 8
+    assert steps[:5] == sorted(steps[:5])
+    tree = model.parse("The company said it will sell the shares .")
+    assert tree.label == "S"
+
+
+# Mistakes.
+
+
+def test_options_that_would_do_nothing(cli, treebank, tmp_path):
+    fit = ("grammar", "fit", treebank, "-o", tmp_path / "model")
+    for option, value in (("--states", 16), ("--validation", treebank), ("--smooth-steps", 3)):
+        line = cli(*fit, "--method", "pcfg", option, value).mistake
+        assert line.startswith(f"{option} is for hidden states, which --method pcfg has not")
+    line = cli(*fit, "--early-stopping", "f1").mistake
+    assert line == "--early-stopping needs trees to measure on: --validation FILE"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
+    output, own = tmp_path / "model", tmp_path / "own.mrg"
+    own.write_bytes(treebank.read_bytes())
+    written = {
+        "empty": b"",
+        "blank": b" \n\n",
+        "open": b"(S (NP (NN bread)))\n(S (NP (NN bread))\n",
+        "closed": b"(S (NP (NN bread))))\n",
+        "prose": b"once upon a time\n",
+        "hole": b"(S (NP (NN bread)) (VP))\n",
+        "silent": b"(S (NP (NN bread)))\n(S (NP (-NONE- *)))\n",
+        "bytes": b"(NN ham)\n(NN \xff)\n",
+        "cut.gz": b"\x1f\x8b\x08\x00",
+    }
+    for name, data in written.items():
+        (tmp_path / name).write_bytes(data)
+    for arguments, reason in (
+        ((), "files"),
+        ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
+        ((tmp_path, "-o", output), "is a folder; name its files"),
+        ((tmp_path / "empty", "-o", output), "empty: no trees in it; give some, as in (S "),
+        ((tmp_path / "blank", "-o", output), "blank: no trees in it"),
+        ((tmp_path / "open", "-o", output), "open, line 2: the tree '(S (NP (NN bread))' is never"),
+        ((tmp_path / "closed", "-o", output), "closed, line 1: ')' closes nothing"),
+        ((tmp_path / "prose", "-o", output), "prose, line 1: 'once' stands outside of brackets"),
+        ((tmp_path / "hole", "-o", output), "hole, line 1: '(VP)' has neither words nor trees"),
+        ((tmp_path / "silent", "-o", output), "silent, tree 2: '(S (NP (-NONE- *)))' has no words"),
+        ((tmp_path / "bytes", "-o", output), "bytes, line 2: byte 0xff is not UTF-8"),
+        ((tmp_path / "cut.gz", "-o", output), "cut.gz: not a whole .gz file"),
+        ((pcfg, "-o", output), "a NUL byte: a binary"),
+        ((treebank, "-o", output, "--validation", tmp_path / "empty"), "empty: no trees in it"),
+        ((own, "-o", own), "would be written over what is read"),
+        ((treebank, "-o", own, "--validation", own), "would be written over what is read"),
+        ((treebank, "-o", "-"), "a model is a file, not a stream; name one with -o"),
+        ((treebank, "-o", tmp_path), "is a folder"),
+        ((treebank, "-o", tmp_path / "no" / "model"), "cannot be written"),
+        ((treebank, "-o", output, "--method", "spectral"), "see eigentext grammar fit --help"),
+        ((treebank, "-o", output, "--states", 0), "--states"),
+        ((treebank, "-o", output, "--horizontal", "some"), "'some' is no number of siblings"),
+        ((treebank, "-o", output, "--horizontal=-1"), "'-1' is no number of siblings"),
+        ((treebank, "-o", output, "--vertical", 0), "--vertical"),
+        ((treebank, "-o", output, "--merge", 1), "merge must be"),
+        ((treebank, "-o", output, "--beta", "nan"), "--beta"),
+        ((treebank, "-o", output, "--gamma", "inf"), "gamma must be 0 or more"),
+        ((treebank, "-o", output, "--decoding", "best"), "see eigentext grammar fit --help"),
+    ):
+        assert reason in cli("grammar", "fit", *arguments, "--quiet").mistake
+    assert not output.exists()
+    assert own.read_bytes() == treebank.read_bytes()
+
+
+def test_ctrl_c_leaves_nothing_behind(treebank, tmp_path):
+    for folder in ("out", "tmp"):
+        (tmp_path / folder).mkdir()
+    fit = ("grammar", "fit", treebank, "-o", tmp_path / "out" / "model", "--iterations", 10**6)
+    with subprocess.Popen(
+        [sys.executable, "-m", "eigentext", *map(str, fit)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
+    ) as process:
+        assert any(line.startswith("pruning em") for line in process.stderr)  # the one before
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == 130
+    assert err.endswith("eigentext: interrupted; nothing was written\n")
+    assert "Traceback" not in err
+    assert out == ""
+    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []

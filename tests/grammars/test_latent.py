@@ -1,0 +1,355 @@
+"""LatentPCFG: sums over states, learning, votes, validation. Against all trees: test_parser.py."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from eigentext import PCFG, LatentPCFG, engine
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.evaluate import brackets
+from eigentext.grammars.treebank import Treebank
+
+SMALL = {"nodes_per_state": 1, "n_iter": 6, "n_smooth": 4}
+
+
+def parameters_of(model):
+    """All numbers of the grammars of a model, in order."""
+    cascade = model._cascade
+    levels = [cascade.coarse, cascade.middle, *cascade.levels]
+    parts = [
+        part
+        for level in levels
+        for part in (level.grammar.tensor, level.grammar.root, level.words.counts.data)
+    ]
+    return np.concatenate(parts)
+
+
+@pytest.fixture(scope="module")
+def small(ambiguous_trees):
+    return LatentPCFG(3, **SMALL).fit(ambiguous_trees)
+
+
+# probabilities ------------------------------------------------------------------------------------
+
+
+def by_all_assignments(level, treebank, words):
+    """p(tree, words): the product of pi, t and q, summed over all states of all nodes."""
+    grammar, q = level.grammar, level.words(words)
+    first, label = grammar.state_offsets, treebank.label
+    leaves = np.cumsum(treebank.left < 0) - 1
+    total = 0.0
+    for states in product(*(range(grammar.n_states[a]) for a in label)):
+        p = grammar.root[first[label[-1]] + states[-1]]
+        for node, (left, right) in enumerate(zip(treebank.left, treebank.right)):
+            if left < 0:
+                p *= q[leaves[node], first[label[node]] + states[node]]
+            else:
+                t = grammar.tensor_of(treebank.rule[node])
+                p *= t[states[left], states[right], states[node]]
+        total += p
+    return total
+
+
+@pytest.mark.parametrize("method", ["em", "split-merge"])
+def test_a_tree_is_the_sum_over_all_its_states(ambiguous_trees, method):
+    model = LatentPCFG(2, method=method, n_grammars=2, **SMALL).fit(ambiguous_trees)
+    treebank = Treebank.from_trees(ambiguous_trees)
+    for tree in ambiguous_trees[:6]:
+        encoded, words = treebank.encode([tree]), tree.leaves()
+        p = [by_all_assignments(level, encoded, words) for level in model._cascade.levels]
+        assert p[0] != p[1]
+        assert model.log_probability(tree) == pytest.approx(np.log(np.mean(p)), rel=1e-12)
+
+
+def test_one_state_is_a_pcfg(hand_trees):
+    plain = PCFG(horizontal=0, prune=0).fit(hand_trees)
+    for method in ("em", "split-merge"):
+        model = LatentPCFG(1, method=method, smoothing=0, prune=0).fit(hand_trees)
+        for tree in hand_trees:
+            assert model.log_probability(tree) == pytest.approx(plain.log_probability(tree))
+            assert model.parse(tree.leaves()) == plain.parse(tree.leaves())
+
+
+def test_each_state_is_a_distribution(small):
+    for level in (small._cascade.middle, *small._cascade.levels):
+        grammar = level.grammar
+        sums = np.zeros(grammar.state_offsets[-1])
+        for r, a in enumerate(grammar.rules.parent):
+            m = grammar.n_states[a]
+            sums[grammar.state_offsets[a] :][:m] += grammar.tensor_of(r).sum(axis=(0, 1))
+        inner = np.repeat([not s.preterminal for s in small.symbols_], grammar.n_states)
+        np.testing.assert_allclose(sums, inner, atol=1e-9)
+        assert grammar.root.sum() == pytest.approx(1)
+        assert (grammar.root >= 0).all()
+        assert (grammar.tensor >= 0).all()
+
+
+# learning -----------------------------------------------------------------------------------------
+
+
+def rises(history):
+    """No step falls, but by rounding, and there is some rise."""
+    tolerance = 1e-9 * abs(history[0])
+    return all(b >= a - tolerance for a, b in pairwise(history)) and history[-1] > history[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_em_never_falls(hand_trees, seed):
+    model = LatentPCFG(4, nodes_per_state=1, n_iter=30, n_smooth=5, random_state=seed)
+    (history,) = model.fit(hand_trees).history_
+    assert list(history) == ["em", "smoothed"]
+    assert len(history["em"]) == 30
+    assert len(history["smoothed"]) == 5
+    assert rises(history["em"])
+
+
+def test_split_merge_rises_in_each_of_its_fits(hand_trees):
+    model = LatentPCFG(4, method="split-merge", smoothing=0, n_iter=20).fit(hand_trees)
+    (history,) = model.history_
+    assert list(history) == ["split 1", "merge 1", "split 2", "merge 2"]
+    for steps in history.values():
+        assert len(steps) == 10
+        assert rises(steps)
+    assert history["split 2"][-1] > history["split 1"][-1]
+    assert 1 < model.n_states_.max() <= 4
+    assert model.n_states_.min() == 1  # of a label seen once
+
+
+def test_merging_undoes_the_share_that_it_is_told(hand_trees):
+    def n_states(share):
+        options = {"method": "split-merge", "n_iter": 2, "merge": share}
+        return LatentPCFG(2, **options).fit(hand_trees).n_states_
+
+    none, half, most = n_states(0.0), n_states(0.5), n_states(0.9)
+    n_split = (none == 2).sum()
+    assert n_split > 10
+    assert (half == 2).sum() == n_split - int(0.5 * n_split)
+    assert (most == 2).sum() == n_split - int(0.9 * n_split)
+    assert (half <= none).all()
+
+
+def test_labels_have_as_many_states_as_their_nodes_allow(hand_trees):
+    nodes = np.bincount(Treebank.from_trees(hand_trees).label)
+    model = LatentPCFG(4, nodes_per_state=3, n_iter=1, n_smooth=0).fit(hand_trees)
+    np.testing.assert_array_equal(model.n_states_, np.clip(nodes // 3, 1, 4))
+    assert model.diagnostics_["n_states"] == model.n_states_.sum()
+    assert model.diagnostics_["most_states"] == model.n_states_.max()
+    assert model.diagnostics_["n_parameters"] == len(model._cascade.levels[0].grammar.tensor)
+    assert model.diagnostics_["history"] == model.history_
+
+
+def test_three_states_by_splitting_are_two(hand_trees):
+    model = LatentPCFG(3, method="split-merge", n_iter=2, merge=0).fit(hand_trees)
+    assert model.n_states_.max() == 2
+
+
+def test_without_steps(hand_trees):
+    for method in ("em", "split-merge"):
+        model = LatentPCFG(2, method=method, n_iter=0, n_smooth=0, nodes_per_state=1)
+        words = hand_trees[0].leaves()
+        assert model.fit(hand_trees).parse(words) == hand_trees[0]
+        assert not any(steps for steps in model.history_[0].values())
+
+
+@pytest.mark.parametrize("method", ["em", "split-merge"])
+@pytest.mark.parametrize("seed", range(3))
+def test_states_tell_apart_what_the_label_does_not(method, seed):
+    # Subjects and objects are different words; a grammar without states takes them for each other.
+    right, wrong = "(S (P he) (VP (V sees) (P him)))", "(S (P him) (VP (V sees) (P he)))"
+    trees = [right] * 20
+    plain = PCFG().fit(trees)
+    assert plain.log_probability(wrong) == pytest.approx(plain.log_probability(right))
+    model = LatentPCFG(2, method=method, n_iter=60, smoothing=0, n_smooth=0, random_state=seed)
+    assert model.fit(trees).log_probability(right) > model.log_probability(wrong) + 2
+    steps = np.concatenate(list(model.history_[0].values()))
+    assert steps[0] == pytest.approx(20 * np.log(1 / 4), rel=0.01)
+    assert steps[-1] == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize("method", ["em", "split-merge"])
+def test_bits_do_not_depend_on_threads_but_on_the_seed(hand_trees, ambiguous_trees, method):
+    trees = hand_trees + ambiguous_trees
+    options = {"method": method, "n_grammars": 2, **SMALL}
+    one, two, other = (
+        LatentPCFG(3, n_jobs=n_jobs, random_state=seed, **options).fit(trees)
+        for n_jobs, seed in [(1, 5), (2, 5), (1, 6)]
+    )
+    np.testing.assert_array_equal(parameters_of(one), parameters_of(two))
+    assert one.history_ == two.history_
+    assert one.history_ != other.history_
+    sentence = "she sees birds with a lens ."
+    assert one.marginals(sentence) == two.marginals(sentence)
+    assert one.marginals(sentence) != other.marginals(sentence)
+
+
+def test_bits_of_real_trees_do_not_depend_on_threads(penn):
+    trees, others = penn("train")[:150], [tree.leaves() for tree in penn("dev")[:8]]
+    models = [LatentPCFG(8, n_iter=3, n_smooth=2, n_jobs=n).fit(trees) for n in (1, 2)]
+    np.testing.assert_array_equal(*map(parameters_of, models))
+    one, two = (list(model.parses(others, n_jobs=n)) for model, n in zip(models, (1, 2)))
+    assert one == two
+
+
+def test_the_engine_in_use_stays_in_use(hand_trees):
+    with engine.use(engine.ThreadEngine(1)):
+        before = engine.current()
+        LatentPCFG(2, n_iter=1, n_smooth=1, n_jobs=2).fit(hand_trees)
+        assert engine.current() is before
+
+
+# several grammars ---------------------------------------------------------------------------------
+
+
+def test_grammars_of_an_ensemble_are_different_ones(ambiguous_trees):
+    alone = LatentPCFG(2, **SMALL).fit(ambiguous_trees)
+    three = LatentPCFG(2, n_grammars=3, **SMALL).fit(ambiguous_trees)
+    tensors = [level.grammar.tensor for level in three._cascade.levels]
+    assert len(three.history_) == len(tensors) == 3
+    np.testing.assert_array_equal(tensors[0], alone._cascade.levels[0].grammar.tensor)
+    assert not np.array_equal(tensors[0], tensors[1])
+    assert not np.array_equal(tensors[1], tensors[2])
+
+
+# validation ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["likelihood", "f1"])
+@pytest.mark.parametrize("method", ["em", "split-merge"])
+def test_the_best_on_validation_trees_is_kept(hand_trees, measure, method):
+    model = LatentPCFG(
+        4, method=method, early_stopping=measure, n_iter=10, n_smooth=40, nodes_per_state=1
+    ).fit(hand_trees, validation=hand_trees[:3])
+    (history,) = model.history_
+    scores = history["validation"]
+    assert np.isfinite(scores).all()
+    patience = {"em": 2, "split-merge": 1}[method]
+    assert len(scores) - 1 - int(np.argmax(scores)) <= patience
+    if method == "em":
+        assert len(history["smoothed"]) == 5 * len(scores) <= 40
+    if measure == "likelihood":
+        kept = np.mean([model.log_probability(tree) for tree in hand_trees[:3]])
+        assert kept == pytest.approx(max(scores))
+    else:
+        parsed = model.parse_many([tree.leaves() for tree in hand_trees[:3]])
+        assert brackets(hand_trees[:3], parsed).f1 == pytest.approx(max(scores))
+    assert np.isfinite(model.log_probability(hand_trees[0]))
+
+
+def test_validation_stops_what_goes_on_in_vain(ambiguous_trees):
+    # Rules that were seen differently often: to learn them better is worse on the other trees.
+    others = ["(S (VP (V watch) (NP (NP (N dogs)) (PP (P near) (NP (N bark))))))"]
+    options = {"n_iter": 5, "n_smooth": 400, "nodes_per_state": 1, "smoothing": 0}
+    model = LatentPCFG(4, **options).fit(ambiguous_trees, validation=others)
+    (history,) = model.history_
+    assert len(history["smoothed"]) < 400
+    assert history["validation"][-1] <= max(history["validation"])
+
+
+def test_validation_trees_may_have_unknown_rules(hand_trees):
+    unknown = ["(S (XP (FW qua)))", "(S (NP (PRP she)) (. .))"]
+    model = LatentPCFG(2, n_iter=1, n_smooth=5).fit(
+        hand_trees, validation=[*unknown, hand_trees[0]]
+    )
+    expected = model.log_probability(hand_trees[0])
+    assert model.history_[0]["validation"] == [pytest.approx(expected)]
+    model = LatentPCFG(2, n_iter=1, n_smooth=5).fit(hand_trees, validation=unknown)
+    assert model.history_[0]["validation"] == [-np.inf]  # nothing to choose by
+    assert model.parse(hand_trees[0].leaves()) == hand_trees[0]
+
+
+def test_bad_validation_trees(hand_trees):
+    model = LatentPCFG(2, n_iter=1, n_smooth=1)
+    with pytest.raises(CorpusError, match="no trees"):
+        model.fit(hand_trees, validation=[])
+    with pytest.raises(CorpusError, match=r"tree 1: .* is never closed"):
+        model.fit(hand_trees, validation=["(S (N a)"])
+    with pytest.raises(CorpusError, match="not a single one or a path"):
+        model.fit(hand_trees, validation="dev.mrg")
+
+
+# parameters and odd treebanks ---------------------------------------------------------------------
+
+
+def test_parameters_are_kept_copied_and_shown():
+    model = LatentPCFG(8, method="split-merge", random_state=3)
+    assert clone(model).get_params() == model.get_params()
+    assert repr(model) == "LatentPCFG(n_states=8, method='split-merge', random_state=3)"
+    assert model.set_params(n_grammars=4) is model
+    with pytest.raises(ParameterError, match="LatentPCFG has no parameter 'states'"):
+        model.set_params(states=2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_states": 0}, "n_states must be a whole number, 1 or more, not 0"),
+        ({"n_states": 2.0}, "n_states must be a whole number, 1 or more, not 2.0"),
+        ({"n_states": True}, "n_states must be a whole number, 1 or more, not True"),
+        ({"method": "spectrum"}, "method must be one of 'em', 'split-merge'.*, not 'spectrum'"),
+        ({"n_grammars": 0}, "n_grammars must be a whole number, 1 or more, not 0"),
+        ({"n_iter": -1}, "n_iter must be a whole number, 0 or more, not -1"),
+        ({"n_smooth": 0.5}, "n_smooth must be a whole number, 0 or more, not 0.5"),
+        ({"smoothing": -1}, "smoothing must be 0 or more, not -1"),
+        ({"smoothing": np.inf}, "smoothing must be 0 or more, not inf"),
+        ({"smoothing": "much"}, "smoothing must be 0 or more, not 'much'"),
+        ({"merge": 1.0}, "merge must be 0 or more and less than 1, not 1.0"),
+        ({"merge": None}, "merge must be 0 or more and less than 1, not None"),
+        ({"nodes_per_state": 0}, "nodes_per_state must be a whole number, 1 or more, not 0"),
+        ({"early_stopping": "auc"}, "early_stopping must be one of 'likelihood', 'f1', not 'auc'"),
+        ({"random_state": -1}, "random_state must be a whole number, 0 or more, not -1"),
+        ({"random_state": None}, "random_state must be a whole number, 0 or more, not None"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number, 1 or more, not 0"),
+        ({"n_jobs": "all"}, "n_jobs must be a whole number, 1 or more, not 'all'"),
+        ({"decoding": "best"}, "decoding must be one of"),
+        ({"horizontal": 0.5}, "horizontal must be 0 or more, or None"),
+    ],
+)
+def test_wrong_parameters(hand_trees, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        LatentPCFG(**parameters).fit(hand_trees)
+
+
+@pytest.mark.parametrize("method", ["em", "split-merge"])
+def test_one_tree(hand_trees, method):
+    model = LatentPCFG(2, method=method, **SMALL).fit(hand_trees[:1])
+    assert model.parse(hand_trees[0].leaves()) == hand_trees[0]
+
+
+@pytest.mark.parametrize("method", ["em", "split-merge"])
+def test_one_word_trees_only(method):
+    model = LatentPCFG(2, method=method, **SMALL).fit(["(UH hello)", "(UH hello)", "(X (Y a))"])
+    assert str(model.parse("hello")) == "(UH hello)"
+    (parsed,) = model.parses(["hello a"])
+    assert parsed.tree.leaves() == ["hello", "a"]
+    assert parsed.fallback == "no parse of the whole sentence"
+
+
+# real trees ---------------------------------------------------------------------------------------
+
+
+def test_states_parse_better_than_memory_and_memory_than_none(penn):
+    trees, others = penn("train")[:800], penn("dev")[:60]
+    sentences = [tree.leaves() for tree in others]
+
+    def f1(model):
+        parses = list(model.fit(trees).parses(sentences))
+        assert [parsed.tree.leaves() for parsed in parses] == sentences
+        assert all(parsed.fallback is None for parsed in parses)
+        return brackets(others, [parsed.tree for parsed in parses]).f1
+
+    # 0.67, 0.76 and 0.82 were seen.
+    none, memory, states = f1(PCFG(horizontal=0)), f1(PCFG()), f1(LatentPCFG(4))
+    assert memory > none + 0.04
+    assert states > memory + 0.02
+    assert states > 0.79
+
+
+def test_other_english(gum):
+    trees, others = gum("dev")[:400], gum("dev")[-20:]
+    model = LatentPCFG(3, n_iter=5, n_smooth=5).fit(trees)
+    sentences = [tree.leaves() for tree in others]
+    found = [parsed.tree for parsed in model.parses(sentences)]
+    assert [tree.leaves() for tree in found] == sentences
+    assert brackets(others, found).f1 > 0.5
