@@ -28,7 +28,7 @@ def parameters_of(model):
 
 @pytest.fixture(scope="module")
 def small(ambiguous_trees):
-    return LatentPCFG(3, **SMALL).fit(ambiguous_trees)
+    return LatentPCFG(3, method="em", **SMALL).fit(ambiguous_trees)
 
 
 # probabilities ------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_a_tree_is_the_sum_over_all_its_states(ambiguous_trees, method):
 
 
 def test_one_state_is_a_pcfg(hand_trees):
-    plain = PCFG(horizontal=0, prune=0).fit(hand_trees)
+    plain = PCFG(horizontal=0, vertical=1, prune=0).fit(hand_trees)
     for method in ("em", "split-merge"):
         model = LatentPCFG(1, method=method, smoothing=0, prune=0).fit(hand_trees)
         for tree in hand_trees:
@@ -97,7 +97,7 @@ def rises(history):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_em_never_falls(hand_trees, seed):
-    model = LatentPCFG(4, nodes_per_state=1, n_iter=30, n_smooth=5, random_state=seed)
+    model = LatentPCFG(4, method="em", nodes_per_state=1, n_iter=30, n_smooth=5, random_state=seed)
     (history,) = model.fit(hand_trees).history_
     assert list(history) == ["em", "smoothed"]
     assert len(history["em"]) == 30
@@ -132,7 +132,7 @@ def test_merging_undoes_the_share_that_it_is_told(hand_trees):
 
 def test_labels_have_as_many_states_as_their_nodes_allow(hand_trees):
     nodes = np.bincount(Treebank.from_trees(hand_trees).label)
-    model = LatentPCFG(4, nodes_per_state=3, n_iter=1, n_smooth=0).fit(hand_trees)
+    model = LatentPCFG(4, method="em", nodes_per_state=3, n_iter=1, n_smooth=0).fit(hand_trees)
     np.testing.assert_array_equal(model.n_states_, np.clip(nodes // 3, 1, 4))
     assert model.diagnostics_["n_states"] == model.n_states_.sum()
     assert model.diagnostics_["most_states"] == model.n_states_.max()
@@ -186,7 +186,7 @@ def test_bits_do_not_depend_on_threads_but_on_the_seed(hand_trees, ambiguous_tre
 
 def test_bits_of_real_trees_do_not_depend_on_threads(penn):
     trees, others = penn("train")[:150], [tree.leaves() for tree in penn("dev")[:8]]
-    models = [LatentPCFG(8, n_iter=3, n_smooth=2, n_jobs=n).fit(trees) for n in (1, 2)]
+    models = [LatentPCFG(8, method="em", n_iter=3, n_smooth=2, n_jobs=n).fit(trees) for n in (1, 2)]
     np.testing.assert_array_equal(*map(parameters_of, models))
     one, two = (list(model.parses(others, n_jobs=n)) for model, n in zip(models, (1, 2)))
     assert one == two
@@ -195,7 +195,7 @@ def test_bits_of_real_trees_do_not_depend_on_threads(penn):
 def test_the_engine_in_use_stays_in_use(hand_trees):
     with engine.use(engine.ThreadEngine(1)):
         before = engine.current()
-        LatentPCFG(2, n_iter=1, n_smooth=1, n_jobs=2).fit(hand_trees)
+        LatentPCFG(2, method="em", n_iter=1, n_smooth=1, n_jobs=2).fit(hand_trees)
         assert engine.current() is before
 
 
@@ -203,8 +203,8 @@ def test_the_engine_in_use_stays_in_use(hand_trees):
 
 
 def test_grammars_of_an_ensemble_are_different_ones(ambiguous_trees):
-    alone = LatentPCFG(2, **SMALL).fit(ambiguous_trees)
-    three = LatentPCFG(2, n_grammars=3, **SMALL).fit(ambiguous_trees)
+    alone = LatentPCFG(2, method="em", **SMALL).fit(ambiguous_trees)
+    three = LatentPCFG(2, method="em", n_grammars=3, **SMALL).fit(ambiguous_trees)
     tensors = [level.grammar.tensor for level in three._cascade.levels]
     assert len(three.history_) == len(tensors) == 3
     np.testing.assert_array_equal(tensors[0], alone._cascade.levels[0].grammar.tensor)
@@ -241,7 +241,7 @@ def test_validation_stops_what_goes_on_in_vain(ambiguous_trees):
     # Rules that were seen differently often: to learn them better is worse on the other trees.
     others = ["(S (VP (V watch) (NP (NP (N dogs)) (PP (P near) (NP (N bark))))))"]
     options = {"n_iter": 5, "n_smooth": 400, "nodes_per_state": 1, "smoothing": 0}
-    model = LatentPCFG(4, **options).fit(ambiguous_trees, validation=others)
+    model = LatentPCFG(4, method="em", **options).fit(ambiguous_trees, validation=others)
     (history,) = model.history_
     assert len(history["smoothed"]) < 400
     assert history["validation"][-1] <= max(history["validation"])
@@ -249,18 +249,18 @@ def test_validation_stops_what_goes_on_in_vain(ambiguous_trees):
 
 def test_validation_trees_may_have_unknown_rules(hand_trees):
     unknown = ["(S (XP (FW qua)))", "(S (NP (PRP she)) (. .))"]
-    model = LatentPCFG(2, n_iter=1, n_smooth=5).fit(
+    model = LatentPCFG(2, method="em", n_iter=1, n_smooth=5).fit(
         hand_trees, validation=[*unknown, hand_trees[0]]
     )
     expected = model.log_probability(hand_trees[0])
     assert model.history_[0]["validation"] == [pytest.approx(expected)]
-    model = LatentPCFG(2, n_iter=1, n_smooth=5).fit(hand_trees, validation=unknown)
+    model = LatentPCFG(2, method="em", n_iter=1, n_smooth=5).fit(hand_trees, validation=unknown)
     assert model.history_[0]["validation"] == [-np.inf]  # nothing to choose by
     assert model.parse(hand_trees[0].leaves()) == hand_trees[0]
 
 
 def test_bad_validation_trees(hand_trees):
-    model = LatentPCFG(2, n_iter=1, n_smooth=1)
+    model = LatentPCFG(2, method="em", n_iter=1, n_smooth=1)
     with pytest.raises(CorpusError, match="no trees"):
         model.fit(hand_trees, validation=[])
     with pytest.raises(CorpusError, match=r"tree 1: .* is never closed"):
@@ -273,9 +273,9 @@ def test_bad_validation_trees(hand_trees):
 
 
 def test_parameters_are_kept_copied_and_shown():
-    model = LatentPCFG(8, method="split-merge", random_state=3)
+    model = LatentPCFG(8, method="em", random_state=3)
     assert clone(model).get_params() == model.get_params()
-    assert repr(model) == "LatentPCFG(n_states=8, method='split-merge', random_state=3)"
+    assert repr(model) == "LatentPCFG(n_states=8, method='em', random_state=3)"
     assert model.set_params(n_grammars=4) is model
     with pytest.raises(ParameterError, match="LatentPCFG has no parameter 'states'"):
         model.set_params(states=2)
@@ -340,7 +340,11 @@ def test_states_parse_better_than_memory_and_memory_than_none(penn):
         return brackets(others, [parsed.tree for parsed in parses]).f1
 
     # 0.67, 0.76 and 0.82 were seen.
-    none, memory, states = f1(PCFG(horizontal=0)), f1(PCFG()), f1(LatentPCFG(4))
+    none, memory, states = (
+        f1(PCFG(horizontal=0, vertical=1)),
+        f1(PCFG()),
+        f1(LatentPCFG(4, method="em")),
+    )
     assert memory > none + 0.04
     assert states > memory + 0.02
     assert states > 0.79
@@ -348,7 +352,7 @@ def test_states_parse_better_than_memory_and_memory_than_none(penn):
 
 def test_other_english(gum):
     trees, others = gum("dev")[:400], gum("dev")[-20:]
-    model = LatentPCFG(3, n_iter=5, n_smooth=5).fit(trees)
+    model = LatentPCFG(3, method="em", n_iter=5, n_smooth=5).fit(trees)
     sentences = [tree.leaves() for tree in others]
     found = [parsed.tree for parsed in model.parses(sentences)]
     assert [tree.leaves() for tree in found] == sentences

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentext.grammars._fitting import Learner, state_tags
+from eigentext.grammars._fitting import Learner
 from eigentext.grammars.lexicon import Lexicon, word_class
 
 SENTENCES = [
@@ -228,6 +228,12 @@ def test_unseen_words_and_the_first():
     assert words([]).shape == (0, n)
 
 
+def test_brackets_go_by_their_names_in_treebanks():
+    learner = Learner(["(S (-LRB- -LRB-) (NN x) (-RRB- -RRB-))"], rare=0, beta=0.0, gamma=0.0)
+    words = learner.level(learner.pcfg).words
+    assert np.array_equal(words(["(", "x", ")"]), words(["-LRB-", "x", "-RRB-"]))
+
+
 def test_a_treebank_without_rare_words():
     """Every class is then as all words are."""
     found, tokens, _ = lexicon(["a b a", "b a b"], rare=1)
@@ -255,16 +261,6 @@ def test_from_saved_is_the_same(hand_trees):
     assert np.array_equal(words(sentence), again(sentence))
     assert after.numbers == before.numbers
     assert after.class_number("C+ing") == before.class_number("C+ing")
-
-
-def test_tags_of_states(hand_trees):
-    learner = Learner(hand_trees, rare=1, beta=1.0, gamma=3.0)
-    symbols = learner.treebank.symbols
-    n_states = np.arange(len(symbols)) % 3 + 1
-    tags = state_tags(symbols, n_states)
-    names = np.repeat([s.chain[-1] if s.preterminal else "" for s in symbols], n_states)
-    assert len(tags) == n_states.sum()
-    assert len(set(zip(tags, names))) == len(set(tags)) == len(set(names))
 
 
 def test_penn(penn):

@@ -17,12 +17,14 @@ from eigentext.grammars import FallbackWarning, ScoredTree, Span
 from eigentext.grammars._parser import threads
 
 KINDS = {
-    "plain": PCFG(horizontal=0, prune=0),
+    "plain": PCFG(horizontal=0, vertical=1, prune=0),
     "markovised": PCFG(vertical=2, prune=0, tau=0.2),
     "to the right": PCFG(binarize="right", horizontal=None, prune=0, tau=0.0),
-    "latent": LatentPCFG(3, nodes_per_state=1, prune=0, n_iter=6, n_smooth=3),
+    "latent": LatentPCFG(3, method="em", nodes_per_state=1, prune=0, n_iter=6, n_smooth=3),
     "split-merge": LatentPCFG(4, method="split-merge", n_iter=6, prune=0, horizontal=1),
-    "two": LatentPCFG(2, nodes_per_state=1, n_grammars=2, prune=0, n_iter=4, n_smooth=2),
+    "two": LatentPCFG(
+        2, method="em", nodes_per_state=1, n_grammars=2, prune=0, n_iter=4, n_smooth=2
+    ),
 }
 SENTENCES = [
     "bark",
@@ -43,7 +45,7 @@ def fitted(ambiguous_trees):
 @pytest.fixture(scope="module")
 def model(ambiguous_trees):
     """Words have the tags that they were seen with, no others."""
-    return PCFG(beta=0, gamma=0).fit(ambiguous_trees)
+    return PCFG(horizontal=1, vertical=1, beta=0, gamma=0).fit(ambiguous_trees)
 
 
 def everything(model, words, every_tree):
@@ -195,7 +197,7 @@ def test_decodings_differ_where_they_should():
         *["(S (X a) (B (B (X a) (X a)) (X a)))"] * 8,
         *["(S (X a) (B (X a) (B (X a) (X a))))"] * 8,
     ]
-    model = PCFG(prune=0, tau=0.0).fit(trees)
+    model = PCFG(horizontal=1, vertical=1, prune=0, tau=0.0).fit(trees)
     words = ["a"] * 4
     best = model.k_best(words, 9)
     assert model.set_params(decoding="viterbi").parse(words) == best[0].tree
@@ -205,7 +207,7 @@ def test_decodings_differ_where_they_should():
 
 
 def test_tau_leaves_improbable_brackets_out(ambiguous_trees):
-    model = PCFG(prune=0).fit(ambiguous_trees)
+    model = PCFG(horizontal=1, vertical=1, prune=0).fit(ambiguous_trees)
     trees = [model.set_params(tau=tau).parse(SENTENCES[-1]) for tau in (0.0, 0.45, 3.0)]
     sizes = [sum(spans(tree)[0].values()) for tree in trees]
     assert sizes == sorted(sizes, reverse=True)
@@ -276,7 +278,7 @@ def test_a_rule_that_was_never_seen_makes_pieces(model):
 def test_the_pieces_are_the_largest():
     # A sentence is X Y; nothing joins what is left.
     trees = ["(S (X (A a) (A a)) (Y (B b) (B b)))"] * 3
-    model = PCFG(beta=0, gamma=0).fit(trees)
+    model = PCFG(horizontal=1, vertical=1, beta=0, gamma=0).fit(trees)
     with pytest.warns(FallbackWarning):
         tree = model.parse("b b a a")
     assert str(tree) == "(S (Y (B b) (B b)) (X (A a) (A a)))"
@@ -288,7 +290,7 @@ def test_the_pieces_are_the_largest():
 
 def test_a_grammar_with_memory_falls_back_on_one_without(ambiguous_trees):
     model = PCFG(vertical=2, prune=0).fit(ambiguous_trees)
-    plain = PCFG(horizontal=0, prune=0).fit(ambiguous_trees)
+    plain = PCFG(horizontal=0, vertical=1, prune=0).fit(ambiguous_trees)
     (parsed,) = model.parses(["watch park"])
     assert parsed.fallback.startswith("no parse by the grammar, only by the plain PCFG")
     (expected,) = plain.parses(["watch park"])
@@ -310,7 +312,7 @@ def test_the_warning_counts_sentences(model):
 
 @pytest.mark.parametrize("prune", [0.3, 0.9])
 def test_pruning_too_much_is_mended(ambiguous_trees, prune):
-    model = PCFG(prune=prune).fit(ambiguous_trees)
+    model = PCFG(horizontal=1, vertical=1, prune=prune).fit(ambiguous_trees)
     for sentence in [*SENTENCES, "the near and the dogs near the", "near the and dogs bark"]:
         (parsed,) = model.parses([sentence])
         assert parsed.tree.leaves() == sentence.split()
@@ -348,7 +350,10 @@ def test_any_words_get_a_tree_over_them(fitted, words, kind, prune, decoding):
 
 def test_250_words(ambiguous_trees):
     words = ["watch", "dogs", "near", "the", "park"] * 50
-    for model in (PCFG(), LatentPCFG(2, nodes_per_state=1, n_iter=2, n_smooth=1)):
+    for model in (
+        PCFG(horizontal=1, vertical=1),
+        LatentPCFG(2, method="em", nodes_per_state=1, n_iter=2, n_smooth=1),
+    ):
         model.fit(ambiguous_trees)
         (parsed,) = model.parses([words])
         assert parsed.tree.leaves() == words
@@ -448,7 +453,7 @@ def test_trees_are_normalised_before_they_are_scored(model):
 def test_trees_of_nltk(ambiguous_trees, model):
     nltk = pytest.importorskip("nltk")
     trees = [nltk.Tree.fromstring(str(tree)) for tree in ambiguous_trees]
-    again = PCFG(beta=0, gamma=0).fit(trees)
+    again = PCFG(horizontal=1, vertical=1, beta=0, gamma=0).fit(trees)
     assert again.parse("watch dogs") == model.parse("watch dogs")
     assert again.log_probability(trees[0]) == model.log_probability(ambiguous_trees[0])
     assert model.parse("watch dogs").to_nltk().leaves() == ["watch", "dogs"]
@@ -469,7 +474,7 @@ def test_before_fitting(kind, tmp_path):
 
 
 def test_parameters_that_take_effect_when_parsing_are_checked_then(ambiguous_trees):
-    model = PCFG().fit(ambiguous_trees)
+    model = PCFG(horizontal=1, vertical=1).fit(ambiguous_trees)
     for name, value in {"decoding": "best", "tau": -1, "prune": 1.0}.items():
         usual = getattr(model, name)
         with pytest.raises(ParameterError, match=f"{name} must be"):

@@ -46,7 +46,7 @@ def test_parameters_are_kept_copied_and_shown():
     assert model.get_params()["horizontal"] is None
     assert clone(model).get_params() == model.get_params()
     assert repr(model) == "PCFG(horizontal=None, tau=0.25)"
-    assert model.set_params(vertical=2) is model
+    assert model.set_params(vertical=3) is model
     with pytest.raises(ParameterError, match="PCFG has no parameter 'n_states'"):
         model.set_params(n_states=2)
 
@@ -57,7 +57,7 @@ def test_what_it_says_of_itself(hand_trees):
     n_tokens = sum(len(tree.leaves()) for tree in hand_trees)
     assert model.provenance_["n_trees"] == 8
     assert model.provenance_["n_tokens"] == n_tokens
-    assert model.provenance_["options"]["horizontal"] == 1
+    assert model.provenance_["options"]["horizontal"] == model.horizontal
     about = model.diagnostics_
     assert about["n_labels"] == about["n_states"] == len(model.symbols_)
     assert about["most_states"] == 1

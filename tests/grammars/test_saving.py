@@ -14,9 +14,11 @@ from eigentext.storage.files import read_saved, write_saved
 
 MODELS = {
     "pcfg": PCFG(horizontal=None, vertical=2, tau=0.3),
-    "em": LatentPCFG(3, nodes_per_state=1, n_iter=3, n_smooth=2),
+    "em": LatentPCFG(3, method="em", nodes_per_state=1, n_iter=3, n_smooth=2),
     "split-merge": LatentPCFG(4, method="split-merge", n_iter=4, horizontal=1, rare=1),
-    "several": LatentPCFG(2, n_grammars=3, nodes_per_state=1, n_iter=2, n_smooth=1, beta=1),
+    "several": LatentPCFG(
+        2, method="em", n_grammars=3, nodes_per_state=1, n_iter=2, n_smooth=1, beta=1
+    ),
 }
 SENTENCES = [
     "she sees birds with a lens .",

@@ -266,9 +266,9 @@ def maximize(
 
     rules, sizes, offsets = grammar.rules, grammar.sizes, grammar.tensor_offsets
     first_states = grammar.state_offsets
+    labels = np.repeat(np.arange(len(grammar.n_states)), grammar.n_states)
     work = starts(sizes.prod(axis=1))
     if smoothing:
-        labels = np.repeat(np.arange(len(grammar.n_states)), grammar.n_states)
         share = counts.states / np.maximum(np.bincount(labels, counts.states), 1e-300)[labels]
         _in_blocks(
             lambda a, b: back_off_rules(

@@ -53,8 +53,8 @@ class LatentPCFG(Parser):
     ----------
     n_states : int
         The most states that a label may have.
-    method : "em" | "split-merge"
-        How they are learned: all at once from a random start, or by splitting and merging.
+    method : "split-merge" | "em"
+        How they are learned: by splitting and merging, or all at once from a random start.
     n_grammars : int
         How many to learn, from different random starts, and let vote.
     n_iter : int
@@ -106,7 +106,7 @@ class LatentPCFG(Parser):
         self,
         n_states: int = 16,
         *,
-        method: str = "em",
+        method: str = "split-merge",
         n_grammars: int = 1,
         n_iter: int = 20,
         n_smooth: int = 20,
@@ -176,7 +176,7 @@ class LatentPCFG(Parser):
         parameters = random_start(
             trees, learner.pcfg, self.n_states, self.nodes_per_state, _NOISE, rng
         )
-        watch = None if score is None else Watch(score, _EVERY)
+        watch = None if score is None else Watch(score, max(1, min(_EVERY, self.n_smooth)))
         parameters, history["em"] = em(trees, parameters, self.n_iter)
         parameters, history["smoothed"] = em(
             trees, parameters, self.n_smooth,

@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from eigentext.corpus.trees import without_brackets
+
 _ENDINGS = (  # the first that fits counts
     "ing", "ed", "ion", "ity", "est", "ly", "er", "al", "ous", "ive", "ble", "ment", "ness", "ist",
     "ic", "s", "y",
@@ -193,7 +195,11 @@ class WordStates:
     def _numbers(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The number of each word, -1 for an unseen one, and of its class."""
         lexicon = self.lexicon
-        words = [lexicon.numbers.get(token, -1) for token in tokens]
+        # A bracket is known by the name that it has in treebanks.
+        words = [
+            lexicon.numbers.get(token, lexicon.numbers.get(without_brackets(token), -1))
+            for token in tokens
+        ]
         if words and words[0] < 0:
             words[0] = lexicon.numbers.get(tokens[0].lower(), -1)
         kinds = [

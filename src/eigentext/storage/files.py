@@ -60,7 +60,7 @@ def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: 
         temporary.touch()
         mode = temporary.stat().st_mode  # the user's umask; save_file would let nobody else read it
         try:
-            save_file(flat, temporary, metadata={_KEY: json.dumps(document)})
+            save_file(flat, temporary, metadata={_KEY: json.dumps(document, default=_plain)})
         except SafetensorError as error:
             raise OSError(str(error)) from error
         temporary.chmod(mode)
@@ -122,6 +122,13 @@ def replacing(path: Path):
 
 class _OnlyTrying(Exception):  # noqa: N818 - no error: it undoes the attempt
     pass
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} has no place in a file")
 
 
 def _foreign(path: Path) -> ModelFileError:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from eigentext import load
 from eigentext.cli import main
 
 # As treebanks have them: roots without a label, function tags, traces, several lines.
@@ -58,6 +59,7 @@ def learned(tmp_path_factory, treebank):
         with pytest.raises(SystemExit) as exit:
             main(["grammar", "fit", str(treebank), "-o", str(path), *options, "--quiet"])
         assert exit.value.code in (0, None)
+        list(load(path).parses([["bread"]]))  # kernels are compiled here, not in some test
         return path
 
     return fit

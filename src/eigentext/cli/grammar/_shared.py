@@ -75,6 +75,15 @@ def read_treebank(paths: Iterable[Any], **options: Any) -> list[Any]:
     return trees
 
 
+def must_compile() -> bool:
+    """Whether Numba has yet to compile the charts for this machine."""
+    from eigentext.grammars import _chart_kernels as kernels
+
+    # None under NUMBA_DISABLE_JIT, where they are plain functions.
+    stats = next((x.stats for x in vars(kernels).values() if hasattr(x, "stats")), None)
+    return stats is not None and not any(Path(stats.cache_path).glob("_chart_kernels.*.nbi"))
+
+
 def speed(watch: Watch) -> dict[str, Any]:
     """How many sentences the last phase was through with, in how many seconds."""
     phase = watch.phases[-1]

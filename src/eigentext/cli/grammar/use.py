@@ -27,10 +27,12 @@ from eigentext.cli.grammar._shared import (
     SentencesArgument,
     TauOption,
     load_grammar,
+    must_compile,
     told_speed,
 )
 
 JsonLinesFlag = Annotated[bool, typer.Option("--json", help="One JSON object for each line.")]
+_COMPILING = "compiling the parser for this machine: only this once, up to a minute"
 
 
 def parse(
@@ -142,6 +144,8 @@ class _Run(NamedTuple):
             work(quiet=not bars, threads=threads) as watch,
         ):
             grammar = load_grammar(self.model, **self.options)
+            if not (quiet or bars) and must_compile():
+                messages.print(_COMPILING, style="dim")
             lines = read_lines(paths, self.errors)
             for place, found in in_step(partial(answers, grammar), lines, self.files):
                 shown = answer(found)
