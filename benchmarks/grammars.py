@@ -32,14 +32,14 @@ from eigentext.evaluate import brackets
 
 SETS = ("penn-sample", "gum")
 CONTESTANTS = {
-    "pcfg-h0-viterbi": {"horizontal": 0, "decoding": "viterbi"},
-    "pcfg-h0-mbr": {"horizontal": 0},
-    "pcfg-viterbi": {"decoding": "viterbi"},
-    "pcfg-mbr": {},
-    "pcfg-v2-mbr": {"vertical": 2},
+    "pcfg-h0-viterbi": {"horizontal": 0, "vertical": 1, "decoding": "viterbi"},
+    "pcfg-h0-mbr": {"horizontal": 0, "vertical": 1},
+    "pcfg-h1-viterbi": {"horizontal": 1, "vertical": 1, "decoding": "viterbi"},
+    "pcfg-h1-mbr": {"horizontal": 1, "vertical": 1},
+    "pcfg-h2-v2-mbr": {},
     **{f"em-{m}": {"n_states": m, "method": "em"} for m in (2, 4, 8, 16, 32)},
     **{f"split-merge-{m}": {"n_states": m, "method": "split-merge"} for m in (4, 8, 16, 32)},
-    "4-em-8": {"n_states": 8, "method": "em", "n_grammars": 4},
+    "4-em-16": {"n_states": 16, "method": "em", "n_grammars": 4},
     "4-split-merge-16": {"n_states": 16, "method": "split-merge", "n_grammars": 4},
 }
 COLUMNS = {
@@ -176,7 +176,7 @@ def nltk(name: str, split: str, limit: int | None) -> dict:
 
 
 def ours(name: str, split: str, limit: int | None) -> dict:
-    parser, examples = model("pcfg-viterbi"), gold(name, "train", limit)
+    parser, examples = model("pcfg-h1-viterbi"), gold(name, "train", limit)
     right = short(name, split, limit)
     engine.use(engine.ThreadEngine(1))
     warm_fit(parser, examples)
@@ -233,7 +233,7 @@ def compare_with_nltk(name: str, asked: argparse.Namespace) -> list[dict]:
         f"**{name}: NLTK**, {peer['sentences']} sentences, {peer['words']} words, Viterbi, h=1",
         "binary rules", "train CPU s", "F1", "failed", "sentences/s", "ratio",
     )  # fmt: skip
-    for title, row in zip(("NLTK's ViterbiParser", "pcfg-viterbi"), found.values()):
+    for title, row in zip(("NLTK's ViterbiParser", "pcfg-h1-viterbi"), found.values()):
         shown = (row[key] for key in ("rules", "train_cpu", "f1", "failed", "speed"))
         table.row(title, *shown, f"x {row['speed'] / peer['speed']:,.0f}")
     return [{"set": name, "split": asked.split, "contestant": k, **v} for k, v in found.items()]

@@ -43,7 +43,7 @@ FEW = {"n_iter": 5, "n_smooth": 5}
 
 def fitted(name: str, limit: int | None, **options: Any):
     """A grammar and what it took: [wall, CPU, MB], and the steps."""
-    model, examples = et.LatentPCFG(**options), trees(name, "train", limit)
+    model, examples = et.LatentPCFG(method="em", **options), trees(name, "train", limit)
     phases, steps = Phases(), Steps()
     warm_fit(model, examples)
     with engine.report_to(steps), phases("fit"):

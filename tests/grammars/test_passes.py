@@ -5,6 +5,7 @@ from math import comb, log
 
 import numpy as np
 import pytest
+from numba import config
 
 from eigentext.grammars._forest import Forest, kept, tree_forest
 from eigentext.grammars._grammar import Grammar
@@ -146,6 +147,7 @@ def catalan(n):
     return comb(2 * n, n) // (n + 1)
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="slow")
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.5), (1e-9, 1e-12), (1e9, 1e12)])
 def test_150_words_in_every_way(p, q, m):
@@ -184,13 +186,14 @@ def test_a_long_tree_is_a_forest_too(latent):
         assert inside_pass(forest, grammar, np.concatenate(words))[-1] == found.log_probability
 
 
-def test_negative_entries(whole_forest):
+@pytest.mark.parametrize("seed", range(4))
+def test_negative_entries(whole_forest, seed):
     """Of a spectral grammar: the same sums, signs and all."""
     forest = whole_forest(RULES, [[0], [2], [0, 2], [2]])
-    grammar = random_grammar(0, (2, 1, 2))
+    grammar = random_grammar(seed, (2, 1, 2))
     turned = Grammar(RULES, grammar.n_states, grammar.tensor.copy(), grammar.root.copy())
     # Other names for the same states: A of each label, and the inverse of it above.
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     change = [rng.normal(size=(m, m)) for m in grammar.n_states]
     back = [np.linalg.inv(A) for A in change]
     for r, (a, b, c) in enumerate(zip(*RULES[:3])):

@@ -188,12 +188,11 @@ class Cascade:
         """Those that the chart gave to the items of its own grammar's forest."""
         n_labels = len(self._plain_symbols)
         cells = np.repeat(np.arange(len(survivors.offsets) - 1), np.diff(survivors.offsets))
-        keys = cells * n_labels + survivors.labels
-        order = np.argsort(keys)
+        keys = cells * n_labels + survivors.labels  # they come in this order
         end = forest.end.astype(np.int64)
         cell = end * (end - 1) // 2 + end - 1 - forest.start
         wanted = cell * n_labels + forest.label
-        return survivors.marginals[order[np.searchsorted(keys, wanted, sorter=order)]]
+        return survivors.marginals[np.searchsorted(keys, wanted)]
 
 
 _NO_PARSE = "no parse by the grammar, only by the plain PCFG without its memory or states"

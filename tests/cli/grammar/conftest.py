@@ -67,12 +67,12 @@ def learned(tmp_path_factory, treebank):
 
 @pytest.fixture(scope="session")
 def pcfg(learned) -> Path:
-    return learned("pcfg", "--method", "pcfg")
+    return learned("pcfg", "--method", "pcfg", "--horizontal", "0", "--vertical", "1")
 
 
 @pytest.fixture(scope="session")
 def latent(learned) -> Path:
-    return learned("latent", *FEW_STEPS)
+    return learned("latent", "--method", "em", *FEW_STEPS)
 
 
 @pytest.fixture(scope="session")

@@ -242,10 +242,10 @@ def test_ctrl_c_leaves_nothing_behind(pcfg, tmp_path):
     environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
     parse = ("grammar", "parse", pcfg, "-o", tmp_path / "out" / "trees", "--threads", 1)
     with start(*parse, env=environment) as process:
-        process.stdin.write("the baker sells bread .\n" * 10)
+        process.stdin.write("the baker sells bread .\n" * 1000)
         process.stdin.flush()
-        while not list((tmp_path / "out").iterdir()):
-            time.sleep(0.05)
+        while not any(path.stat().st_size for path in (tmp_path / "out").iterdir()):
+            time.sleep(0.05)  # until the first trees are in the temporary file
         # A signal that comes just before it waits for more does not end that: people press again.
         for _ in range(10):
             process.send_signal(signal.SIGINT)

@@ -25,6 +25,10 @@ from eigentext.cli._console import (
 from eigentext.cli.grammar._shared import TreesArgument, read_treebank
 from eigentext.errors import ParameterError
 
+_COMMON = (
+    *("binarize", "horizontal", "vertical", "rare", "beta", "gamma"),
+    *("prune", "decoding", "tau"),
+)
 # What a grammar without hidden states has no use for, and what the estimator calls it.
 _LATENT = {
     "states": "n_states",
@@ -59,7 +63,7 @@ def fit(
     method: Annotated[
         Literal["pcfg", "em", "split-merge"],
         typer.Option(help="pcfg: no hidden states; em, split-merge: how these are learned."),
-    ] = "em",
+    ] = "split-merge",
     states: Annotated[
         int, typer.Option("--states", "-m", min=1, help="The most hidden states of a label.")
     ] = 16,
@@ -97,12 +101,17 @@ def fit(
             parser=parse_horizontal,
             metavar="NUMBER|all",
             help="How many siblings such a branch remembers.",
-            show_default="0; 1 for pcfg",
+            show_default="0; 2 for pcfg",
         ),
     ] = None,
     vertical: Annotated[
-        int, typer.Option(min=1, help="1: labels alone; 2: with their parents'; and so on.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1,
+            help="1: labels alone; 2: with their parents'; and so on.",
+            show_default="1; 2 for pcfg",
+        ),
+    ] = None,
     rare: Annotated[
         int, typer.Option(min=0, help="Words seen no more often share their class's statistics.")
     ] = 5,
@@ -138,10 +147,9 @@ def fit(
     options = dict(context.params)
     _check_options(context, method, validation)
     started = time.perf_counter()
-    common = ("binarize", "vertical", "rare", "beta", "gamma", "prune", "decoding", "tau")
-    given = {name: options[name] for name in common}
-    if horizontal is not None:
-        given["horizontal"] = None if horizontal == "all" else horizontal
+    given = {name: options[name] for name in _COMMON if options[name] is not None}
+    if horizontal == "all":
+        given["horizontal"] = None
     if method == "pcfg":
         model: Any = PCFG(**given)
     else:
