@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from eigentext.grammars._grammar import Grammar, starts, tensor_sizes, within
+from eigentext.grammars._grammar import Grammar, ranges, starts, tensor_sizes
 from eigentext.grammars.treebank import Rules, Treebank
 
 
 def test_one_after_another():
     sizes = np.array([2, 0, 3, 1])
     assert starts(sizes).tolist() == [0, 2, 2, 5, 6]
-    assert within(sizes).tolist() == [0, 1, 0, 1, 2, 0]
+    assert ranges(10 * np.arange(len(sizes)), sizes).tolist() == [0, 1, 20, 21, 22, 30]
     nothing = np.empty(0, np.int64)
     assert starts(nothing).tolist() == [0]
-    assert within(nothing).tolist() == []
+    assert ranges(nothing, nothing).tolist() == []
 
 
 def test_tensors_are_packed_with_the_parent_innermost():

@@ -15,7 +15,7 @@ import numpy as np
 
 from eigentext.grammars._chart import CoarseGrammar, FineGrammar, Survivors, prune, refine
 from eigentext.grammars._forest import Forest, kept
-from eigentext.grammars._grammar import Grammar, within
+from eigentext.grammars._grammar import Grammar
 from eigentext.grammars._passes import Posteriors, inside_outside, inside_pass
 from eigentext.grammars.lexicon import WordStates
 from eigentext.grammars.treebank import Symbol, coarse
@@ -42,8 +42,8 @@ class Level:
         leaves = np.flatnonzero(np.diff(forest.groups) == 0)
         labels = forest.label[leaves]
         sizes = self.grammar.n_states[labels]
-        states = np.repeat(self.grammar.state_offsets[labels], sizes) + within(sizes)
-        return self.words.at(tokens, np.repeat(forest.start[leaves], sizes), states)
+        position = np.repeat(forest.start[leaves], sizes)
+        return self.words.at(tokens, position, self.grammar.states_of(labels))
 
 
 class Reading(NamedTuple):

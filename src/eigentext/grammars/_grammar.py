@@ -37,6 +37,10 @@ class Grammar:
         """The first state of each rule's parent."""
         return self.state_offsets[self.rules.parent]
 
+    def states_of(self, labels: np.ndarray) -> np.ndarray:
+        """The states of each of these labels, one after another."""
+        return ranges(self.state_offsets[labels], self.n_states[labels])
+
     def tensor_of(self, rule: int) -> np.ndarray:
         """The tensor of a rule, a view of shape (m_left, m_right, m_parent)."""
         packed = self.tensor[self.tensor_offsets[rule] : self.tensor_offsets[rule + 1]]
@@ -67,6 +71,12 @@ def starts(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
-def within(sizes: np.ndarray) -> np.ndarray:
-    """0 … n - 1 for each n of `sizes`, one after another."""
-    return np.arange(sizes.sum()) - np.repeat(starts(sizes)[:-1], sizes)
+def ranges(first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """So many numbers from each `first` on, one range after another.
+
+    Examples
+    --------
+    >>> ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    return np.repeat(first - starts(sizes)[:-1], sizes) + np.arange(sizes.sum())

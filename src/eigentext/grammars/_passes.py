@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigentext.grammars._forest import Forest
-from eigentext.grammars._grammar import Grammar, starts, within
+from eigentext.grammars._grammar import Grammar, ranges, starts
 
 
 class Posteriors(NamedTuple):
@@ -53,7 +53,7 @@ def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
     inside, scale = np.zeros(place[-1]), np.full(len(n_states), -np.inf)
     leaves = np.flatnonzero(np.diff(forest.groups) == 0)
     sizes = n_states[leaves]
-    where = np.repeat(place[leaves], sizes) + within(sizes)
+    where = ranges(place[leaves], sizes)
     totals = np.add.reduceat(np.abs(words), starts(sizes)[:-1])
     seen = totals > 0
     inside[where] = words / np.repeat(np.where(seen, totals, 1.0), sizes)
@@ -66,8 +66,8 @@ def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
 
     labels = forest.label[forest.roots]
     sizes = grammar.n_states[labels]
-    at = np.repeat(place[forest.roots], sizes) + within(sizes)
-    pi = grammar.root[np.repeat(grammar.state_offsets[labels], sizes) + within(sizes)]
+    at = ranges(place[forest.roots], sizes)
+    pi = grammar.root[grammar.states_of(labels)]
     top = scale[forest.roots].max(initial=-np.inf)
     if top == -np.inf:
         return None

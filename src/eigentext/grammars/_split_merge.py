@@ -16,7 +16,7 @@ end with as many states as they can use: a comma keeps one, a noun phrase dozens
 
 import numpy as np
 
-from eigentext.grammars._grammar import Grammar, within
+from eigentext.grammars._grammar import Grammar
 from eigentext.grammars._training import Expectations, Parameters, TrainingTrees, maximize
 
 
@@ -118,7 +118,7 @@ def counted(
         ]
         or [np.empty(0)]
     )
-    parents = np.repeat(grammar.parent_states, m) + within(m)
+    parents = grammar.states_of(grammar.rules.parent)
     n_states = int(grammar.state_offsets[-1])
     states = np.bincount(parents, sums, n_states) + np.bincount(
         trees.lexical_states(grammar), lexical, n_states

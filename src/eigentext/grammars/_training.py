@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
-from eigentext.grammars._grammar import Grammar, starts, within
+from eigentext.grammars._grammar import Grammar, ranges, starts
 from eigentext.grammars.treebank import Treebank
 
 LEAST = 1e-30  # a smaller probability is taken for zero
@@ -115,8 +115,8 @@ class TrainingTrees:
             self._outside(parameters)
         grammar, leaf = parameters.grammar, self.leaf_of_token
         sizes = grammar.n_states[self.label[leaf]]
-        at = np.repeat(self.place[leaf], sizes) + within(sizes)
-        states = np.repeat(grammar.state_offsets[self.label[leaf]], sizes) + within(sizes)
+        at = ranges(self.place[leaf], sizes)
+        states = grammar.states_of(self.label[leaf])
         return self.inside[at] * self.outside[at], states, sizes
 
     # -- the passes ------------------------------------------------------------------------------
@@ -147,9 +147,7 @@ class TrainingTrees:
         posterior = self.inside[:leaves] * self.outside[:leaves]
         lexical = np.bincount(self._lexical_place, posterior, len(parameters.lexical))
         at_root = self.inside[self._root_place] * self.outside[self._root_place]
-        parents = np.repeat(grammar.parent_states, grammar.sizes[:, 2]) + within(
-            grammar.sizes[:, 2]
-        )
+        parents = grammar.states_of(grammar.rules.parent)
         states = np.bincount(parents, sums, n_states) + np.bincount(
             self.lexical_states(grammar), lexical, n_states
         )
@@ -159,8 +157,7 @@ class TrainingTrees:
 
     def lexical_states(self, grammar: Grammar) -> np.ndarray:
         """The state of each entry of `Parameters.lexical`."""
-        sizes = grammar.n_states[self.pair_label]
-        return np.repeat(grammar.state_offsets[self.pair_label], sizes) + within(sizes)
+        return grammar.states_of(self.pair_label)
 
     def _lay_out(self, parameters: Parameters) -> None:
         """Where the vector of each node is, and what goes into those of leaves and roots."""
@@ -169,11 +166,11 @@ class TrainingTrees:
         self.place = starts(n_states[self.label])
         sizes = n_states[self.pair_label[self.pair]]
         pair_offsets = starts(n_states[self.pair_label])
-        self._lexical_place = np.repeat(pair_offsets[self.pair], sizes) + within(sizes)
+        self._lexical_place = ranges(pair_offsets[self.pair], sizes)
         labels = self.label[self.roots]
         sizes = n_states[labels]
-        self._root_place = np.repeat(self.place[self.roots], sizes) + within(sizes)
-        self._root_state = np.repeat(grammar.state_offsets[labels], sizes) + within(sizes)
+        self._root_place = ranges(self.place[self.roots], sizes)
+        self._root_state = grammar.states_of(labels)
         self._root_sizes = sizes
 
     def _inside(self, parameters: Parameters) -> float:
