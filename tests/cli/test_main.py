@@ -87,7 +87,7 @@ def test_a_bug_says_so_with_a_traceback(fails_with):
     ("error", "line"),
     [
         (OSError(28, "No space left on device", "/tmp/x"), "No space left on device: '/tmp/x'"),
-        (MemoryError(), "out of memory; raise --min-count"),
+        (MemoryError(), "out of memory; lower --threads"),
     ],
 )
 def test_the_machine_gives_up(fails_with, error, line):

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Literal, NoReturn, TextIO
@@ -32,6 +33,8 @@ from rich.text import Text
 from eigentext import engine
 from eigentext.engine import Phase
 from eigentext.errors import EigentextError, ParameterError
+
+_KERNEL = "eigentext.moments._kernels.count_pairs"  # most commands need it
 
 
 class Printer(Console):
@@ -120,8 +123,18 @@ def print_rows(rows: Iterable[Iterable[str]]) -> None:
 
 
 @contextmanager
-def work(*, quiet: bool, threads: int | None = None) -> Iterator["Watch"]:
-    """Run the work inside on `threads`, show its phases unless `quiet`, and time them."""
+def work(
+    *,
+    quiet: bool,
+    threads: int | None = None,
+    kernel: str = _KERNEL,
+    tell: bool | None = None,
+) -> Iterator["Watch"]:
+    """Run the work inside on `threads`, show its phases unless `quiet`, and time them.
+
+    People are told, if they are to be told anything (`tell`, else unless `quiet`), why a first run
+    is slow: when `kernel`, one that it needs, is not compiled yet.
+    """
     watch = Watch(show=not quiet)
     with (
         tempfile.TemporaryDirectory(prefix="eigentext-") as scratch,
@@ -130,8 +143,8 @@ def work(*, quiet: bool, threads: int | None = None) -> Iterator["Watch"]:
         engine.report_to(watch),
         watch.bars,
     ):
-        note = _prepare_kernels(scratch)
-        if note and not quiet:
+        note = _prepare_kernels(scratch, kernel)
+        if note and (not quiet if tell is None else tell):
             messages.print(note, style="dim")
         yield watch
 
@@ -230,25 +243,31 @@ def can_print(text: str, stream: TextIO | None = None) -> bool:
     return True
 
 
-def _prepare_kernels(scratch: str) -> str:
+def _prepare_kernels(scratch: str, kernel: str) -> str:
     """Load the kernels; return why the first run is slow, where they have yet to be compiled.
 
     Numba keeps what it compiled beside the source or in the user's cache folder, and refuses to
     work where it may write to neither (a container, a service): there it gets the `scratch` folder.
     """
-    note = "compiling kernels for this machine: only this once, a few seconds"
+    note = "compiling kernels for this machine: only this once, up to a minute"
     try:
-        from eigentext.moments._kernels import count_pairs
+        missing = must_compile(kernel)
     except RuntimeError:
         from numba.core import config
 
         config.CACHE_DIR = scratch
-        from eigentext.moments._kernels import count_pairs
-
+        missing = must_compile(kernel)
         note = "compiling kernels for this run: set NUMBA_CACHE_DIR to a folder that keeps them"
-    stats = getattr(count_pairs, "stats", None)  # a plain function under NUMBA_DISABLE_JIT
-    kept = stats is None or any(Path(stats.cache_path).glob("_kernels.count_pairs-*.nbi"))
-    return "" if kept else note
+    return note if missing else ""
+
+
+def must_compile(kernel: str) -> bool:
+    """Whether Numba has yet to compile a kernel, given as module.function, for this machine."""
+    module, _, name = kernel.rpartition(".")
+    stats = getattr(getattr(import_module(module), name), "stats", None)
+    if stats is None:  # a plain function under NUMBA_DISABLE_JIT
+        return False
+    return not any(Path(stats.cache_path).glob(f"{module.rpartition('.')[2]}.{name}-*.nbi"))
 
 
 def peak_memory() -> int:

@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             sys.exit(2)
         _fail(f"{message.rstrip('.')}; see {error.ctx.command_path} --help", 2)
     except MemoryError:
-        _fail("out of memory; raise --min-count, or lower --dim, --threads or --memory", 1)
+        _fail("out of memory; lower --threads, --memory or the model's --dim or --states", 1)
     except OSError as error:
         _fail(f"the system refused: {error}", 1)
     except Exception as error:

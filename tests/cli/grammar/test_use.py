@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -215,7 +216,11 @@ def test_each_line_is_answered_before_the_next(pcfg):
 
 
 def test_people_learn_why_the_first_parse_is_slow(pcfg, sentences, cli, tmp_path):
-    code = "from eigentext.cli.grammar._shared import must_compile; print(must_compile())"
+    code = (
+        "from eigentext.cli._console import must_compile\n"
+        "from eigentext.cli.grammar._shared import KERNEL\n"
+        "print(must_compile(KERNEL))"
+    )
     for environment, expected in (({}, "True\n"), ({"NUMBA_DISABLE_JIT": "1"}, "False\n")):
         environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)} | environment
         told = subprocess.run(
@@ -266,20 +271,27 @@ def test_bars_do_not_mix_with_trees(pcfg, sentences, tmp_path):
     many.write_text(sentences.read_text() * 20)
     ours, theirs = pty.openpty()
     environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
-    with start("grammar", "parse", pcfg, many, stderr=theirs, env=environment) as process:
-        os.close(theirs)
-        out, _ = process.communicate()
-        shown = b""
+    shown = []
+
+    def read_terminal():
+        """While it works: a terminal that nobody reads is soon full, and then it waits."""
         with open(ours, "rb", buffering=0) as terminal:  # noqa: PTH123 - a descriptor
             try:
                 while piece := terminal.read(65536):
-                    shown += piece
+                    shown.append(piece)
             except OSError:  # Linux says so when the other side is closed
                 pass
+
+    with start("grammar", "parse", pcfg, many, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        reader = threading.Thread(target=read_terminal)
+        reader.start()
+        out, _ = process.communicate()
+        reader.join()
     assert process.returncode == 0
     trees = [et.Tree.parse(line) for line in out.splitlines() if line]
     assert [tree.leaves() for tree in trees] == words_of(many)
-    lines = CODES.sub("", shown.decode()).replace("\r", "\n").splitlines()
+    lines = CODES.sub("", b"".join(shown).decode()).replace("\r", "\n").splitlines()
     assert any(re.search(r"parse .* \d+\.\d sentences/s", line) for line in lines)
     assert any(line.startswith("80 sentences in ") for line in lines)
 

@@ -9,6 +9,7 @@ import typer
 from eigentext.cli._console import Watch
 from eigentext.errors import CorpusError, EigentextError
 
+KERNEL = "eigentext.grammars._chart_kernels.inside"  # parsing needs it
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `grammar fit`.")]
 SentencesArgument = Annotated[
     list[str] | None,
@@ -73,15 +74,6 @@ def read_treebank(paths: Iterable[Any], **options: Any) -> list[Any]:
                 except CorpusError as error:
                     raise CorpusError(f"{path}, tree {number}: {error}") from None
     return trees
-
-
-def must_compile() -> bool:
-    """Whether Numba has yet to compile the charts for this machine."""
-    from eigentext.grammars import _chart_kernels as kernels
-
-    # None under NUMBA_DISABLE_JIT, where they are plain functions.
-    stats = next((x.stats for x in vars(kernels).values() if hasattr(x, "stats")), None)
-    return stats is not None and not any(Path(stats.cache_path).glob("_chart_kernels.*.nbi"))
 
 
 def speed(watch: Watch) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from eigentext.cli._console import (
 )
 from eigentext.cli.grammar._lines import decoded, raw_lines
 from eigentext.cli.grammar._shared import (
+    KERNEL,
     DecodingOption,
     ModelArgument,
     PruneOption,
@@ -55,7 +56,7 @@ def evaluate(
     """
     from eigentext.evaluate import brackets
 
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+    with inputs(files) as paths, work(quiet=quiet or json, threads=threads, kernel=KERNEL) as watch:
         grammar = load_grammar(model, decoding=decoding, prune=prune, tau=tau)
         trees = dict(enumerate(read_treebank(paths), 1))
         sentences = {n: tree.leaves() for n, tree in trees.items()}

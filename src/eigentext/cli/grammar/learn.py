@@ -25,6 +25,7 @@ from eigentext.cli._console import (
 from eigentext.cli.grammar._shared import TreesArgument, read_treebank
 from eigentext.errors import ParameterError
 
+_KERNEL = "eigentext.grammars._training_kernels.inside_runs"
 _COMMON = (
     *("binarize", "horizontal", "vertical", "rare", "beta", "gamma"),
     *("prune", "decoding", "tau"),
@@ -158,7 +159,7 @@ def fit(
     held_out = validation or []
     with (
         inputs([*files, *held_out]) as paths,
-        work(quiet=quiet or json, threads=threads) as watch,
+        work(quiet=quiet or json, threads=threads, kernel=_KERNEL) as watch,
     ):
         check_no_input(output, expand_paths(paths))
         trees = read_treebank(paths[: len(files)])

@@ -20,6 +20,7 @@ from eigentext.cli._console import (
 )
 from eigentext.cli.grammar._lines import in_step, input_paths, line_writer, read_lines
 from eigentext.cli.grammar._shared import (
+    KERNEL,
     DecodingOption,
     LinesOption,
     ModelArgument,
@@ -27,12 +28,10 @@ from eigentext.cli.grammar._shared import (
     SentencesArgument,
     TauOption,
     load_grammar,
-    must_compile,
     told_speed,
 )
 
 JsonLinesFlag = Annotated[bool, typer.Option("--json", help="One JSON object for each line.")]
-_COMPILING = "compiling the parser for this machine: only this once, up to a minute"
 
 
 def parse(
@@ -141,11 +140,9 @@ class _Run(NamedTuple):
         fallbacks: list[str] = []
         with (
             line_writer(self.output) as write,
-            work(quiet=not bars, threads=threads) as watch,
+            work(quiet=not bars, threads=threads, kernel=KERNEL, tell=not quiet) as watch,
         ):
             grammar = load_grammar(self.model, **self.options)
-            if not (quiet or bars) and must_compile():
-                messages.print(_COMPILING, style="dim")
             lines = read_lines(paths, self.errors)
             for place, found in in_step(partial(answers, grammar), lines, self.files):
                 shown = answer(found)
