@@ -18,7 +18,7 @@ from eigentext.grammars.treebank import Symbol, Treebank, restore
 from eigentext.storage.models import Saved
 
 DECODINGS = ("mbr", "max-rule", "viterbi")
-_MIDDLE_THRESHOLD = 1e-3  # the middle grammar judges better than the coarse one
+_MIDDLE_THRESHOLD = 3e-3  # the middle grammar judges better than the coarse one
 _TINY = np.finfo(float).tiny
 
 
