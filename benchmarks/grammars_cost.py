@@ -107,6 +107,7 @@ def length(limit: int | None, repeats: int) -> list[dict]:
 def part(limit: int) -> dict:
     engine.use(engine.ThreadEngine(1))
     model, (_, cpu, memory), steps = fitted("gum", limit, n_states=8)
+    words = [tree.leaves() for tree in gold("gum", "test", 200)]
     return {
         "tokens": model.provenance_["n_tokens"],
         "rules": model.diagnostics_["n_rules"],
@@ -115,6 +116,7 @@ def part(limit: int) -> dict:
         "smoothed step": steps.seconds("smoothed em"),
         "fit": cpu,
         "MB": memory,
+        "parse": Passes(model).parse(model, words)["all"],
     }
 
 
@@ -170,19 +172,19 @@ def show_length(asked: argparse.Namespace) -> None:
 
 def show_trees(asked: argparse.Namespace) -> None:
     table = Table(
-        "**Trees**: the first ones of GUM, 8 states, 20 steps and 20 smoothed ones; CPU s",
+        "**Trees**: the first ones of GUM, 8 states, 20 steps and 20 smoothed ones; CPU s, CPU ms a sentence",
         "trees", "tokens", "rules", "parameters", "a step", "factor", "a smoothed step", "fit",
-        "factor", "peak MB",
+        "factor", "peak MB", "parse", "factor",
     )  # fmt: skip
     total = asked.trees or len(trees("gum", "train"))
-    step, fit = factors(), factors()
+    step, fit, parse = factors(), factors(), factors()
     for parts in PARTS:
         row = in_a_process("part", limit=total // parts)
         sizes = (row[name] for name in ("tokens", "rules", "parameters"))
         table.row(
             "all" if parts == 1 else f"1/{parts}", total // parts, *sizes,
             row["step"], step(row["step"]), row["smoothed step"],
-            row["fit"], fit(row["fit"]), row["MB"],
+            row["fit"], fit(row["fit"]), row["MB"], row["parse"], parse(row["parse"]),
         )  # fmt: skip
 
 
