@@ -172,7 +172,7 @@ def show_length(asked: argparse.Namespace) -> None:
 
 def show_trees(asked: argparse.Namespace) -> None:
     table = Table(
-        "**Trees**: the first ones of GUM, 8 states, 20 steps and 20 smoothed ones; CPU s, CPU ms a sentence",
+        "**Trees**: the first ones of GUM, 8 states, 20 + 20 steps; CPU s, CPU ms a sentence",
         "trees", "tokens", "rules", "parameters", "a step", "factor", "a smoothed step", "fit",
         "factor", "peak MB", "parse", "factor",
     )  # fmt: skip
