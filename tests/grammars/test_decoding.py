@@ -17,9 +17,9 @@ from eigentext.grammars.decoding import (
     count_derivations,
     enumerate_derivations,
     k_best,
-    max_rule_product,
+    max_rule_scores,
     minimum_bayes_risk,
-    viterbi,
+    viterbi_scores,
 )
 from eigentext.grammars.treebank import Symbol, restore
 
@@ -37,6 +37,14 @@ SYMBOLS = [
 ]
 N_INNER = 7
 RULES = np.array([(b, c, a) for b in range(10) for c in range(10) for a in range(N_INNER)])
+
+
+def viterbi(forest, *logs):
+    return best(forest, *viterbi_scores(forest, *logs))
+
+
+def max_rule_product(forest, *posteriors):
+    return best(forest, *max_rule_scores(forest, *posteriors))
 
 
 def packed(cells, roots) -> Forest:

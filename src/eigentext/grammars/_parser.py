@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from eigentext.grammars._forest import tree_forest
 from eigentext.grammars.treebank import Symbol, Treebank, restore
 from eigentext.storage.models import Saved
 
+if TYPE_CHECKING:
+    from eigentext.grammars.decoding import Scores
+
 DECODINGS = ("mbr", "max-rule", "viterbi")
 _MIDDLE_THRESHOLD = 3e-3  # the middle grammar judges better than the coarse one
-_TINY = np.finfo(float).tiny
 
 
 class Parse(NamedTuple):
@@ -243,22 +245,22 @@ class Parser(Estimator, Saved):
             found = best(forest, *self._rule_scores(reading, words, self.decoding))
         return _restored(reading, found, words)
 
-    def _rule_scores(self, reading: Reading, words: list[str], decoding: str):
-        """Scores of items, edges and roots: logs of probabilities, or of posteriors.
+    def _rule_scores(self, reading: Reading, words: list[str], decoding: str) -> "Scores":
+        """Logs of the probabilities of rules; with hidden states, or for "max-rule", posteriors'.
 
-        With hidden states the most probable tree is intractable, and posteriors stand in.
+        The most probable tree without its states is intractable.
         """
-        forest, levels = reading.forest, self._cascade.levels
-        leaves = np.diff(forest.groups) == 0
-        items = np.zeros(len(forest.label))
-        grammar = levels[0].grammar
-        with np.errstate(divide="ignore"):
-            if decoding == "viterbi" and len(levels) == 1 and grammar.n_states.max() == 1:
-                items[leaves] = np.log(levels[0].leaf_scores(forest, words))
-                rules = np.repeat(np.log(grammar.tensor[forest.rule]), np.diff(forest.edges))
-                return items, rules, np.log(grammar.root[forest.label[forest.roots]])
-            items[leaves] = np.log(np.maximum(np.abs(reading.items[leaves]), _TINY))
-            return items, np.log(np.maximum(np.abs(reading.edges), _TINY)), None
+        from eigentext.grammars.decoding import max_rule_scores, viterbi_scores
+
+        forest, level = reading.forest, self._cascade.levels[0]
+        grammar = level.grammar
+        if decoding == "viterbi" and len(self._cascade.levels) == 1 and grammar.n_states.max() == 1:
+            with np.errstate(divide="ignore"):
+                lexical = np.zeros(len(forest.label))
+                lexical[np.diff(forest.groups) == 0] = np.log(level.leaf_scores(forest, words))
+                roots = np.log(grammar.root[forest.label[forest.roots]])
+                return viterbi_scores(forest, np.log(grammar.tensor), lexical, roots)
+        return max_rule_scores(forest, np.abs(reading.edges), np.abs(reading.items))
 
     def _fallback(self, reading: Reading, words: list[str]) -> Tree:
         """The best tree by the coarse grammar; or of each piece that it has, below a usual root."""

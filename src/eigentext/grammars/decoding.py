@@ -7,11 +7,11 @@ the best tree below each item follows from those of its children,
 
 and latent states, already summed out, have no part in it. Which scores, is the question:
 
-* :func:`viterbi`: log-probabilities of rules, the most probable tree of a PCFG;
+* :func:`viterbi_scores`: log-probabilities of rules, the most probable tree of a PCFG;
 * :func:`minimum_bayes_risk`: the marginals :math:`\mu(a, i, j)`, whose sum over a tree is the
   number of its labelled spans expected to be right (Goodman, "Parsing algorithms and metrics",
   ACL 1996);
-* :func:`max_rule_product`: logs of the posteriors :math:`r(a \to b\,c, i, k, j)`, the tree most
+* :func:`max_rule_scores`: logs of the posteriors :math:`r(a \to b\,c, i, k, j)`, the tree most
   probable if rules were drawn one by one (Petrov and Klein, "Improved inference for
   unlexicalized parsing", NAACL 2007);
 * :func:`best` and :func:`k_best` take any; the latter is exact and lazy (Huang and Chiang,
@@ -55,6 +55,14 @@ class Derivation(NamedTuple):
     edge: np.ndarray
     left: np.ndarray
     right: np.ndarray
+
+
+class Scores(NamedTuple):
+    """Of every item, edge and root of a forest, to be added up."""
+
+    items: np.ndarray
+    edges: np.ndarray
+    roots: np.ndarray | None
 
 
 class Brackets(NamedTuple):
@@ -181,13 +189,13 @@ def k_best(
     return answers
 
 
-def viterbi(
+def viterbi_scores(
     forest: Forest,
     rule_log_probability: np.ndarray,
     lexical_log_probability: np.ndarray,
     root_log_probability: np.ndarray | None = None,
-) -> Derivation | None:
-    """The most probable derivation of a PCFG.
+) -> Scores:
+    """What :func:`best` and :func:`k_best` need to find the most probable derivations of a PCFG.
 
     Parameters
     ----------
@@ -202,16 +210,16 @@ def viterbi(
     """
     edge_scores = np.repeat(rule_log_probability[forest.rule], np.diff(forest.edges))
     item_scores = _at_words(forest, lexical_log_probability)
-    return best(forest, item_scores, edge_scores, root_log_probability)
+    return Scores(item_scores, edge_scores, root_log_probability)
 
 
-def max_rule_product(
+def max_rule_scores(
     forest: Forest,
     edge_posteriors: np.ndarray,
     lexical_posteriors: np.ndarray,
     root_posteriors: np.ndarray | None = None,
-) -> Derivation | None:
-    """The derivation with the largest product of posteriors of its rules, given the sentence.
+) -> Scores:
+    """What finds derivations with the largest product of posteriors of rules, given the sentence.
 
     Parameters
     ----------
@@ -227,8 +235,7 @@ def max_rule_product(
     Posteriors that rounding left at zero or below count as the least number: a tree with few such
     rules is better than one with many, and better than none.
     """
-    return best(
-        forest,
+    return Scores(
         _at_words(forest, _logs(lexical_posteriors)),
         _logs(edge_posteriors),
         None if root_posteriors is None else _logs(root_posteriors),
