@@ -110,7 +110,10 @@ class Tree:
 
     def to_nltk(self) -> Any:
         """The same as an ``nltk.Tree``, if NLTK is installed."""
-        from nltk import Tree as NltkTree
+        try:
+            from nltk import Tree as NltkTree
+        except ImportError as error:
+            raise EigentextError("to_nltk needs NLTK; run pip install nltk") from error
 
         return _build(self, lambda node, children: NltkTree(node.label, children))
 
