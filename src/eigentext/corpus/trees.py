@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from eigentext.corpus.readers import compression, expand_paths, named_errors, open_bytes
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.errors import CorpusError, EigentextError, ParameterError
 from eigentext.storage.files import replacing
 
 Source = str | os.PathLike[str]
