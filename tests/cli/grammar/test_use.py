@@ -255,7 +255,7 @@ def test_ctrl_c_leaves_nothing_behind(pcfg, tmp_path):
         for _ in range(10):
             process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(5)
+                process.wait(20)
                 break
         out, err = process.communicate()
     assert process.returncode == 130
