@@ -30,8 +30,8 @@ def split(
     """Give each label `n_states`, a multiple of those it has; like states differ by `noise`.
 
     A state's probability is shared evenly among the states that come of it, so the likelihood is
-    that of before, but for the noise: each rule's and word's is multiplied by 1 + noise * u, with u even
-    on (-1, 1), without which EM would find no difference between them to increase.
+    that of before, but for the noise: those of rules and words are multiplied by 1 + noise * u,
+    with u even on (-1, 1), without which EM would find no difference between them to increase.
     """
     old = parameters.grammar
     times = n_states // old.n_states
