@@ -147,3 +147,16 @@ def test_thin_qr_gives_a_basis_whatever_the_condition():
         Q, R = thin_qr(Y.copy())
         assert np.allclose(Q.T @ Q, np.eye(20), atol=1e-5)
         assert np.allclose(Q @ R, Y, atol=1e-5)
+
+
+def test_a_matrix_on_which_lapack_gives_up(monkeypatch):
+    """It happens, with finite numbers; no small example is known, so the failure is made."""
+
+    def give_up(*_, **__):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    A = np.random.default_rng(0).normal(size=(7, 5))
+    expected = svd(A, 3)
+    monkeypatch.setattr(np.linalg, "svd", give_up)
+    for found, known in zip(svd(A, 3), expected):
+        assert np.allclose(found, known, atol=1e-12)

@@ -210,6 +210,32 @@ def test_gamma_moves_nouns_to_joint_labels():
     assert found[3.0]["NN"] < found[0.0]["NN"]
 
 
+def test_posteriors_may_be_any_vectors_when_totals_are_given():
+    """As Z(o) are: c~ is linear in them, whatever their signs and sums."""
+    found, tokens, _ = lexicon(rare=1)
+    rng = np.random.default_rng(0)
+    tags = np.array([0, 0, 0, 1, 1, 2])
+    blocks = [(0, 1, 2), (3, 4), (5,)]  # a label's states, each of one tag
+    chosen = [blocks[found.numbers[w] % 3] for w in tokens]
+    sizes, states = np.array([len(b) for b in chosen]), np.concatenate(chosen)
+    totals = rng.gamma(5.0, size=6)
+    one, two = rng.normal(size=(2, len(states)))
+    sentence = ["The", "walks", "Zoe", "barking", *found.words]
+    answers = [
+        found.learn(z, states, sizes, tags, beta=0.7, gamma=2.0, totals=totals)
+        for z in (one, two, 3 * one - two)
+    ]
+    rows = [words(sentence) for words in answers]
+    assert rows[0].min() < 0
+    np.testing.assert_allclose(rows[2], 3 * rows[0] - rows[1], atol=1e-12)
+    assert answers[0].totals is totals
+    # Unsmoothed, a word has what its tokens have.
+    words = found.learn(one, states, sizes, tags, beta=0.0, gamma=0.0, totals=totals)
+    raw = np.zeros((len(found.words), 6))
+    np.add.at(raw, (np.repeat([found.numbers[w] for w in tokens], sizes), states), one)
+    np.testing.assert_allclose(words(["x", *found.words])[1:], raw / totals)
+
+
 def test_unseen_words_and_the_first():
     found, tokens, _ = lexicon(rare=1)
     n = len(set(tokens))
@@ -254,10 +280,7 @@ def test_from_saved_is_the_same(hand_trees):
         before.words, before.counts, before.class_of, before.classes, before.rare
     )
     sentence = ["Gardener", "the", "fern", "fishing", "Zurich", "3.5", "birds"]
-    again = type(words)(
-        after, words.counts, words.classes, words.unseen, words.tags, words.in_tag, words.beta,
-        words.gamma,
-    )  # fmt: skip
+    again = type(words)(after, words.counts, words.classes, words.unseen, words.beta, words.totals)
     assert np.array_equal(words(sentence), again(sentence))
     assert after.numbers == before.numbers
     assert after.class_number("C+ing") == before.class_number("C+ing")

@@ -213,7 +213,10 @@ def test_negative_entries(whole_forest, seed):
     assert np.allclose(two.items, one.items, atol=1e-9)
     assert np.allclose(two.edges, one.edges, atol=1e-9)
     turned.root *= -1
-    assert inside_outside(forest, turned, other) is None
+    flipped = inside_outside(forest, turned, other)
+    assert (one.sign, two.sign, flipped.sign) == (1, 1, -1)
+    assert flipped.log_probability == pytest.approx(one.log_probability, rel=1e-9)
+    assert np.allclose(flipped.items, one.items, atol=1e-9)
 
 
 def test_no_probability_is_none(whole_forest):

@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import svd as dense_svd
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
@@ -128,7 +129,11 @@ def _exact(A: Any, rank: int) -> Factors:
         A = factorable(A).times(np.eye(A.shape[1], dtype=A.dtype))
     A = np.asarray(A)
     A = A.astype(A.dtype if A.dtype == np.float32 else np.float64, copy=False)
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    try:
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    except np.linalg.LinAlgError:
+        # The fast routine gives up on some matrices of many equal rows; the older one does not.
+        U, s, Vt = dense_svd(A, full_matrices=False, lapack_driver="gesvd")
     return U[:, :rank], s[:rank], Vt[:rank]
 
 

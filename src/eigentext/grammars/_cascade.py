@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from eigentext.grammars._chart import CoarseGrammar, FineGrammar, Survivors, prune, refine
 from eigentext.grammars._forest import Forest, kept
@@ -56,7 +57,10 @@ class Reading(NamedTuple):
     items, edges
         Their marginals, and those of the edges; of an ensemble, the average.
     log_probability
-        log p(sentence), over the items left: of an ensemble, of its average.
+        log |p(sentence)|, over the items left: of an ensemble, of its average.
+    sign
+        1; or -1 where a spectral grammar's p(sentence), by which the marginals are divided, is
+        negative.
     problem
         None; or why this is the coarse grammar's reading, whose forest's roots, where it has no
         parse either, are pieces side by side that cover the sentence.
@@ -67,7 +71,17 @@ class Reading(NamedTuple):
     items: np.ndarray
     edges: np.ndarray
     log_probability: float
+    sign: float
     problem: str | None
+
+
+class Charted(NamedTuple):
+    """What the coarse grammar leaves of a sentence, whatever the others remember."""
+
+    tokens: Sequence[str]
+    survivors: Survivors
+    lexical: tuple[np.ndarray, np.ndarray, np.ndarray]
+    threshold: float
 
 
 class Pruned(NamedTuple):
@@ -87,7 +101,7 @@ class Cascade:
     Attributes
     ----------
     symbols
-        What the labels of the grammars stand for, but for those of the coarse one.
+        What the labels of the grammars stand for; those of the coarse one are `plain_symbols`.
     coarse
         The plain PCFG of the symbols without what they remember.
     middle
@@ -102,7 +116,7 @@ class Cascade:
     levels: list[Level]
 
     def __post_init__(self):
-        place, self._plain_symbols = coarse(self.symbols)
+        place, self.plain_symbols = coarse(self.symbols)
         grammar, fine = self.coarse.grammar, self.levels[0].grammar
         rules = grammar.rules
         self._chart = CoarseGrammar.from_rules(
@@ -124,16 +138,24 @@ class Cascade:
         self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
     ) -> Pruned:
         """What survives the coarse grammar, and then the middle one."""
+        return self.refined(self.charted(tokens, threshold), middle_threshold)
+
+    def charted(self, tokens: Sequence[str], threshold: float) -> Charted:
+        """What survives the coarse grammar."""
         rows = self.coarse.words(tokens)
         position, label = np.nonzero(rows)
         offsets = np.searchsorted(position, np.arange(len(tokens) + 1))
-        scores = rows[position, label]
-        label = label.astype(np.int32)
-        lexical = offsets, label, scores
+        lexical = offsets, label.astype(np.int32), rows[position, label]
         survivors = prune(self._chart, *lexical, threshold=threshold)
+        return Charted(tokens, survivors, lexical, threshold)
+
+    def refined(self, charted: Charted, middle_threshold: float) -> Pruned:
+        """What the middle grammar leaves of that; other cascades may share their coarse chart."""
+        tokens, survivors, lexical, threshold = charted
+        offsets, label, scores = lexical
         if survivors.pieces is None:
             # Preterminals come after the inner labels, in the same order here as there.
-            moved = label + np.int32(len(self.symbols) - len(self._plain_symbols))
+            moved = label + np.int32(len(self.symbols) - len(self.plain_symbols))
             forest = refine(survivors, self._refined, offsets, moved, scores)
             if len(forest.roots):
                 forest = self._pruned_again(forest, tokens, middle_threshold)
@@ -153,13 +175,15 @@ class Cascade:
             votes = [level.posteriors(pruned.forest, pruned.tokens) for level in levels]
             votes = [vote for vote in votes if vote is not None]
             if votes:
-                logs = [vote.log_probability for vote in votes]
+                logs, signs = zip(*((vote.log_probability, vote.sign) for vote in votes))
+                total, sign = logsumexp(logs, b=signs, return_sign=True)
                 return Reading(
                     pruned.forest,
                     self.symbols,
                     _mean([vote.items for vote in votes]),
                     _mean([vote.edges for vote in votes]),
-                    float(np.logaddexp.reduce(logs) - np.log(len(levels))),
+                    float(total - np.log(len(levels))),
+                    float(sign),
                     None,
                 )
         forest = pruned.forest
@@ -167,10 +191,11 @@ class Cascade:
             forest = refine(pruned.survivors, self._plain, *pruned.lexical)
         return Reading(
             forest,
-            self._plain_symbols,
+            self.plain_symbols,
             self._coarse_marginals(forest, pruned.survivors),
             np.ones(len(forest.left)),
             pruned.survivors.log_probability,
+            1.0,
             pruned.problem or _NO_PARSE,
         )
 
@@ -186,7 +211,7 @@ class Cascade:
 
     def _coarse_marginals(self, forest: Forest, survivors: Survivors) -> np.ndarray:
         """Those that the chart gave to the items of its own grammar's forest."""
-        n_labels = len(self._plain_symbols)
+        n_labels = len(self.plain_symbols)
         cells = np.repeat(np.arange(len(survivors.offsets) - 1), np.diff(survivors.offsets))
         keys = cells * n_labels + survivors.labels  # they come in this order
         end = forest.end.astype(np.int64)

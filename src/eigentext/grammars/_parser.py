@@ -124,7 +124,7 @@ class Parser(Estimator, Saved):
             forest.label.tolist(),
             forest.start.tolist(),
             forest.end.tolist(),
-            reading.items.tolist(),
+            self._signed(reading.items, reading.sign).tolist(),
         ):
             symbol = reading.symbols[a]
             for label in dict.fromkeys(symbol.chain) if symbol.siblings is None else ():
@@ -239,7 +239,7 @@ class Parser(Estimator, Saved):
         if reading.problem is not None:
             return self._fallback(reading, words)
         if self.decoding == "mbr":
-            marginals = np.abs(reading.items)
+            marginals = self._signed(reading.items, reading.sign)
             found = minimum_bayes_risk(forest, marginals, self._brackets, tau=self.tau)
         else:
             found = best(forest, *self._rule_scores(reading, words, self.decoding))
@@ -260,13 +260,14 @@ class Parser(Estimator, Saved):
                 lexical[np.diff(forest.groups) == 0] = np.log(level.leaf_scores(forest, words))
                 roots = np.log(grammar.root[forest.label[forest.roots]])
                 return viterbi_scores(forest, np.log(grammar.tensor), lexical, roots)
-        return max_rule_scores(forest, np.abs(reading.edges), np.abs(reading.items))
+        edges, items = (self._signed(x, reading.sign) for x in (reading.edges, reading.items))
+        return max_rule_scores(forest, np.maximum(edges, 0.0), np.maximum(items, 0.0))
 
     def _fallback(self, reading: Reading, words: list[str]) -> Tree:
         """The best tree by the coarse grammar; or of each piece that it has, below a usual root."""
         from eigentext.grammars.decoding import best
 
-        forest, scores, pieces = reading.forest, np.abs(reading.items), []
+        forest, scores, pieces = reading.forest, reading.items, []
         if (forest.end[forest.roots] - forest.start[forest.roots] == len(words)).all():
             return _restored(reading, best(forest, scores), words)
         for root in forest.roots.tolist():
@@ -276,10 +277,13 @@ class Parser(Estimator, Saved):
         return Tree(self._usual_root(), pieces)
 
     def _usual_root(self) -> str:
-        grammar = self._cascade.levels[0].grammar
-        by_label = np.add.reduceat(grammar.root, grammar.state_offsets[:-1])
-        inner = [not symbol.preterminal for symbol in self.symbols_]
-        return self.symbols_[int(np.where(inner, by_label, -1.0).argmax())].chain[0]
+        symbols, pi = self._cascade.plain_symbols, self._cascade.coarse.grammar.root
+        inner = [not symbol.preterminal for symbol in symbols]
+        return symbols[int(np.where(inner, pi, -1.0).argmax())].chain[0]
+
+    def _signed(self, marginals: np.ndarray, sign: float) -> np.ndarray:
+        """Marginals as they are decoded, of a sentence whose probability has this sign."""
+        return marginals
 
     def _words(self, tokens: Sequence[str] | str, number: int | None = None) -> list[str]:
         check_is_fitted(self)

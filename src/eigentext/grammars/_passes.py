@@ -9,9 +9,14 @@ from eigentext.grammars._grammar import Grammar, ranges, starts
 
 
 class Posteriors(NamedTuple):
-    """Marginals mu(a, i, j) of items and of edges, and log p(sentence) over the forest."""
+    """Marginals mu(a, i, j) of items and of edges, and log p(sentence) over the forest.
+
+    The p(sentence) of a spectral grammar may be negative: then `sign` is -1, and the logarithm is
+    that of its absolute value.
+    """
 
     log_probability: float
+    sign: float
     items: np.ndarray
     edges: np.ndarray
 
@@ -33,7 +38,7 @@ def inside_outside(forest: Forest, grammar: Grammar, words: np.ndarray) -> Poste
     above = inside_pass(forest, grammar, words)
     if above is None:
         return None
-    place, inside, scale, outside, log_probability = above
+    place, inside, scale, outside, sign, log_probability = above
     posterior = np.empty(len(forest.left))
     outside_forest(
         forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
@@ -41,7 +46,7 @@ def inside_outside(forest: Forest, grammar: Grammar, words: np.ndarray) -> Poste
         scale, outside, posterior,
     )  # fmt: skip
     items = np.add.reduceat(inside * outside, place[:-1])
-    return Posteriors(log_probability, items, posterior)
+    return Posteriors(log_probability, sign, items, posterior)
 
 
 def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
@@ -73,8 +78,8 @@ def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
         return None
     weights = np.exp(np.repeat(scale[forest.roots], sizes) - top) * pi
     total = float((weights * inside[at]).sum())
-    if not total > 0:
+    if total == 0.0:
         return None
     outside = np.zeros(place[-1])
     outside[at] = weights / total
-    return place, inside, scale, outside, float(top + np.log(total))
+    return place, inside, scale, outside, np.sign(total), float(top + np.log(abs(total)))

@@ -31,7 +31,7 @@ def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, A
         "binarization": treebank.binarization._asdict(),
         "rare": lexicon.rare,
         "n_levels": len(cascade.levels),
-        "smoothing": [cascade.coarse.words.beta, cascade.coarse.words.gamma],
+        "beta": cascade.coarse.words.beta,
     }
     return arrays, about
 
@@ -43,7 +43,6 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
         list(arrays["words"]), np.array(arrays["word_counts"]),
         np.array(arrays["word_classes"]), list(arrays["classes"]), about["rare"],
     )  # fmt: skip
-    beta, gamma = about["smoothing"]
     symbols = [
         Symbol(tuple(c), None if s is None else tuple(s), tuple(p), bool(t))
         for c, s, p, t in about["symbols"]
@@ -58,12 +57,11 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
 
         counts = csr_array(
             (part["counts"], part["states"], part["offsets"]),
-            shape=(len(lexicon.words), len(part["tags"])),
+            shape=(len(lexicon.words), len(part["totals"])),
         )
         words = WordStates(
-            lexicon, counts, part["in_class"], part["unseen"], part["tags"], part["in_tag"],
-            beta, gamma,
-        )  # fmt: skip
+            lexicon, counts, part["in_class"], part["unseen"], about["beta"], part["totals"]
+        )
         return Level(grammar, words)
 
     coarse, fine = _arrays_to_rules("coarse", arrays), _arrays_to_rules("fine", arrays)
@@ -80,8 +78,7 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
 
 
 _LEVEL = (
-    "n_states", "tensor", "root", "counts", "states", "offsets", "in_class", "unseen", "tags",
-    "in_tag",
+    "n_states", "tensor", "root", "counts", "states", "offsets", "in_class", "unseen", "totals",
 )  # fmt: skip
 
 
@@ -89,7 +86,7 @@ def _level_to_arrays(name: str, level: Level) -> dict[str, Any]:
     grammar, words = level.grammar, level.words
     parts = (
         grammar.n_states, grammar.tensor, grammar.root, words.counts.data, words.counts.indices,
-        words.counts.indptr, words.classes, words.unseen, words.tags, words.in_tag,
+        words.counts.indptr, words.classes, words.unseen, words.totals,
     )  # fmt: skip
     return {f"{name}.{key}": part for key, part in zip(_LEVEL, parts, strict=True)}
 

@@ -44,7 +44,7 @@ class Watch:
         return len(self.scores) - 1 - int(np.argmax(self.scores)) >= self._patience
 
 
-def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Callable[[Parameters], float]:
+def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Callable[[Level], float]:
     """The mean log p(tree, words) of the held-out trees that are possible by the PCFG.
 
     One that has next to none by its states counts as a millionth of what it has by the PCFG: else
@@ -61,8 +61,7 @@ def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Callable[[Par
                 parts.append(part)
                 least.append(log_probability + np.log(1e-6))
 
-    def score(parameters: Parameters) -> float:
-        level = learner.level(parameters)
+    def score(level: Level) -> float:
         logs = [level.log_probability(*part) for part in parts]
         return float(np.maximum(logs, least).mean()) if parts else -np.inf
 
@@ -75,7 +74,7 @@ def held_out_f1(
     middle: Level,
     thresholds: tuple[float, float],
     decode: Callable[[Reading, list[str]], Any],
-) -> Callable[[Parameters], float]:
+) -> Callable[[Level], float]:
     """F1 of the brackets of parses of the held-out sentences, whose charts are pruned but once."""
     from eigentext.evaluate import brackets
 
@@ -83,8 +82,7 @@ def held_out_f1(
     cascade = Cascade(learner.treebank.symbols, learner.coarse(), middle, [middle])
     charts = [cascade.pruned(tree.leaves(), *thresholds) for tree in gold]
 
-    def score(parameters: Parameters) -> float:
-        level = learner.level(parameters)
+    def score(level: Level) -> float:
         found = [decode(cascade.vote(chart, [level]), list(chart.tokens)) for chart in charts]
         return brackets(gold, found).f1
 

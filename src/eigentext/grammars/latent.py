@@ -1,6 +1,6 @@
 """Latent-variable PCFGs: labels with hidden states, learned from trees that do not show them.
 
-Each node of label a has a state h of m_a. A tree with its states has the probability [1]_
+Each node of label a has a state h of m_a. A tree with its states has the probability
 
     pi(a_1, h_1)  prod t(a -> b c, h2, h3 | a, h1)  prod q(a -> x | a, h),
 
@@ -8,19 +8,30 @@ and a tree without them the sum over all states, computed upwards with one tenso
 b^1 = T(b^2, b^3). States say what a label leaves out: a subject and an object, a verb that takes a
 clause and one that does not. How they are learned is `method`:
 
-* "em": from the PCFG with m states alike but for noise [1]_, steps of expectation-maximisation, the
+* "spectral": no states are found, but averages over the treebank of projected features, which give
+  the same sums over states up to sampling error [1]_ [2]_ (``_spectral.py``); in seconds;
+* "pivot": probabilities from features that occur in one state only [3]_ (``_pivot.py``);
+* "em": from the PCFG with m states alike but for noise [4]_, steps of expectation-maximisation, the
   last ones with smoothing;
+* "pivot+em" and "spectral+em": a few steps of EM from what the pivots, or clusters of the projected
+  nodes (``_clusters.py``), give;
 * "split-merge": m is 1, 2, 4, …; after each splitting and fitting the half of the splits that the
-  likelihood misses least are undone, so labels end with as many states as they can use [2]_.
+  likelihood misses least are undone, so labels end with as many states as they can use [5]_.
 
 Trees are decoded by minimum Bayes risk (``decoding.py``) from marginals mu(a, i, j) in which states
 are summed out. Several grammars, learned from different random starts, may vote: each finds other
-distinctions, and the average of their marginals is better than any of them [3]_.
+distinctions, and the average of their marginals is better than any of them [6]_.
 
-.. [1] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent annotations, ACL 2005.
-.. [2] S. Petrov, L. Barrett, R. Thibaux and D. Klein, Learning accurate, compact, and
+.. [1] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Spectral learning of
+   latent-variable PCFGs, ACL 2012.
+.. [2] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Experiments with spectral learning
+   of latent-variable PCFGs, NAACL 2013.
+.. [3] S. Cohen and M. Collins, A provably correct learning algorithm for latent-variable PCFGs,
+   ACL 2014.
+.. [4] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent annotations, ACL 2005.
+.. [5] S. Petrov, L. Barrett, R. Thibaux and D. Klein, Learning accurate, compact, and
    interpretable tree annotation, ACL 2006.
-.. [3] S. Petrov, Products of random latent variable grammars, NAACL 2010.
+.. [6] S. Petrov, Products of random latent variable grammars, NAACL 2010.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,17 +44,23 @@ from eigentext.grammars._cascade import Cascade, Level
 from eigentext.grammars._em import em, random_start
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._parser import Parser, check_choice, check_count, check_number, threads
+from eigentext.grammars._spectral import Projections, project, spectral
 from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
 from eigentext.grammars._validation import MEASURES, Watch, held_out_f1, held_out_likelihood
 from eigentext.grammars.decoding import brackets
+from eigentext.grammars.features import SETS, Coded, FeatureSet, Nodes, code_features
 
-_Score = Callable[[Parameters], float] | None
+_Score = Callable[[Level], float] | None
+_Evidence = tuple[Nodes, tuple[Coded, Coded]]
 
-METHODS = ("em", "split-merge")
+NEGATIVE = ("abs", "clip", "none")
+METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
+STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (2, 6), "pivot+em": (2, 6)}
 _NOISE = 0.01  # enough to break the symmetry between states
 _MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
 _EVERY = 5  # steps between looks at the validation trees
+_LOOK_AT = 50  # sentences on which negative marginals are counted
 
 
 class LatentPCFG(Parser):
@@ -53,23 +70,36 @@ class LatentPCFG(Parser):
     ----------
     n_states : int
         The most states that a label may have.
-    method : "split-merge" | "em"
-        How they are learned: by splitting and merging, or all at once from a random start.
+    method : "spectral" | "spectral+em" | "pivot" | "pivot+em" | "em" | "split-merge"
+        How they are learned; see the module.
     n_grammars : int
         How many to learn, from different random starts, and let vote.
-    n_iter : int
-        Steps of EM: for "em", before smoothing begins; for "split-merge", in each cycle, half of
-        them before and half after merging.
-    n_smooth : int
-        Further steps with smoothing, for "em". The last steps of EM fit the trees too well;
-        smoothed ones go on without doing so.
+    n_iter, n_smooth : int or None
+        Steps of EM, and further ones with smoothing: the last steps of EM fit the trees too well;
+        smoothed ones go on without doing so. None for what is good for the method: 20 and 20 for
+        "em", 2 and 6 after a start by "pivot" or "spectral". For "split-merge" `n_iter` is for each
+        cycle, 20, half of them before and half after merging, all smoothed.
     smoothing : float
-        How far rules and words of a state move towards those of simpler models in such steps; 1 is
-        good for thousands of trees, 0 is none.
+        How far rules and words of a state move towards those of simpler models; 1 is good for
+        thousands of trees, 0 is none.
     merge : float
         The share of splits that are undone.
+    features : "full" | "simple" | function
+        What "spectral" and "pivot" look at (``features.py``). A function from
+        :class:`~eigentext.grammars.features.Nodes` gives two dictionaries, of inside and of outside
+        templates: for each a value for every node, negative for none.
+    kappa : float
+        Features are scaled by sqrt(1 / (count + kappa)); infinite is not at all.
+    tolerance : float
+        "spectral" leaves out directions whose singular value is a smaller share of the largest.
+    noise : float
+        Of the features' scales, by which the grammars of "spectral" differ where there are several.
+    negative : "abs" | "clip" | "none"
+        What becomes of negative marginals, which sampling error leads to: absolute values, zeros,
+        or nothing.
     nodes_per_state : int
-        For "em", a label has at most one state for so many of its nodes in the treebank.
+        A label has at most one state for so many of its nodes in the treebank; not for
+        "split-merge".
     early_stopping : "likelihood" | "f1"
         What is measured on the validation trees that `fit` may be given.
     binarize, horizontal, vertical, rare, beta, gamma, prune, decoding, tau
@@ -86,9 +116,11 @@ class LatentPCFG(Parser):
     n_states_ : array
         How many states each symbol has, in the first grammar.
     history_ : list of dict
-        For each grammar, the log-likelihood of the trees before each step, by phase; and, with
-        validation trees, their scores.
+        For each grammar, the log-likelihood of the trees before each step of EM, by phase; and,
+        with validation trees, their scores.
     diagnostics_ : dict
+        For "spectral" also the share of `negative_marginals`, and of `negative_sentences` whose own
+        probability is below zero, among some sentences of the treebank.
     provenance_ : dict
 
     Examples
@@ -100,7 +132,7 @@ class LatentPCFG(Parser):
     (S (NP (NNP Bob)) (VP (VBZ likes) (NP (NNP Ann))))
     """
 
-    _format = "eigentext.latent-pcfg.v1"
+    _format = "eigentext.latent-pcfg.v2"
 
     def __init__(
         self,
@@ -108,10 +140,15 @@ class LatentPCFG(Parser):
         *,
         method: str = "split-merge",
         n_grammars: int = 1,
-        n_iter: int = 20,
-        n_smooth: int = 20,
+        n_iter: int | None = None,
+        n_smooth: int | None = None,
         smoothing: float = 1.0,
         merge: float = 0.5,
+        features: str | FeatureSet = "full",
+        kappa: float = 5.0,
+        tolerance: float = 0.01,
+        noise: float = 0.3,
+        negative: str = "abs",
         nodes_per_state: int = 10,
         early_stopping: str = "likelihood",
         binarize: str = "left",
@@ -133,6 +170,11 @@ class LatentPCFG(Parser):
         self.n_smooth = n_smooth
         self.smoothing = smoothing
         self.merge = merge
+        self.features = features
+        self.kappa = kappa
+        self.tolerance = tolerance
+        self.noise = noise
+        self.negative = negative
         self.nodes_per_state = nodes_per_state
         self.early_stopping = early_stopping
         self.binarize = binarize
@@ -150,45 +192,116 @@ class LatentPCFG(Parser):
     def fit(self, trees: Iterable[Any], y: Any = None, *, validation: Any = None) -> Self:
         """Learn from trees; they are normalised first (``et.normalize_tree``).
 
-        With `validation`, other trees, what does best on them is kept: "em" stops smoothing, and
-        "split-merge" splitting, when they gain no more.
+        With `validation`, other trees, what does best on them is kept: EM stops smoothing,
+        "split-merge" splitting, when they gain no more; "spectral" may take fewer states.
         """
         self._check_parameters()
         with engine.use(threads(self.n_jobs)):
             learner = self._learner(trees)
+            evidence = self._evidence(learner)
             middle = self._middle(learner)
             score = None if validation is None else self._score(learner, middle, validation)
             levels, history = [], []
             for k in range(self.n_grammars):
-                rng = np.random.default_rng([self.random_state, k])
-                learn = self._em if self.method == "em" else self._split_merge
-                parameters, steps = learn(learner, rng, score)
-                levels.append(learner.level(parameters))
+                level, steps = self._grammar(learner, evidence, k, score)
+                levels.append(level)
                 history.append(steps)
             symbols = learner.treebank.symbols
             self._keep(learner, Cascade(symbols, learner.coarse(), middle, levels))
+            if self.method == "spectral":
+                self.diagnostics_ |= self._negative_shares(learner)
         self.history_ = self.diagnostics_["history"] = history
         return self
 
+    def _evidence(self, learner: Learner) -> _Evidence | None:
+        if self.method in ("em", "split-merge"):
+            return None
+        with engine.phase("features"):
+            nodes = Nodes(learner.treebank, learner.lexicon.terminals())
+            return nodes, code_features(self.features, nodes)
+
+    def _grammar(self, learner: Learner, evidence: _Evidence | None, k: int, score: _Score):
+        """The k-th grammar, and what happened on the way."""
+        rng = np.random.default_rng([self.random_state, k])
+        if evidence is None:
+            learn = self._em if self.method == "em" else self._split_merge
+            return learn(learner, rng, score)
+        if self.method.startswith("pivot"):
+            start = self._pivot_start(learner, evidence, rng)
+        else:
+            projections = self._projections(evidence, k)
+            if self.method == "spectral":
+                return self._spectral(learner, projections, score)
+            start = self._cluster_start(learner, projections, rng)
+        return self._steps(learner, start, score)
+
+    def _projections(self, evidence: _Evidence, k: int) -> Projections:
+        noise = self.noise if self.n_grammars > 1 else 0.0
+        return project(
+            *evidence, self.n_states, kappa=self.kappa, noise=noise,
+            random_state=self.random_state + k,
+        )  # fmt: skip
+
+    def _spectral(self, learner: Learner, projections: Projections, score: _Score):
+        """The averages, with all states, or, as the validation trees say, a half or a quarter."""
+        best, scores = None, []
+        for most in (self.n_states, self.n_states // 2, self.n_states // 4):
+            n_states = projections.n_states(max(most, 1), self.tolerance, self.nodes_per_state)
+            level = spectral(learner, projections, n_states, smoothing=self.smoothing)
+            if score is None:
+                return level, {}
+            scores.append(score(level))
+            if best is None or scores[-1] > max(scores[:-1]):
+                best = level
+        return best, {"validation": scores}
+
+    def _cluster_start(
+        self, learner: Learner, projections: Projections, rng: np.random.Generator
+    ) -> Parameters:
+        from eigentext.grammars._clusters import cluster_start
+
+        counts = np.bincount(learner.treebank.label, minlength=len(learner.treebank.symbols))
+        n_states = np.clip(counts // self.nodes_per_state, 1, self.n_states)
+        return cluster_start(learner, projections, n_states, smoothing=self._smoothing(), rng=rng)
+
+    def _pivot_start(
+        self, learner: Learner, evidence: _Evidence, rng: np.random.Generator
+    ) -> Parameters:
+        from eigentext.grammars._pivot import pivot
+
+        raise NotImplementedError
+
     def _em(self, learner: Learner, rng: np.random.Generator, score: _Score):
-        """Matsuzaki's start, then steps as they are, then smoothed ones."""
-        trees, history = learner.trees, {}
-        parameters = random_start(
-            trees, learner.pcfg, self.n_states, self.nodes_per_state, _NOISE, rng
+        """EM from Matsuzaki's start."""
+        start = random_start(
+            learner.trees, learner.pcfg, self.n_states, self.nodes_per_state, _NOISE, rng
         )
-        watch = None if score is None else Watch(score, max(1, min(_EVERY, self.n_smooth)))
-        parameters, history["em"] = em(trees, parameters, self.n_iter)
+        return self._steps(learner, start, score)
+
+    def _steps(self, learner: Learner, start: Parameters, score: _Score):
+        """Steps of EM as they are, then smoothed ones."""
+        trees, history = learner.trees, {}
+        n_iter, n_smooth = self._n_steps()
+        watch = _watch(learner, score, max(1, min(_EVERY, n_smooth)))
+        parameters, history["em"] = em(trees, start, n_iter)
         parameters, history["smoothed"] = em(
-            trees, parameters, self.n_smooth,
+            trees, parameters, n_smooth,
             smoothing=self._smoothing(), name="smoothed em", stop=watch,
         )  # fmt: skip
-        return _chosen(parameters, history, watch)
+        return _chosen(learner, parameters, history, watch)
+
+    def _n_steps(self) -> tuple[int, int]:
+        """How many plain and how many smoothed."""
+        n_iter, n_smooth = STEPS.get(self.method, (0, 0))
+        n_iter = n_iter if self.n_iter is None else self.n_iter
+        return n_iter, n_smooth if self.n_smooth is None else self.n_smooth
 
     def _split_merge(self, learner: Learner, rng: np.random.Generator, score: _Score):
         """Cycles of splitting, fitting, merging and fitting until there are enough states."""
         trees, parameters = learner.trees, learner.pcfg
         nodes = np.bincount(trees.label)
-        watch = None if score is None else Watch(score, patience=1)
+        watch = _watch(learner, score, patience=1)
+        n_iter, _ = self._n_steps()
         history: dict[str, list[float]] = {}
         for cycle in range(1, int(np.ceil(np.log2(self.n_states))) + 1):
             old = parameters.grammar.n_states
@@ -198,12 +311,12 @@ class LatentPCFG(Parser):
                 if step == "merge":
                     parameters = merge(trees, parameters, room, self.merge)
                 parameters, history[f"{step} {cycle}"] = em(
-                    trees, parameters, self.n_iter // 2,
+                    trees, parameters, n_iter // 2,
                     smoothing=self._smoothing(), name=f"{step} {cycle}",
                 )  # fmt: skip
             if watch is not None and watch(parameters):
                 break
-        return _chosen(parameters, history, watch)
+        return _chosen(learner, parameters, history, watch)
 
     def _middle(self, learner: Learner) -> Level:
         """A grammar of two states that prunes for the others."""
@@ -216,12 +329,33 @@ class LatentPCFG(Parser):
         return learner.level(found)
 
     def _score(self, learner: Learner, middle: Level, validation: Iterable[Any]) -> _Score:
-        if self.early_stopping == "likelihood":
+        # What a spectral grammar calls probabilities are not comparable.
+        if self.early_stopping == "likelihood" and self.method != "spectral":
             return held_out_likelihood(learner, validation)
         self.symbols_ = learner.treebank.symbols
         self._brackets = brackets(self.symbols_)
         self._cascade = Cascade(self.symbols_, learner.coarse(), middle, [middle])  # for fallbacks
         return held_out_f1(learner, validation, middle, self._thresholds(), self._tree)
+
+    def _negative_shares(self, learner: Learner) -> dict[str, float]:
+        """How often marginals and whole sentences come out below zero."""
+        bounds = np.cumsum(np.diff(learner.treebank.offsets) // 2 + 1)
+        sentences = np.split(np.array(learner.treebank.tokens, object), bounds[:-1])[:_LOOK_AT]
+        readings = [self._read(list(tokens)) for tokens in sentences]
+        signs = np.concatenate([reading.items < 0 for reading in readings])
+        return {
+            "negative_marginals": float(signs.mean()),
+            "negative_sentences": float(np.mean([reading.sign < 0 for reading in readings])),
+        }
+
+    def _signed(self, marginals: np.ndarray, sign: float) -> np.ndarray:
+        match self.negative:
+            case "abs":
+                return np.abs(marginals)
+            case "clip":
+                return np.maximum(marginals, 0.0)
+            case _:
+                return sign * marginals
 
     @classmethod
     def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
@@ -236,17 +370,34 @@ class LatentPCFG(Parser):
         super()._check_parameters()
         check_choice("method", self.method, METHODS)
         check_choice("early_stopping", self.early_stopping, MEASURES)
+        check_choice("negative", self.negative, NEGATIVE)
+        if not callable(self.features):
+            check_choice("features", self.features, SETS)
         for name in ("n_states", "n_grammars", "nodes_per_state"):
             check_count(name, getattr(self, name), 1)
         for name in ("n_iter", "n_smooth", "random_state"):
-            check_count(name, getattr(self, name), 0)
-        check_number("merge", self.merge, below=1)
-        check_number("smoothing", self.smoothing)
+            if name == "random_state" or getattr(self, name) is not None:
+                check_count(name, getattr(self, name), 0)
+        for name in ("smoothing", "noise"):
+            check_number(name, getattr(self, name))
+        if self.kappa != np.inf:
+            check_number("kappa", self.kappa)
+        for name in ("merge", "tolerance"):
+            check_number(name, getattr(self, name), below=1)
 
 
-def _chosen(parameters: Parameters, history: dict[str, list[float]], watch: Watch | None):
+def _watch(learner: Learner, score: _Score, every: int = 1, patience: int = 2) -> Watch | None:
+    """Of what the levels of parameters score on the validation trees."""
+    if score is None:
+        return None
+    return Watch(lambda parameters: score(learner.level(parameters)), every, patience)
+
+
+def _chosen(
+    learner: Learner, parameters: Parameters, history: dict[str, list[float]], watch: Watch | None
+) -> tuple[Level, dict[str, list[float]]]:
     """What did best on the validation trees, if there were any."""
-    if watch is None or watch.best is None:
-        return parameters, history
-    history["validation"] = watch.scores
-    return watch.best, history
+    if watch is not None and watch.best is not None:
+        history["validation"] = watch.scores
+        parameters = watch.best
+    return learner.level(parameters), history

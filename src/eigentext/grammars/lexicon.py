@@ -127,6 +127,7 @@ class Lexicon:
         *,
         beta: float = 1.0,
         gamma: float = 3.0,
+        totals: np.ndarray | None = None,
     ) -> "WordStates":
         """The states of words, from what the trees say of the states of their leaves.
 
@@ -139,44 +140,68 @@ class Lexicon:
             The tag of each state, a number.
         beta, gamma
             The weight, in tokens, of a word's class and of its tags.
+        totals
+            What c~ is divided by, for each state: its sum, if not given. With Z(o) for posteriors,
+            which need not sum to one, it is that of the state's label.
         """
-        from scipy.sparse import coo_array
+        from scipy.sparse import coo_array, csr_array
 
-        n_states, n_words = len(tags), len(self.words)
-        word, kind = np.repeat(self._word, sizes), np.repeat(self._class, sizes)
-        shape = (n_words, n_states)
-        counts = coo_array((posteriors, (word, states)), shape).tocsr()
-        rare = np.repeat(self.counts[self._word] <= self.rare, sizes)
-        shape = (len(self.classes), n_states)
-        classes = coo_array((posteriors[rare], (kind[rare], states[rare])), shape).toarray()
+        n_states, n_words, n_tags = len(tags), len(self.words), int(tags.max()) + 1
+        is_rare = self.counts[self._word] <= self.rare
+        if not is_rare.any():  # then all words tell how states share a tag
+            is_rare[:] = True
+        word, kind, rare = (np.repeat(a, sizes) for a in (self._word, self._class, is_rare))
+        tag = tags[states[np.cumsum(sizes) - sizes]]
+        classes = coo_array(
+            (posteriors[rare], (kind[rare], states[rare])), (len(self.classes), n_states)
+        ).toarray()
         everywhere = classes.sum(axis=0)
-        if not everywhere.any():  # no rare word at all
-            everywhere = np.bincount(states, posteriors, n_states)
-        of_class = classes.sum(axis=1)
+        of_class = np.bincount(self._class[is_rare], minlength=len(self.classes))
         classes[of_class == 0] = everywhere
-        classes /= classes.sum(axis=1, keepdims=True)
-        in_tag = everywhere / np.maximum(np.bincount(tags, everywhere)[tags], 1e-300)
+        classes /= np.where(of_class, of_class, is_rare.sum())[:, None]
+        of_tag = np.bincount(tag[is_rare], minlength=n_tags).clip(min=1)
+        share = coo_array((1 / self.counts[self._word], (self._word, tag)), (n_words, n_tags))
+        in_tag = csr_array((everywhere / of_tag[tags], (tags, np.arange(n_states))))
+        counts = coo_array((posteriors, (word, states)), (n_words, n_states)).tocsr()
+        if gamma:
+            counts = (counts + gamma * (share.tocsr() @ in_tag)).tocsr()
+        counts.sort_indices()
         once = self.class_of[self.counts == 1]
         unseen = np.maximum(np.bincount(once, minlength=len(self.classes)), 0.5)
-        return WordStates(self, counts, classes, unseen.astype(float), tags, in_tag, beta, gamma)
+        return WordStates(self, counts, classes, unseen, beta, totals)
 
 
 class WordStates:
-    """q(a -> x | a, h) for every word, in the states of one grammar."""
+    """q(a -> x | a, h) for every word, in the states of one grammar.
+
+    Parameters
+    ----------
+    lexicon
+        The words.
+    counts : sparse array, words by states
+        The first two terms of c~(x, s).
+    classes : array, classes by states
+        P(s | class)
+    unseen
+        How many tokens each class has as a terminal.
+    beta
+        The weight of the third term.
+    totals
+        What c~(x, s) is divided by; its sum over words and classes by default.
+    """
 
     def __init__(self, lexicon: Lexicon, counts: Any, classes: np.ndarray, unseen: np.ndarray,
-                 tags: np.ndarray, in_tag: np.ndarray, beta: float, gamma: float):  # fmt: skip
+                 beta: float, totals: np.ndarray | None = None):  # fmt: skip
         self.lexicon, self.counts, self.classes, self.unseen = lexicon, counts, classes, unseen
-        self.tags, self.in_tag, self.beta, self.gamma = tags, in_tag, beta, gamma
-        self.n_tags = int(tags.max()) + 1
-        self.totals = self._totals()
+        self.beta = beta
+        self.totals = self._totals() if totals is None else totals
 
     def __call__(self, tokens: Sequence[str]) -> np.ndarray:
         """The q of each token in each state: a row of states for each token.
 
         An unseen word that begins a sentence is looked up in lower case first.
         """
-        rows = np.empty((len(tokens), len(self.tags)))
+        rows = np.empty((len(tokens), len(self.totals)))
         for i, (x, k) in enumerate(zip(*self._numbers(tokens))):
             rows[i] = self._smoothed(x) if x >= 0 else self.unseen[k] * self.classes[k]
         rows /= self.totals
@@ -188,8 +213,7 @@ class WordStates:
 
         return word_scores(
             *self._numbers(tokens), position, state, self.counts.indptr, self.counts.indices,
-            self.counts.data, self.lexicon.counts, self.classes, self.unseen, self.tags,
-            self.in_tag, self.beta, self.gamma, self.totals,
+            self.counts.data, self.classes, self.unseen, self.beta, self.totals,
         )  # fmt: skip
 
     def _numbers(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -211,21 +235,13 @@ class WordStates:
     def _smoothed(self, x: int) -> np.ndarray:
         """c~(x, s)."""
         first, last = self.counts.indptr[x : x + 2]
-        states, values = self.counts.indices[first:last], self.counts.data[first:last]
-        by_tag = np.bincount(self.tags[states], values, self.n_tags) / self.lexicon.counts[x]
         row = self.beta * self.classes[self.lexicon.class_of[x]]
-        row = row + self.gamma * by_tag[self.tags] * self.in_tag
-        row[states] += values
+        row[self.counts.indices[first:last]] += self.counts.data[first:last]
         return row
 
     def _totals(self) -> np.ndarray:
         """The sum of c~(x, s) over words and classes, for each state."""
         lexicon = self.lexicon
-        totals = np.bincount(self.counts.indices, self.counts.data, len(self.tags))
         of_class = np.bincount(lexicon.class_of, minlength=len(lexicon.classes))
-        totals = totals + (self.beta * of_class + self.unseen) @ self.classes
-        # Summed over words, P(tag | x) is one number for each tag.
-        share = np.repeat(1 / lexicon.counts, np.diff(self.counts.indptr)) * self.counts.data
-        by_tag = np.bincount(self.tags[self.counts.indices], share, self.n_tags)
-        totals += self.gamma * by_tag[self.tags] * self.in_tag
+        totals = self.counts.sum(axis=0) + (self.beta * of_class + self.unseen) @ self.classes
         return np.where(totals > 0, totals, 1.0)

@@ -50,7 +50,7 @@ class PCFG(Parser):
     (S (NP (NNP Bob)) (VP (VBZ likes) (NP (NNP Ann))))
     """
 
-    _format = "eigentext.pcfg.v1"
+    _format = "eigentext.pcfg.v2"
 
     def __init__(
         self,

@@ -162,7 +162,7 @@ def test_what_people_read(cli, process, treebank, tmp_path):
 def test_info_tells_all(cli, latent):
     shown = cli("info", latent)
     assert shown.status == 0
-    assert "eigentext.latent-pcfg.v1, written by" in shown.out
+    assert "eigentext.latent-pcfg.v2, written by" in shown.out
     for line in ("n_states                 2", "n_trees                  8", "history"):
         assert line in shown.out
     assert max(map(len, shown.out.splitlines())) < 250

@@ -1,0 +1,274 @@
+r"""Spectral learning of latent-variable PCFGs: averages of projected features [1]_ [2]_.
+
+At a node i of label a, phi(t) and psi(o) are the features of its inside and outside tree. For each
+label, an SVD of what they have in common,
+
+.. math:: \Omega^a = \frac{1}{M} \sum_i \phi(t^{(i)})\,\psi(o^{(i)})^\top \approx U \Sigma V^\top,
+
+gives projections Y(t) = U^T phi(t) and Z(o) = Sigma^-1 V^T psi(o), in which the parameters are
+plain averages over the treebank, times relative frequencies:
+
+.. math::
+
+    \hat C^{a \to b c} = \frac{\#(a \to b c)}{\#(a)}\,\hat E[Z(o)\,Y(t_2)\,Y(t_3)],\quad
+    \hat c_{a \to x} = \frac{\#(a \to x)}{\#(a)}\,\hat E[Z(o)],\quad
+    \hat c^a = \frac{\#(root = a)}{\#(root)}\,\hat E[Y(t)].
+
+They are the true ones up to an invertible matrix for each label, which cancels wherever states are
+summed out: in p(tree) and in marginals. Three things make it work on small samples:
+
+* features are scaled by sqrt(1 / (count + kappa)), a cheap CCA;
+* directions of small singular values are left out: Z divides by them;
+* averages of three vectors over few nodes are smoothed with products of averages of two and of one,
+  by lambda = sqrt(n) / (C + sqrt(n)) for a rule seen n times.
+
+.. [1] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Spectral learning of
+   latent-variable PCFGs, ACL 2012.
+.. [2] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Experiments with spectral learning
+   of latent-variable PCFGs, NAACL 2013.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+from eigentext import engine
+from eigentext.factor.svd import svd
+from eigentext.grammars._cascade import Level
+from eigentext.grammars._fitting import Learner, state_tags
+from eigentext.grammars._grammar import Grammar, ranges, starts, tensor_sizes
+from eigentext.grammars.features import Coded, Nodes
+from eigentext.grammars.lexicon import WordStates
+from eigentext.grammars.treebank import Treebank
+
+_WORK = 1 << 22  # multiplications worth a task of their own
+_ROUNDING = 1e-12  # a singular value that is a smaller share of the largest is zero
+RULES, WORDS = 20.0, 3.0  # the C of the smoothing of rules and of words, by default
+
+
+@dataclass(frozen=True)
+class Projections:
+    """What the SVDs make of the features, label by label, in as many dimensions as were asked for.
+
+    Attributes
+    ----------
+    nodes
+        The nodes of each label, in the order of the treebank.
+    singular_values
+        Those of each label, falling.
+    inside, outside
+        U^T phi and V^T psi of each label's nodes, a row each.
+    weights
+        How often each node of the treebank occurs: one, of a sample.
+    """
+
+    nodes: list[np.ndarray]
+    singular_values: list[np.ndarray]
+    inside: list[np.ndarray]
+    outside: list[np.ndarray]
+    weights: np.ndarray
+
+    def n_states(self, most: int, tolerance: float, nodes_per_state: float) -> np.ndarray:
+        """How many directions to keep of each label: those of singular values that count.
+
+        Exact zeros are common, in labels seen a few times, and Z would divide by them.
+        """
+        least = max(tolerance, _ROUNDING)
+        kept = [int((s > least * s[0]).sum()) for s in self.singular_values]
+        counts = np.array([self.weights[nodes].sum() for nodes in self.nodes])
+        room = counts // nodes_per_state if nodes_per_state else np.inf
+        return np.clip(np.minimum(kept, room), 1, most).astype(np.int64)
+
+
+def project(
+    nodes: Nodes,
+    features: tuple[Coded, Coded],
+    max_states: int,
+    *,
+    kappa: float = 5.0,
+    noise: float = 0.0,
+    random_state: int = 0,
+    weights: np.ndarray | None = None,
+) -> Projections:
+    """The SVD of each label's Omega, and its nodes in the directions found.
+
+    Parameters
+    ----------
+    nodes, features
+        The treebank's nodes and what is known of them.
+    max_states
+        Directions at most.
+    kappa
+        Of the scaling by sqrt(1 / (count + kappa)); infinite is none.
+    noise
+        Each feature's scale is multiplied by a normal variable of mean one and this deviation.
+    random_state
+        Of the noise.
+    weights
+        How often each node occurs, if not once: with the probabilities of all trees there are, the
+        moments are those of the population.
+    """
+    label = nodes.treebank.label
+    n_labels = len(nodes.treebank.symbols)
+    if weights is None:
+        weights = np.ones(len(label))
+    by_label = np.split(
+        np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=n_labels))[:-1]
+    )
+
+    def work(a: int):
+        rng = np.random.default_rng([random_state, a]) if noise else None
+        w = weights[by_label[a]]
+        phi, psi = (scaled(one_hot(side, by_label[a]), w, kappa, noise, rng) for side in features)
+        omega = (sp.diags_array(w / w.sum()) @ phi).T @ psi
+        U, s, Vt = svd(omega, min(max_states, *omega.shape))
+        return s, phi @ U, psi @ Vt.T
+
+    with engine.phase("projections", n_labels, "labels") as advance, threadpool_limits(1, "blas"):
+        found = []
+        for one in engine.current().map(work, range(n_labels)):
+            found.append(one)
+            advance(1)
+    s, inside, outside = (list(part) for part in zip(*found, strict=True))
+    return Projections(by_label, s, inside, outside, weights)
+
+
+def one_hot(side: Coded, nodes: np.ndarray) -> sp.csr_array:
+    """The feature vectors of some nodes, a row each; features that none of them has are left out.
+
+    One column of ones stands in for features where there are none at all.
+    """
+    values = side.values[:, nodes].T.astype(np.int64)
+    present = values >= 0
+    values += (np.cumsum(side.sizes) - side.sizes)[None, :]
+    columns, places = np.unique(values[present], return_inverse=True)
+    if not len(columns):
+        return sp.csr_array(np.ones((len(nodes), 1)))
+    shape = len(nodes), len(columns)
+    return sp.csr_array((np.ones(len(places)), places, starts(present.sum(axis=1))), shape)
+
+
+def scaled(
+    features: sp.csr_array,
+    weights: np.ndarray,
+    kappa: float,
+    noise: float = 0.0,
+    rng: np.random.Generator | None = None,
+) -> sp.csr_array:
+    """Features times sqrt(M / (count + kappa)), and some noise.
+
+    M, the number of nodes, is there for the eye alone: singular values are then correlations,
+    nearly. All that is learned is the same without.
+    """
+    scale = np.ones(features.shape[1])
+    if np.isfinite(kappa):
+        scale = np.sqrt(weights.sum() / (features.T @ weights + kappa))
+    if rng is not None:
+        scale *= 1 + noise * rng.standard_normal(len(scale))
+    return features @ sp.diags_array(scale)
+
+
+@dataclass(frozen=True)
+class _Vectors:
+    """Y and Z of all nodes, packed: those of node i start at place[i]."""
+
+    place: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    mean_y: np.ndarray  # of each label, packed by states
+    mean_z: np.ndarray
+    totals: np.ndarray  # the weight of each label's nodes
+
+
+def _vectors(label: np.ndarray, projections: Projections, n_states: np.ndarray) -> _Vectors:
+    place, states = starts(n_states[label]), starts(n_states)
+    y, z = np.empty(place[-1]), np.empty(place[-1])
+    mean_y, mean_z = np.empty(states[-1]), np.empty(states[-1])
+    totals = np.empty(len(n_states))
+    for a, m in enumerate(n_states):
+        nodes, s = projections.nodes[a], projections.singular_values[a][:m]
+        w = projections.weights[nodes]
+        inside = projections.inside[a][:, :m]
+        outside = projections.outside[a][:, :m] / np.where(s > 0, s, 1.0)
+        at = place[nodes][:, None] + np.arange(m)
+        y[at], z[at], totals[a] = inside, outside, w.sum()
+        mean_y[states[a] : states[a + 1]] = w @ inside / totals[a]
+        mean_z[states[a] : states[a + 1]] = w @ outside / totals[a]
+    return _Vectors(place, y, z, mean_y, mean_z, totals)
+
+
+def spectral(
+    learner: Learner,
+    projections: Projections,
+    n_states: np.ndarray,
+    *,
+    smoothing: float = 1.0,
+) -> Level:
+    """The averages, in so many directions of each label; `smoothing` is by how much of C."""
+    vectors = _vectors(learner.treebank.label, projections, n_states)
+    with engine.phase("averages"):
+        grammar = spectral_grammar(
+            learner.treebank, projections.weights, n_states, vectors, C=RULES * smoothing
+        )
+        words = _words(learner, projections.weights, n_states, vectors, C=WORDS * smoothing)
+        return Level(grammar, words)
+
+
+def spectral_grammar(
+    treebank: Treebank, weights: np.ndarray, n_states: np.ndarray, vectors: _Vectors, C: float = 0.0
+) -> Grammar:
+    """The tensors of rules and the vectors of roots."""
+    from eigentext.grammars._spectral_kernels import average_rules
+
+    rules, roots = treebank.rules(), treebank.offsets[1:] - 1
+    sizes = tensor_sizes(rules, n_states)
+    offsets, states = starts(sizes.prod(axis=1)), starts(n_states)
+    inner = np.flatnonzero(treebank.left >= 0)
+    nodes = inner[np.argsort(treebank.rule[inner], kind="stable")]
+    members = starts(rules.counts)
+    tensor = np.empty(offsets[-1])
+
+    def work(block: tuple[int, int]) -> None:
+        average_rules(
+            *block, members, nodes, treebank.left, treebank.right, weights, sizes, offsets,
+            vectors.place, vectors.y, vectors.z, vectors.mean_y, vectors.mean_z,
+            states[rules.left], states[rules.right], states[rules.parent],
+            vectors.totals[rules.parent], C, tensor,
+        )  # fmt: skip
+
+    multiplications = starts((rules.counts + 1) * sizes.prod(axis=1))
+    with threadpool_limits(1, "blas"):
+        for _ in engine.current().map(work, engine.even_blocks(multiplications, _WORK)):
+            pass
+    labels = treebank.label[roots]
+    at_roots = vectors.y[ranges(vectors.place[roots], n_states[labels])]
+    w = np.repeat(weights[roots], n_states[labels])
+    root = np.bincount(ranges(states[labels], n_states[labels]), w * at_roots, states[-1])
+    return Grammar(rules, n_states, tensor, root / weights[roots].sum())
+
+
+def _words(
+    learner: Learner, weights: np.ndarray, n_states: np.ndarray, vectors: _Vectors, C: float
+) -> WordStates:
+    """The lexicon, of Z instead of posteriors, smoothed with the label's average of it."""
+    treebank, lexicon = learner.treebank, learner.lexicon
+    leaves = np.flatnonzero(treebank.left < 0)
+    labels = treebank.label[leaves]
+    sizes = n_states[labels]
+    states = ranges(starts(n_states)[labels], sizes)
+    terminals = lexicon.terminals()
+    pairs = labels.astype(np.int64) * (terminals.max() + 1) + terminals
+    pair = np.unique(pairs, return_inverse=True)[1]
+    root = np.sqrt(np.bincount(pair, weights[leaves])[pair])
+    lam = np.repeat(root / (C + root), sizes)
+    z = lam * vectors.z[ranges(vectors.place[leaves], sizes)] + (1 - lam) * vectors.mean_z[states]
+    # What the PCFG divides by: a label's leaves, by weight, and what is kept for unseen words.
+    totals = learner.level(learner.pcfg).words.totals
+    totals = totals + np.bincount(labels, weights[leaves] - 1.0, len(n_states))
+    return lexicon.learn(
+        np.repeat(weights[leaves], sizes) * z, states, sizes,
+        state_tags(treebank.symbols, n_states), beta=learner.beta, gamma=learner.gamma,
+        totals=np.repeat(totals, n_states),
+    )  # fmt: skip
