@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 
+from eigentext.grammars._cascade import Level
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars.treebank import Treebank
 
@@ -27,8 +28,9 @@ class World:
     shape
         The smaller, the more states differ.
     rank
-        The rows of a label's parameters have at most this rank, where it is said: then no more
-        states than that can be told apart.
+        Where it is said, a label's states are mixtures of so many.
+    pivots
+        Whether each state has a rule or word of its own: in turn, the first ones of its label.
     """
 
     def __init__(
@@ -40,28 +42,31 @@ class World:
         *,
         shape: float = 0.5,
         rank: Mapping[str, int] | None = None,
+        pivots: bool = False,
     ):
         rng = np.random.default_rng(seed)
         self.m = {a: n_states.get(a, 1) for a in rules}
         self.rules = {a: [tuple(right.split()) for right in rules[a]] for a in rules}
         self.parameters: dict[tuple[str, ...], np.ndarray] = {}
         for a, rights in self.rules.items():
-            sizes = [self._below(right) for right in rights]
-            width = sum(int(np.prod(size)) for size in sizes)
-            rows = rng.dirichlet(np.full(width, shape), self.m[a])
+            shapes = [tuple(self.m[b] for b in right if b in rules) for right in rights]
+            sizes = [int(np.prod(below)) for below in shapes]
+            rows = rng.dirichlet(np.full(sum(sizes), shape), self.m[a])
             if rank and a in rank:
                 rows = rng.dirichlet(np.ones(rank[a]), self.m[a]) @ rows[: rank[a]]
-            parts = np.split(rows, np.cumsum([int(np.prod(size)) for size in sizes])[:-1], axis=1)
-            for right, size, part in zip(rights, sizes, parts):
-                self.parameters[a, *right] = part.reshape(-1, *size)
+            if pivots and self.m[a] > 1:
+                which = np.repeat(np.arange(len(rights)), sizes)
+                own = np.arange(self.m[a])[:, None]
+                rows *= (which == own) | (which >= self.m[a])
+                rows /= rows.sum(axis=1, keepdims=True)
+            parts = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
+            for right, below, part in zip(rights, shapes, parts):
+                self.parameters[a, *right] = part.reshape(-1, *below)
         self.pi = dict(zip(roots.split(), rng.dirichlet(np.full(len(roots.split()), 2.0))))
         self.pi = {a: p * rng.dirichlet(np.ones(self.m[a])) for a, p in self.pi.items()}
         found = [(tree, pi @ b) for a, pi in self.pi.items() for tree, b in self._inside(a)]
         self.trees = [tree for tree, _ in found]
         self.p = np.array([p for _, p in found])
-
-    def _below(self, right: tuple[str, ...]) -> tuple[int, ...]:
-        return tuple(self.m[b] for b in right) if len(right) == 2 else ()
 
     def _inside(self, a: str) -> Iterator[tuple[str, np.ndarray]]:
         """All inside trees of a label, and the probability of each from each of its states."""
@@ -89,12 +94,30 @@ def learner(trees: Sequence[str]) -> Learner:
     return Learner(trees, rare=0, beta=0.0, gamma=0.0)
 
 
-# Two ways to bracket three words, and every word may have every tag.
+def probabilities(level: Level, treebank: Treebank) -> np.ndarray:
+    """p(tree) of each tree: b^1 = C(b^2, b^3), node by node, and c^a at the root."""
+    grammar, b, found = level.grammar, [], []
+    words = {x: level.words([x])[0] for x in set(treebank.tokens)}
+    tokens, roots = iter(treebank.tokens), set(treebank.offsets[1:] - 1)
+    for i, (a, left, right) in enumerate(zip(treebank.label, treebank.left, treebank.right)):
+        states = slice(*grammar.state_offsets[a : a + 2])
+        if left < 0:
+            b.append(words[next(tokens)][states])
+        elif treebank.rule[i] < 0:  # not seen
+            b.append(np.zeros(grammar.n_states[a]))
+        else:
+            b.append(b[right] @ (b[left] @ grammar.tensor_of(treebank.rule[i]).swapaxes(0, 1)))
+        if i in roots:
+            found.append(grammar.root[states] @ b[i])
+    return np.array(found)
+
+
+# Two ways to bracket three words, and words that may have any tag.
 BRACKETS = {
     "S": ["X C", "A Y", "X Y", "Y X"],
     "X": ["A B", "B A", "A A", "C B"],
-    "Y": ["B C", "C A", "B B", "A C"],
-    "A": ["u", "v", "w"],
+    "Y": ["B C", "C A", "A C"],
+    "A": ["u", "v"],
     "B": ["u", "v", "w"],
     "C": ["u", "v", "w"],
 }

@@ -32,7 +32,12 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 def anchors(
-    V: np.ndarray, m: int, *, candidates: Any = None, weights: np.ndarray | None = None
+    V: np.ndarray,
+    m: int,
+    *,
+    candidates: Any = None,
+    weights: np.ndarray | None = None,
+    fewer: bool = False,
 ) -> np.ndarray:
     """FastAnchorWords: m rows of V that are corners of its convex hull.
 
@@ -49,6 +54,8 @@ def anchors(
         Which rows may be chosen: those of rare words are noise, and far out for that alone.
     weights : array, shape (n,), optional
         Factors on the squared distances, against noise too.
+    fewer : bool
+        Whether fewer are an answer, where no more have independent directions, and not an error.
 
     Returns
     -------
@@ -67,10 +74,10 @@ def anchors(
         raise ParameterError(f"{m} anchors among {len(rows)} rows: choose from 1 to {len(rows)}")
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)[rows]
     with threadpool_limits(limits=1, user_api="blas"):
-        return rows[_furthest(V[rows], m, weights)]
+        return rows[_furthest(V[rows], m, weights, fewer)]
 
 
-def _furthest(X: np.ndarray, m: int, weights: np.ndarray) -> list[int]:
+def _furthest(X: np.ndarray, m: int, weights: np.ndarray, fewer: bool) -> list[int]:
     X = X - X.mean(axis=0)
     scale = np.sqrt((X**2).sum(axis=1).max())
     found = [int((weights * (X**2).sum(axis=1)).argmax())]
@@ -84,6 +91,8 @@ def _furthest(X: np.ndarray, m: int, weights: np.ndarray) -> list[int]:
             direction = direction - directions.T @ (directions @ direction)
         length = np.linalg.norm(direction)
         if length <= 1e4 * _EPS * scale:
+            if fewer:
+                break
             raise ParameterError(
                 f"m is {m}, but the rows have only {k} corners in independent directions; "
                 f"use {k} or less"

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from eigentext.grammars.latent import LatentPCFG
     from eigentext.grammars.pcfg import PCFG
     from eigentext.grammars.treebank import Symbol, Treebank
+    from eigentext.grammars.tuning import Trial, Tuned, tune
 
 __all__ = [
     "PCFG",
@@ -18,6 +19,9 @@ __all__ = [
     "Span",
     "Symbol",
     "Treebank",
+    "Trial",
+    "Tuned",
+    "tune",
 ]
 
 _HOMES = {
@@ -29,6 +33,9 @@ _HOMES = {
     "Span": "_parser",
     "Symbol": "treebank",
     "Treebank": "treebank",
+    "Trial": "tuning",
+    "Tuned": "tuning",
+    "tune": "tuning",
 }
 
 

@@ -20,7 +20,7 @@ summed out: in p(tree) and in marginals. Three things make it work on small samp
 * features are scaled by sqrt(1 / (count + kappa)), a cheap CCA;
 * directions of small singular values are left out: Z divides by them;
 * averages of three vectors over few nodes are smoothed with products of averages of two and of one,
-  by lambda = sqrt(n) / (C + sqrt(n)) for a rule seen n times.
+  by lambda = sqrt(n) / (C + sqrt(n)) for a rule seen n times; the fewer vectors, the smaller C.
 
 .. [1] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Spectral learning of
    latent-variable PCFGs, ACL 2012.
@@ -45,7 +45,9 @@ from eigentext.grammars.treebank import Treebank
 
 _WORK = 1 << 22  # multiplications worth a task of their own
 _ROUNDING = 1e-12  # a singular value that is a smaller share of the largest is zero
-RULES, WORDS = 20.0, 3.0  # the C of the smoothing of rules and of words, by default
+RULES = np.array([2.5, 10.0, 40.0])  # the C of averages of one, two and three vectors
+WORDS = 3.0  # and of a word's
+_UNSMOOTHED = np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -138,14 +140,13 @@ def project(
 def one_hot(side: Coded, nodes: np.ndarray) -> sp.csr_array:
     """The feature vectors of some nodes, a row each; features that none of them has are left out.
 
-    One column of ones stands in for features where there are none at all.
+    To have none at all is a feature too: else such nodes would count for nothing.
     """
     values = side.values[:, nodes].T.astype(np.int64)
+    bare = np.where((values < 0).all(axis=1), 0, -1)
+    values = np.column_stack((values, bare))
     present = values >= 0
-    values += (np.cumsum(side.sizes) - side.sizes)[None, :]
-    columns, places = np.unique(values[present], return_inverse=True)
-    if not len(columns):
-        return sp.csr_array(np.ones((len(nodes), 1)))
+    columns, places = np.unique((values + starts(side.sizes))[present], return_inverse=True)
     shape = len(nodes), len(columns)
     return sp.csr_array((np.ones(len(places)), places, starts(present.sum(axis=1))), shape)
 
@@ -217,7 +218,11 @@ def spectral(
 
 
 def spectral_grammar(
-    treebank: Treebank, weights: np.ndarray, n_states: np.ndarray, vectors: _Vectors, C: float = 0.0
+    treebank: Treebank,
+    weights: np.ndarray,
+    n_states: np.ndarray,
+    vectors: _Vectors,
+    C: np.ndarray = _UNSMOOTHED,
 ) -> Grammar:
     """The tensors of rules and the vectors of roots."""
     from eigentext.grammars._spectral_kernels import average_rules

@@ -18,10 +18,10 @@ def average_rules(
 
     Equivalent, over the nodes i of rule r with children l and q, and with E the average by their
     weights, of sum n, to n / parent_totals[r] times
-    ``lam * E[y[l] y[q] z[i]] + (1 - lam) * (lam * pairs + (1 - lam) * (lam * ones + (1 - lam) *
-    labels))``, where ``pairs`` is the mean of the three products of an average over two of them by
-    that over the third, ``ones`` the product of the three averages, ``labels`` that of the averages
-    over all nodes of the labels, and lam = sqrt(n) / (C + sqrt(n)).
+    ``lam3 * E[y[l] y[q] z[i]] + (1 - lam3) * (lam2 * pairs + (1 - lam2) * (lam1 * ones + (1 - lam1)
+    * labels))``, where ``pairs`` is the mean of the three products of an average over two of them
+    by that over the third, ``ones`` the product of the three averages, ``labels`` that of the
+    averages over all nodes of the labels, and lam_k = sqrt(n) / (C[k - 1] + sqrt(n)).
 
     Sums may be reordered, but in the same way whatever the threads.
     """
@@ -66,11 +66,11 @@ def average_rules(
         if n == 0.0:
             continue
         root = sqrt(n)
-        lam = root / (C + root)
-        three = lam / n
-        two = (1 - lam) * lam / (3 * n * n)
-        one = (1 - lam) * (1 - lam) * lam / (n * n * n)
-        none = (1 - lam) ** 3
+        lam1, lam2, lam3 = root / (C[0] + root), root / (C[1] + root), root / (C[2] + root)
+        three = lam3 / n
+        two = (1 - lam3) * lam2 / (3 * n * n)
+        one = (1 - lam3) * (1 - lam2) * lam1 / (n * n * n)
+        none = (1 - lam3) * (1 - lam2) * (1 - lam1)
         share = n / parent_totals[r]
         for h2 in range(mb):
             y2 = none * mean_y[left_states[r] + h2]

@@ -41,9 +41,11 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.grammars._cascade import Cascade, Level
+from eigentext.grammars._clusters import cluster_start
 from eigentext.grammars._em import em, random_start
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._parser import Parser, check_choice, check_count, check_number, threads
+from eigentext.grammars._pivot import pivot
 from eigentext.grammars._spectral import Projections, project, spectral
 from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
@@ -56,7 +58,7 @@ _Evidence = tuple[Nodes, tuple[Coded, Coded]]
 
 NEGATIVE = ("abs", "clip", "none")
 METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
-STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (2, 6), "pivot+em": (2, 6)}
+STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (0, 8), "pivot+em": (0, 8)}
 _NOISE = 0.01  # enough to break the symmetry between states
 _MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
 _EVERY = 5  # steps between looks at the validation trees
@@ -77,7 +79,7 @@ class LatentPCFG(Parser):
     n_iter, n_smooth : int or None
         Steps of EM, and further ones with smoothing: the last steps of EM fit the trees too well;
         smoothed ones go on without doing so. None for what is good for the method: 20 and 20 for
-        "em", 2 and 6 after a start by "pivot" or "spectral". For "split-merge" `n_iter` is for each
+        "em", 0 and 8 after a start by "pivot" or "spectral". For "split-merge" `n_iter` is for each
         cycle, 20, half of them before and half after merging, all smoothed.
     smoothing : float
         How far rules and words of a state move towards those of simpler models; 1 is good for
@@ -226,13 +228,11 @@ class LatentPCFG(Parser):
         if evidence is None:
             learn = self._em if self.method == "em" else self._split_merge
             return learn(learner, rng, score)
-        if self.method.startswith("pivot"):
-            start = self._pivot_start(learner, evidence, rng)
-        else:
-            projections = self._projections(evidence, k)
-            if self.method == "spectral":
-                return self._spectral(learner, projections, score)
-            start = self._cluster_start(learner, projections, rng)
+        projections = self._projections(evidence, k)
+        if self.method == "spectral":
+            return self._spectral(learner, projections, score)
+        find = self._pivots if self.method.startswith("pivot") else self._clusters
+        start = find(learner, evidence, projections, rng)
         return self._steps(learner, start, score)
 
     def _projections(self, evidence: _Evidence, k: int) -> Projections:
@@ -255,21 +255,20 @@ class LatentPCFG(Parser):
                 best = level
         return best, {"validation": scores}
 
-    def _cluster_start(
-        self, learner: Learner, projections: Projections, rng: np.random.Generator
-    ) -> Parameters:
-        from eigentext.grammars._clusters import cluster_start
-
+    def _clusters(
+        self, learner: Learner, evidence: _Evidence, projections: Projections,
+        rng: np.random.Generator,
+    ) -> Parameters:  # fmt: skip
         counts = np.bincount(learner.treebank.label, minlength=len(learner.treebank.symbols))
         n_states = np.clip(counts // self.nodes_per_state, 1, self.n_states)
         return cluster_start(learner, projections, n_states, smoothing=self._smoothing(), rng=rng)
 
-    def _pivot_start(
-        self, learner: Learner, evidence: _Evidence, rng: np.random.Generator
-    ) -> Parameters:
-        from eigentext.grammars._pivot import pivot
-
-        raise NotImplementedError
+    def _pivots(
+        self, learner: Learner, evidence: _Evidence, projections: Projections,
+        rng: np.random.Generator,
+    ) -> Parameters:  # fmt: skip
+        n_states = projections.n_states(self.n_states, self.tolerance, self.nodes_per_state)
+        return pivot(learner, evidence[1], projections, n_states, smoothing=self._smoothing())
 
     def _em(self, learner: Learner, rng: np.random.Generator, score: _Score):
         """EM from Matsuzaki's start."""

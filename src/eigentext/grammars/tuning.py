@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from eigentext import engine
 from eigentext.corpus.trees import Tree
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.evaluate import brackets
 from eigentext.grammars._cascade import Cascade, Charted, Level, Pruned
 from eigentext.grammars._fitting import Learner, normalized
 from eigentext.grammars._parser import threads
@@ -27,6 +28,7 @@ from eigentext.grammars._spectral import Projections
 from eigentext.grammars.latent import LatentPCFG
 from eigentext.grammars.treebank import Treebank
 
+WITHOUT_FEATURES = ("em", "split-merge")
 MARKOVIZATIONS = ((0, 1), (1, 1), (0, 2), (1, 2))
 _Point = tuple[Any, ...]  # n_states, smoothing, kappa, (horizontal, vertical)
 
@@ -54,7 +56,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a search found.
+    """What a search found; printed, a table of trials.
 
     Attributes
     ----------
@@ -69,6 +71,18 @@ class Tuned:
     best: dict[str, Any]
     trials: list[Trial]
     model: LatentPCFG
+
+    def __str__(self) -> str:
+        names = list(self.trials[0].parameters)
+        if self.model.method in WITHOUT_FEATURES:
+            names.remove("kappa")
+        rows = [["F1", *(name.removeprefix("n_") for name in names), "fallbacks", "seconds"]]
+        for trial in self.trials:
+            told = (_told(trial.parameters[name]) for name in names)
+            scores = str(trial.n_fallbacks), f"{trial.seconds:.1f}"
+            rows.append([f"{100 * trial.f1:.2f}", *told, *scores])
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
 
 
 def tune(
@@ -118,8 +132,6 @@ def tune(
     >>> print(tuned.model.parse("Bob likes Ann"))
     (S (NP (NNP Bob)) (VP (VBZ likes) (NP (NNP Ann))))
     """
-    if method in ("em", "split-merge"):
-        kappa = list(kappa)[:1]
     grid = {
         "n_states": _values("n_states", n_states),
         "smoothing": _values("smoothing", smoothing),
@@ -129,8 +141,12 @@ def tune(
     if isinstance(validation, Sequence) and not len(validation):
         raise CorpusError("no validation trees to measure on: give some that are not learned from")
     gold = normalized(validation)
+    if not brackets(gold, gold).gold:
+        raise CorpusError("the validation trees have no brackets to measure: give longer ones")
     fixed = {"method": method, **fixed, "random_state": random_state, "n_jobs": n_jobs}
     _check(grid, fixed, gold[0])
+    if method in WITHOUT_FEATURES:
+        grid["kappa"] = grid["kappa"][:1]
     with engine.use(threads(n_jobs)):
         search = _Search(normalized(trees), gold, fixed, max(grid["n_states"]))
         (_every if full else _each_in_turn)(search, list(grid.values()))
@@ -251,8 +267,6 @@ class _Search:
         return _Ground(learner, evidence, coarse, middle, charts)
 
     def _try(self, point: _Point) -> _Found:
-        from eigentext.evaluate import brackets
-
         *_, kappa, markovization = point
         started = time.perf_counter()
         model, ground = self._model(point), self._grounds[markovization]
@@ -279,6 +293,10 @@ class _Search:
 
     def _model(self, point: _Point) -> LatentPCFG:
         return LatentPCFG().set_params(**self._fixed, **_parameters(point))
+
+
+def _told(value: Any) -> str:
+    return "all" if value is None else f"{value:g}"
 
 
 class _Silence:

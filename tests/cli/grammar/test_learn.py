@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,8 @@ NAMES = {
 }
 FEW = {"n_states": 2, "nodes_per_state": 1, "n_iter": 4, "n_smooth": 4}
 FEW_STEPS = ("--states", 2, "--nodes-per-state", 1, "--iterations", 4, "--smooth-steps", 4)
+FEW_CYCLES = ("--method", "split-merge", "--states", 2, "--iterations", 4)
+SPECTRAL = ("--method", "spectral", "--states", 3, "--nodes-per-state", 1)
 
 
 @pytest.fixture
@@ -53,7 +56,9 @@ def test_defaults_are_the_estimators():
     [
         ("pcfg", (), et.PCFG()),
         ("em", FEW_STEPS, et.LatentPCFG(method="em", **FEW)),
-        ("split-merge", FEW_STEPS, et.LatentPCFG(method="split-merge", **FEW)),
+        ("split-merge", FEW_CYCLES, et.LatentPCFG(2, method="split-merge", n_iter=4)),
+        ("spectral", SPECTRAL, et.LatentPCFG(3, method="spectral", nodes_per_state=1)),
+        ("spectral+em", FEW_STEPS, et.LatentPCFG(method="spectral+em", **FEW)),
     ],
 )
 def test_fit_is_the_estimator(fit, treebank, tmp_path, method, arguments, expected):
@@ -84,16 +89,29 @@ def test_every_option_reaches_the_estimator(fit, treebank):
     }  # fmt: skip
     model, _ = fit(treebank, "--method", "pcfg", *binarization, *words, *parsing)
     assert model.get_params() == common
-    learning = ("-m", 3, "--grammars", 2, "--iterations", 2, "--smooth-steps", 1, "--seed", 5)
-    more = ("--smoothing", 0.5, "--merge", 0.25, "--nodes-per-state", 2, "--method", "split-merge")
+    learning = ("-m", 3, "--grammars", 2, "--smoothing", 0.5, "--seed", 5)
     stopping = ("--validation", treebank, "--early-stopping", "f1")
-    model, told = fit(treebank, *binarization, *words, *parsing, *learning, *more, *stopping)
-    assert model.get_params() == common | {
-        "n_states": 3, "method": "split-merge", "n_grammars": 2, "n_iter": 2, "n_smooth": 1,
-        "smoothing": 0.5, "merge": 0.25, "nodes_per_state": 2, "early_stopping": "f1",
+    given = (*binarization, *words, *parsing, *learning, *stopping)
+    latent = common | {
+        "n_states": 3, "n_grammars": 2, "smoothing": 0.5, "early_stopping": "f1",
         "random_state": 5, "n_jobs": None,
     }  # fmt: skip
+    defaults = et.LatentPCFG().get_params()
+    cycles = ("--method", "split-merge", "--iterations", 2, "--merge", 0.25)
+    model, told = fit(treebank, *given, *cycles)
+    chosen = {"method": "split-merge", "n_iter": 2, "merge": 0.25}
+    assert model.get_params() == defaults | latent | chosen
     assert len(told["log_likelihoods"]) == len(told["validation"]) == 2
+    features = ("--features", "simple", "--kappa", 2, "--noise", 0.1, "--nodes-per-state", 2)
+    averages = ("--method", "spectral", "--tolerance", 0.1, "--negative", "clip")
+    shared = {"features": "simple", "kappa": 2.0, "noise": 0.1, "nodes_per_state": 2}
+    model, told = fit(treebank, *given, *features, *averages)
+    chosen = {"method": "spectral", "tolerance": 0.1, "negative": "clip"}
+    assert model.get_params() == defaults | latent | shared | chosen
+    steps = ("--method", "spectral+em", "--iterations", 1, "--smooth-steps", 2)
+    model, told = fit(treebank, *given, *features, *steps)
+    chosen = {"method": "spectral+em", "n_iter": 1, "n_smooth": 2}
+    assert model.get_params() == defaults | latent | shared | chosen
     assert fit(treebank, "--method", "pcfg", "--horizontal", 2)[0].horizontal == 2
 
 
@@ -128,7 +146,7 @@ def test_threads_change_no_byte(cli, treebank, tmp_path):
     files = []
     for threads in (1, 2):
         files.append(tmp_path / str(threads))
-        options = (*FEW_STEPS, "--grammars", 2, "--threads", threads, "--quiet")
+        options = (*FEW_CYCLES, "--grammars", 2, "--threads", threads, "--quiet")
         result = cli("grammar", "fit", treebank, "-o", files[-1], *options)
         assert (result.status, result.out, result.err) == (0, "", "")
     assert len({path.read_bytes() for path in files}) == 1
@@ -156,6 +174,14 @@ def test_what_people_read(cli, process, treebank, tmp_path):
     plain = cli("grammar", "fit", treebank, "-o", output, "--method", "pcfg", "--threads", 1)
     assert " rules from 8 trees, 54 tokens; " in plain.out
     assert "log-likelihood" not in plain.out
+    averages = cli("grammar", "fit", treebank, "-o", output, *SPECTRAL, "--validation", treebank)
+    first, best, below, seconds = averages.out.splitlines()
+    assert " states from 8 trees, 54 tokens; " in first
+    (scores,) = [steps["validation"] for steps in et.load(output).history_]
+    assert best == f"  best f1 on validation {max(scores):.4f}"
+    assert re.fullmatch(r"  below zero      [0-9.]+% of marginals, [0-9.]+% of sentences", below)
+    for phase in ("features", "projections", "averages"):
+        assert f" {phase} " in seconds
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -170,6 +196,67 @@ def test_info_tells_all(cli, latent):
     model = et.load(latent)
     assert told["parameters"] == model.get_params()
     assert told["diagnostics"] == model.diagnostics_
+
+
+def test_info_of_a_spectral_model(cli, learned):
+    options = ("--method", "spectral", "--states", "3", "--nodes-per-state", "1")
+    model = learned("spectral", *options)
+    shown = cli("info", model)
+    assert shown.status == 0
+    for line in ("method                   spectral", "kappa                    5", "tolerance"):
+        assert line in shown.out
+    told = json.loads(cli("info", model, "--json").out)["diagnostics"]
+    for name in ("negative_marginals", "negative_sentences"):
+        assert f"  {name:24} {told[name]:.4g}\n" in shown.out
+        assert 0 <= told[name] <= 1
+
+
+# Choosing parameters.
+
+
+def test_tune(cli, fit, treebank, tmp_path):
+    """What is given is kept, the rest is searched; the best model is what a fit would give."""
+    options = (*SPECTRAL, "--rare", 1, "--horizontal", 0)
+    model, told = fit(treebank, *options, "--tune", "--validation", treebank)
+    trees = et.read_trees(treebank)
+    grid = {"n_states": [3], "markovization": [(0, 1), (0, 2)]}
+    expected = et.grammars.tune(trees, trees, **grid, nodes_per_state=1, rare=1)
+    assert len(told["trials"]) == len(expected.trials) >= 5
+    for row, trial in zip(told["trials"], expected.trials):
+        assert row.pop("seconds") > 0
+        assert row == trial.parameters | {"f1": trial.f1, "n_fallbacks": trial.n_fallbacks}
+    assert model.get_params() == expected.model.get_params()
+    assert model.provenance_["tuned"]["n_trials"] == len(told["trials"])
+    assert {"charts", "prune", "projections", "trials"} <= told["phases"].keys()
+    for tree in trees:
+        found, value = (x.log_probability(tree) for x in (model, expected.model))
+        assert found == pytest.approx(value)
+    # What people read: the table, then the model.
+    output = tmp_path / "again"
+    shown = cli("grammar", "fit", treebank, "-o", output, *options, "--tune", "--kappa", 1)
+    assert shown.mistake == "--tune needs trees to measure on: --validation FILE"
+    fitted = ("grammar", "fit", treebank, "-o", output, *options, "--tune", "--kappa", "inf")
+    shown = cli(*fitted, "--validation", treebank)
+    assert shown.status == 0
+    first, *rows, summary, _, _ = shown.out.splitlines()
+    assert first.split()[:6] == ["F1", "states", "smoothing", "kappa", "horizontal", "vertical"]
+    assert len(rows) == 4  # three values of smoothing, two of --vertical
+    assert {(row.split()[1], row.split()[3], row.split()[4]) for row in rows} == {("3", "inf", "0")}
+    scores = [float(row.split()[0]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    assert summary.startswith(f"{output}: ")
+    assert et.load(output).kappa == float("inf")
+    json_too = json.loads(cli(*fitted, "--validation", treebank, "--json").out)
+    assert [row["kappa"] for row in json_too["trials"]] == [None] * 4
+
+
+def test_tune_other_methods(fit, treebank):
+    options = ("--method", "em", *FEW_STEPS, "--smoothing", 1, "--horizontal", "all")
+    model, told = fit(treebank, *options, "--tune", "--validation", treebank)
+    assert [row["horizontal"] for row in told["trials"]] == [None, None]
+    assert sorted(row["vertical"] for row in told["trials"]) == [1, 2]
+    assert model.method == "em"
+    assert len(told["log_likelihoods"][0]) == 8
 
 
 def test_the_penn_sample(fit, penn_sample):
@@ -192,8 +279,28 @@ def test_options_that_would_do_nothing(cli, treebank, tmp_path):
     for option, value in (("--states", 16), ("--validation", treebank), ("--smooth-steps", 3)):
         line = cli(*fit, "--method", "pcfg", option, value).mistake
         assert line.startswith(f"{option} is for hidden states, which --method pcfg has not")
-    line = cli(*fit, "--early-stopping", "f1").mistake
-    assert line == "--early-stopping needs trees to measure on: --validation FILE"
+    assert "is for hidden states" in cli(*fit, "--method", "pcfg", "--tune").mistake
+    for name in ("--early-stopping", "--tune"):
+        line = cli(*fit, name, *(["f1"] if name == "--early-stopping" else [])).mistake
+        assert line == f"{name} needs trees to measure on: --validation FILE"
+    line = cli(*fit, "--tune", "--validation", treebank, "--early-stopping", "f1").mistake
+    assert line == "--tune goes by F1; leave --early-stopping out"
+    for method, option, value, others in (
+        ("em", "--kappa", 5, "spectral or spectral+em or pivot or pivot+em"),
+        ("em", "--merge", 0.5, "split-merge"),
+        ("split-merge", "--features", "full", "spectral or spectral+em or pivot or pivot+em"),
+        ("split-merge", "--smooth-steps", 3, "spectral+em or pivot+em or em"),
+        ("spectral", "--iterations", 3, "spectral+em or pivot+em or em or split-merge"),
+        ("pivot", "--negative", "abs", "spectral"),
+        ("pivot+em", "--tolerance", 0.1, "spectral"),
+    ):
+        line = cli(*fit, "--method", method, option, value).mistake
+        assert line == (
+            f"{option} does nothing with --method {method}; leave it out, or choose "
+            f"--method {others}"
+        )
+    line = cli(*fit, "--method", "spectral", "--noise", 0.1).mistake
+    assert line == "--noise makes grammars differ; let several of them vote: --grammars"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -233,7 +340,10 @@ def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
         ((treebank, "-o", "-"), "a model is a file, not a stream; name one with -o"),
         ((treebank, "-o", tmp_path), "is a folder"),
         ((treebank, "-o", tmp_path / "no" / "model"), "cannot be written"),
-        ((treebank, "-o", output, "--method", "spectral"), "see eigentext grammar fit --help"),
+        ((treebank, "-o", output, "--method", "magic"), "see eigentext grammar fit --help"),
+        ((treebank, "-o", output, *SPECTRAL, "--tolerance", 1), "tolerance must be 0 or more and"),
+        ((treebank, "-o", output, *SPECTRAL, "--kappa=-1"), "--kappa"),
+        ((treebank, "-o", output, *SPECTRAL, "--features", "all"), "grammar fit --help"),
         ((treebank, "-o", output, "--states", 0), "--states"),
         ((treebank, "-o", output, "--horizontal", "some"), "'some' is no number of siblings"),
         ((treebank, "-o", output, "--horizontal=-1"), "'-1' is no number of siblings"),

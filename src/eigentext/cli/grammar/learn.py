@@ -26,6 +26,7 @@ from eigentext.cli.grammar._shared import TreesArgument, read_treebank
 from eigentext.errors import ParameterError
 
 _KERNEL = "eigentext.grammars._training_kernels.inside_runs"
+Method = Literal["pcfg", "spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge"]
 _COMMON = (
     *("binarize", "horizontal", "vertical", "rare", "beta", "gamma"),
     *("prune", "decoding", "tau"),
@@ -38,9 +39,28 @@ _LATENT = {
     "smooth_steps": "n_smooth",
     "smoothing": "smoothing",
     "merge": "merge",
+    "features": "features",
+    "kappa": "kappa",
+    "tolerance": "tolerance",
+    "noise": "noise",
+    "negative": "negative",
     "nodes_per_state": "nodes_per_state",
     "early_stopping": "early_stopping",
     "seed": "random_state",
+}
+_BY_FEATURES = ("spectral", "spectral+em", "pivot", "pivot+em")
+_BY_EM = ("spectral+em", "pivot+em", "em")
+# The methods that have a use for an option, if not all of them have.
+_FOR = {
+    "iterations": (*_BY_EM, "split-merge"),
+    "smooth_steps": _BY_EM,
+    "merge": ("split-merge",),
+    "features": _BY_FEATURES,
+    "kappa": _BY_FEATURES,
+    "tolerance": ("spectral",),
+    "noise": _BY_FEATURES,
+    "negative": ("spectral",),
+    "nodes_per_state": (*_BY_FEATURES, "em"),
 }
 
 
@@ -62,8 +82,7 @@ def fit(
     files: TreesArgument,
     output: OutputOption,
     method: Annotated[
-        Literal["pcfg", "em", "split-merge"],
-        typer.Option(help="pcfg: no hidden states; em, split-merge: how these are learned."),
+        Method, typer.Option(help="pcfg: no hidden states; others: how these are learned.")
     ] = "split-merge",
     states: Annotated[
         int, typer.Option("--states", "-m", min=1, help="The most hidden states of a label.")
@@ -72,24 +91,62 @@ def fit(
         int, typer.Option(min=1, help="Learn so many, from random starts, and let them vote.")
     ] = 1,
     iterations: Annotated[
-        int, typer.Option(min=0, help="Steps of EM; for split-merge, in each cycle.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Steps of EM; for split-merge, in each cycle.",
+            show_default="20; 2 after spectral or pivot",
+        ),
+    ] = None,
     smooth_steps: Annotated[
-        int, typer.Option(min=0, help="For em: further steps, with smoothing.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            min=0,
+            help="For EM: further steps, with smoothing.",
+            show_default="20; 6 after spectral or pivot",
+        ),
+    ] = None,
     smoothing: Annotated[
-        float, typer.Option(min=0, help="How far such steps move towards simpler models.")
+        float, typer.Option(min=0, help="How far rules and words move towards simpler models.")
     ] = 1.0,
     merge: Annotated[
         float, typer.Option(min=0, help="For split-merge: the share of splits to undo.")
     ] = 0.5,
+    features: Annotated[
+        Literal["full", "simple"],
+        typer.Option(help="What spectral and pivot look at; simple: the rules above and below."),
+    ] = "full",
+    kappa: Annotated[
+        float,
+        typer.Option(min=0, help="Features are scaled by sqrt(1 / (count + kappa)); inf: not."),
+    ] = 5.0,
+    tolerance: Annotated[
+        float,
+        typer.Option(min=0, help="For spectral: singular values below this share do not count."),
+    ] = 0.01,
+    noise: Annotated[
+        float,
+        typer.Option(min=0, help="Of the scales of features, where several --grammars vote."),
+    ] = 0.3,
+    negative: Annotated[
+        Literal["abs", "clip", "none"],
+        typer.Option(help="For spectral: absolute values of negative marginals, zeros, neither."),
+    ] = "abs",
     nodes_per_state: Annotated[
-        int, typer.Option(min=1, help="For em: a state for so many nodes of a label at most.")
+        int, typer.Option(min=1, help="A state for so many nodes of a label at most.")
     ] = 10,
     validation: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE", help="Other trees: keep what does best on them."),
     ] = None,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="Try values of --states, --smoothing, --kappa, --horizontal and --vertical, those "
+            "that are not given, and keep what has the best F1 on --validation.",
+        ),
+    ] = False,
     early_stopping: Annotated[
         Literal["likelihood", "f1"], typer.Option(help="What is measured on --validation.")
     ] = "likelihood",
@@ -146,54 +203,89 @@ def fit(
 
     check_model_path(output)
     options = dict(context.params)
-    _check_options(context, method, validation)
+    given = {name for name in options if _is_given(context, name)}
+    _check_options(given, method, grammars, validation)
     started = time.perf_counter()
-    given = {name: options[name] for name in _COMMON if options[name] is not None}
+    parameters = {name: options[name] for name in _COMMON if options[name] is not None}
     if horizontal == "all":
-        given["horizontal"] = None
-    if method == "pcfg":
-        model: Any = PCFG(**given)
-    else:
-        latent = {name: options[option] for option, name in _LATENT.items()}
-        model = LatentPCFG(method=method, **latent, **given)
-    held_out = validation or []
+        parameters["horizontal"] = None
+    if method != "pcfg":
+        parameters |= {name: options[option] for option, name in _LATENT.items()}
+        parameters["method"] = method
+    model: Any = (PCFG if method == "pcfg" else LatentPCFG)(**parameters)
+    held_out, tuned = validation or [], None
     with (
         inputs([*files, *held_out]) as paths,
         work(quiet=quiet or json, threads=threads, kernel=_KERNEL) as watch,
     ):
         check_no_input(output, expand_paths(paths))
         trees = read_treebank(paths[: len(files)])
-        if held_out:
+        if tune:
+            tuned = _tune(trees, read_treebank(paths[len(files) :]), model, given)
+            model = tuned.model
+        elif held_out:
             model.fit(trees, validation=read_treebank(paths[len(files) :]))
         else:
             model.fit(trees)
         save_model(model, output)
     seconds = time.perf_counter() - started
-    _tell(model, output, method, watch, seconds, json=json, quiet=quiet)
+    _tell(model, output, method, tuned, watch, seconds, json=json, quiet=quiet)
 
 
-def _check_options(context: typer.Context, method: str, validation: list[str] | None) -> None:
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _check_options(
+    given: set[str], method: str, grammars: int, validation: list[str] | None
+) -> None:
     """Refuse options that would do nothing."""
+    for name in (*_LATENT, "validation", "tune"):
+        option = f"--{name.replace('_', '-')}"
+        if name not in given:
+            continue
+        if method == "pcfg":
+            raise ParameterError(
+                f"{option} is for hidden states, which --method pcfg has not; leave it out, or "
+                "choose another --method"
+            )
+        if method not in _FOR.get(name, (method,)):
+            raise ParameterError(
+                f"{option} does nothing with --method {method}; leave it out, or choose "
+                f"--method {' or '.join(_FOR[name])}"
+            )
+    if "noise" in given and grammars == 1:
+        raise ParameterError("--noise makes grammars differ; let several of them vote: --grammars")
+    if "early_stopping" in given and "tune" in given:
+        raise ParameterError("--tune goes by F1; leave --early-stopping out")
+    for name in ("early_stopping", "tune"):
+        if name in given and not validation:
+            option = f"--{name.replace('_', '-')}"
+            raise ParameterError(f"{option} needs trees to measure on: --validation FILE")
 
-    def is_given(name: str) -> bool:
-        source = context.get_parameter_source(name)
-        return source is not None and source.name == "COMMANDLINE"
 
-    if method == "pcfg":
-        for name in (*_LATENT, "validation"):
-            if is_given(name):
-                raise ParameterError(
-                    f"--{name.replace('_', '-')} is for hidden states, which --method pcfg has "
-                    "not; leave it out, or choose --method em or split-merge"
-                )
-    if is_given("early_stopping") and not validation:
-        raise ParameterError("--early-stopping needs trees to measure on: --validation FILE")
+def _tune(trees: list[Any], held_out: list[Any], model: Any, given: set[str]) -> Any:
+    """Search for the values that were not given."""
+    from eigentext.grammars.tuning import MARKOVIZATIONS, tune
+
+    fixed = model.get_params()
+    here = fixed.pop("horizontal"), fixed.pop("vertical")
+    keep = "horizontal" in given, "vertical" in given
+    values = {name: fixed.pop(_LATENT[name]) for name in ("states", "smoothing", "kappa")}
+    grid: dict[str, Any] = {_LATENT[n]: [x] for n, x in values.items() if n in given}
+    grid["markovization"] = [
+        tuple(one if kept else other for one, kept, other in zip(here, keep, pair))
+        for pair in MARKOVIZATIONS
+    ]
+    return tune(trees, held_out, **fixed | grid)
 
 
 def _tell(
     model: Any,
     output: Path,
     method: str,
+    tuned: Any,
     watch: Watch,
     seconds: float,
     *,
@@ -215,10 +307,14 @@ def _tell(
             "log_likelihoods": likelihoods,
             "validation": [[x if math.isfinite(x) else None for x in part] for part in scores],
         }
+        if tuned:
+            about["trials"] = [_row(trial) for trial in tuned.trials]
         print_json({**about, **cost})
         return
     if quiet:
         return
+    if tuned:
+        printer.print(str(tuned), markup=False)
     states = f", {found['n_states']:,} states" if method != "pcfg" else ""
     printer.print(
         f"{output}: {found['n_labels']:,} labels, {found['n_rules']:,} rules{states} from "
@@ -226,10 +322,28 @@ def _tell(
         f"{cost['peak_memory'] / 1e6:,.0f} MB at most",
         markup=False,
     )
+    measure = "f1" if method == "spectral" else getattr(model, "early_stopping", "")
     for steps, part in zip(likelihoods, scores):
+        told = []
         if steps:
-            told = f"  log-likelihood  {steps[0]:,.1f} to {steps[-1]:,.1f} in {len(steps)} steps"
-            measure = f"; best {model.early_stopping} on validation {max(part):.4f}" if part else ""
-            printer.print(told + measure)
+            told.append(
+                f"log-likelihood  {steps[0]:,.1f} to {steps[-1]:,.1f} in {len(steps)} steps"
+            )
+        if part:
+            told.append(f"best {measure} on validation {max(part):.4f}")
+        if told:
+            printer.print(f"  {'; '.join(told)}")
+    if "negative_marginals" in found:
+        marginals, sentences = found["negative_marginals"], found["negative_sentences"]
+        printer.print(
+            f"  below zero      {marginals:.1%} of marginals, {sentences:.1%} of sentences"
+        )
     times = ", ".join(f"{name} {time:.1f}" for name, time in cost["phases"].items())
     printer.print(f"  seconds         {times}")
+
+
+def _row(trial: Any) -> dict[str, Any]:
+    """A trial for JSON, which has no infinity."""
+    row = {**trial.parameters, **trial._asdict()}
+    del row["parameters"]
+    return {name: None if x == math.inf else x for name, x in row.items()}

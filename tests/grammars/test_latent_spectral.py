@@ -1,0 +1,300 @@
+"""LatentPCFG(method="spectral"): what it takes, what it says, and that it parses."""
+
+import importlib.util
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eigentext as et
+from eigentext import PCFG, LatentPCFG
+from eigentext.corpus.trees import parse_trees
+from eigentext.errors import ParameterError
+from eigentext.evaluate import brackets
+from eigentext.grammars.treebank import Treebank
+
+_spec = importlib.util.spec_from_file_location("_worlds", Path(__file__).with_name("_worlds.py"))
+worlds = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(worlds)
+
+SMALL = {"method": "spectral", "nodes_per_state": 1}
+
+
+def numbers_of(model):
+    """All numbers of the grammars of a model, in order."""
+    return [
+        part.tobytes()
+        for level in model._cascade.levels
+        for part in (level.grammar.tensor, level.grammar.root, level.words.counts.data)
+    ]
+
+
+def marginals_of(model, words):
+    return {tuple(span[:3]): span.probability for span in model.marginals(words)}
+
+
+@pytest.fixture(scope="module")
+def rough():
+    """Of fifty trees, without smoothing: some marginals are negative, and some sentences."""
+    states = {"S": 2, "VP": 3, "VQ": 2, "NP": 2, "PP": 2, "N": 3, "V": 2, "P": 2}
+    trees = worlds.World(worlds.ATTACHMENT, "S", states, 2).sample(50, 2)
+    return LatentPCFG(4, smoothing=0, beta=0, gamma=0, prune=0, tau=0, **SMALL).fit(trees)
+
+
+ATTACHMENTS = [list(words) for words in product(*(worlds.ATTACHMENT[a] for a in "NVNPN"))]
+
+
+@pytest.fixture
+def as_rough(rough):
+    """``as_rough("clip")``: the same, with negative marginals seen to in another way."""
+
+    def turned(negative):
+        return rough.set_params(negative=negative)
+
+    yield turned
+    rough.set_params(negative="abs")
+
+
+# learning -----------------------------------------------------------------------------------------
+
+
+def test_one_direction_of_no_features_is_a_pcfg(hand_trees):
+    def nothing(nodes):
+        same = np.zeros(len(nodes.kind))
+        return {"node": same}, {"node": same}
+
+    plain = PCFG(horizontal=0, vertical=1, prune=0).fit(hand_trees)
+    model = LatentPCFG(8, features=nothing, prune=0, **SMALL).fit(hand_trees)
+    assert model.n_states_.max() == 1
+    for tree in hand_trees:
+        assert model.log_probability(tree) == pytest.approx(plain.log_probability(tree))
+        assert model.parse(tree.leaves()) == plain.parse(tree.leaves())
+
+
+def test_directions_tell_apart_what_the_label_does_not():
+    # Subjects and objects are different words; a grammar without states takes them for each other.
+    right, wrong = "(S (P he) (VP (V sees) (P him)))", "(S (P him) (VP (V sees) (P he)))"
+    model = LatentPCFG(2, method="spectral", smoothing=0, beta=0, gamma=0).fit([right] * 100)
+    assert model.n_states_.tolist() == [1, 1, 2, 1]  # S, VP, P, V
+    # But for what the lexicon keeps for unseen words.
+    assert model.log_probability(right) == pytest.approx(0, abs=0.02)
+    assert model.log_probability(wrong) < -20
+
+
+def test_no_label_has_more_directions_than_it_can(hand_trees):
+    treebank = Treebank.from_trees(hand_trees)
+    counts = np.bincount(treebank.label)
+    model = LatentPCFG(500, **SMALL).fit(hand_trees)
+    assert (model.n_states_ <= counts).all()
+    assert (model.n_states_[counts == 1] == 1).all()
+    assert 2 < model.n_states_.max() < 500
+    few = LatentPCFG(500, method="spectral", nodes_per_state=3).fit(hand_trees)
+    np.testing.assert_array_equal(few.n_states_, np.clip(counts // 3, 1, model.n_states_))
+    cut = LatentPCFG(500, tolerance=0.5, **SMALL).fit(hand_trees)
+    assert (cut.n_states_ <= model.n_states_).all()
+    assert cut.n_states_.sum() < model.n_states_.sum()
+    for found in (model, few, cut):
+        assert found.parse(hand_trees[0].leaves()) == hand_trees[0]
+        assert np.isfinite(found._cascade.levels[0].grammar.tensor).all()
+
+
+@pytest.mark.parametrize("kappa", [0, np.inf])
+@pytest.mark.parametrize("features", ["full", "simple"])
+def test_any_scaling(hand_trees, kappa, features):
+    model = LatentPCFG(4, kappa=kappa, features=features, tolerance=0, **SMALL)
+    assert model.fit(hand_trees).parse(hand_trees[0].leaves()) == hand_trees[0]
+    assert np.isfinite([model.log_probability(tree) for tree in hand_trees]).all()
+
+
+def test_own_features(hand_trees):
+    seen = []
+
+    def widths(nodes):
+        seen.append(len(nodes.kind))
+        width = np.where(nodes.width > 2, nodes.width, -1)  # most nodes have no feature at all
+        return {"width": width}, {"left": nodes.end - nodes.width}
+
+    model = LatentPCFG(4, features=widths, **SMALL).fit(hand_trees)
+    assert seen == [len(Treebank.from_trees(hand_trees).label)]
+    assert model.parse(hand_trees[0].leaves()) == hand_trees[0]
+    assert model.n_states_.max() > 1
+    other = LatentPCFG(4, **SMALL).fit(hand_trees)
+    assert model.log_probability(hand_trees[0]) != other.log_probability(hand_trees[0])
+
+
+def test_features_without_anything_in_common(hand_trees):
+    def apart(nodes):
+        odd = np.arange(len(nodes.kind)) % 2
+        return {"even": -odd}, {"odd": odd - 1}
+
+    model = LatentPCFG(4, features=apart, **SMALL).fit(hand_trees)
+    (parsed,) = model.parses([hand_trees[0].leaves()])
+    assert parsed.tree == hand_trees[0]
+    assert parsed.fallback is None
+
+
+@pytest.mark.parametrize(
+    ("trees", "n_states"),
+    [
+        (["(S (NP (DT the) (NN fern)) (VP (VBZ grows)))"], 4),
+        (["(UH hello)"], 1),
+        (["(UH hello)", "(UH hello)", "(UH bye)"], 1),
+        (["(A (A a) (A b))", "(A (A (A a) (A b)) (A c))"], 3),
+    ],
+)
+def test_tiny_treebanks(trees, n_states):
+    model = LatentPCFG(8, **SMALL).fit(trees)
+    assert model.n_states_.sum() >= n_states
+    for tree in parse_trees("\n".join(trees), "tiny"):
+        assert model.parse(tree.leaves()) == tree
+    assert set(model.diagnostics_) >= {"negative_marginals", "negative_sentences"}
+
+
+def test_the_same_bits_twice_and_on_any_threads(hand_trees, ambiguous_trees):
+    trees = hand_trees + ambiguous_trees
+    options = {"n_grammars": 2, **SMALL}
+    one, two = (LatentPCFG(4, n_jobs=n, **options).fit(trees) for n in (1, 2))
+    assert numbers_of(one) == numbers_of(two)
+    sentence = "she sees birds with a lens ."
+    assert one.marginals(sentence) == two.marginals(sentence)
+
+
+def test_grammars_of_an_ensemble_differ_by_noise(ambiguous_trees):
+    def tensors(**options):
+        model = LatentPCFG(3, **options, **SMALL).fit(ambiguous_trees)
+        return model, [level.grammar.tensor for level in model._cascade.levels]
+
+    (alone, one), (noisy, three) = tensors(noise=0.3), tensors(noise=0.3, n_grammars=3)
+    still = tensors(noise=0, n_grammars=2)[1]
+    np.testing.assert_array_equal(still[0], still[1])
+    np.testing.assert_array_equal(still[0], one[0])  # one alone has no noise
+    assert len(three) == len(noisy.history_) == 3
+    assert len({part.tobytes() for part in (*one, *three)}) == 4
+    sentence = "watch dogs near the park"
+    assert alone.marginals(sentence) != noisy.marginals(sentence)
+
+
+@pytest.mark.parametrize("smoothing", [0, 1.0])
+def test_validation_chooses_among_states(ambiguous_trees, smoothing):
+    others = ambiguous_trees[1:5]
+    model = LatentPCFG(4, smoothing=smoothing, **SMALL).fit(ambiguous_trees, validation=others)
+    (history,) = model.history_
+    scores = history["validation"]
+    assert len(scores) == 3
+    assert model.n_states_.max() == 4 // 2 ** int(np.argmax(scores))  # of as good ones, the most
+    parsed = model.parse_many([tree.leaves() for tree in others])
+    assert brackets(others, parsed).f1 == pytest.approx(max(scores))
+
+
+# negative marginals -------------------------------------------------------------------------------
+
+
+def test_negative_marginals_are_counted(hand_trees, rough):
+    assert 0 < rough.diagnostics_["negative_marginals"] < 0.1
+    smooth = LatentPCFG(4, **SMALL).fit(hand_trees)
+    assert smooth.diagnostics_["negative_marginals"] == 0
+    assert smooth.diagnostics_["negative_sentences"] == 0
+
+
+def test_what_becomes_of_negative_marginals(as_rough):
+    least = 0.0
+    for words in ATTACHMENTS:
+        none, absolute, clipped = (
+            marginals_of(as_rough(negative), words) for negative in ("none", "abs", "clip")
+        )
+        assert none.keys() == absolute.keys() == clipped.keys()
+        least = min(least, *none.values())
+        turned = np.sign(none["S", 0, 5])  # of the sentence as a whole
+        for item, x in none.items():
+            assert absolute[item] == abs(x)
+            assert clipped[item] == max(turned * x, 0.0)
+    assert least < -0.1
+
+
+def test_sentences_of_negative_probability_have_their_worst_tree_unless_mended(as_rough):
+    turned = [
+        words for words in ATTACHMENTS if marginals_of(as_rough("none"), words)["S", 0, 5] < 0
+    ]
+    assert 0 < len(turned) < len(ATTACHMENTS) / 2
+    for words in turned:
+        assert marginals_of(as_rough("none"), words)["S", 0, 5] == pytest.approx(-1)
+        assert marginals_of(as_rough("abs"), words)["S", 0, 5] == pytest.approx(1)
+        assert as_rough("none").parse(words) != as_rough("abs").parse(words)
+        assert np.isfinite(as_rough("abs").log_probability(as_rough("abs").parse(words)))
+
+
+# saving -------------------------------------------------------------------------------------------
+
+
+def test_a_saved_model_parses_as_before(tmp_path, as_rough):
+    model = as_rough("clip")
+    model.save(tmp_path / "model")
+    same = et.load(tmp_path / "model")
+    assert isinstance(same, LatentPCFG)
+    assert same.get_params() == model.get_params()
+    assert same.diagnostics_ == model.diagnostics_
+    assert numbers_of(same) == numbers_of(model)
+    for words in ATTACHMENTS[::9]:
+        assert same.parse(words) == model.parse(words)
+        assert same.marginals(words) == model.marginals(words)
+
+
+# bad input ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"features": "rich"}, "features must be one of 'full', 'simple', not 'rich'"),
+        ({"features": None}, "features must be one of 'full', 'simple', not None"),
+        ({"kappa": -1}, "kappa must be 0 or more, not -1"),
+        ({"kappa": np.nan}, "kappa must be 0 or more, not nan"),
+        ({"kappa": "5"}, "kappa must be 0 or more, not '5'"),
+        ({"tolerance": 1}, "tolerance must be 0 or more and less than 1, not 1"),
+        ({"tolerance": -0.1}, "tolerance must be 0 or more and less than 1, not -0.1"),
+        ({"noise": -1}, "noise must be 0 or more, not -1"),
+        ({"noise": np.inf}, "noise must be 0 or more, not inf"),
+        ({"negative": "zero"}, "negative must be one of 'abs', 'clip', 'none', not 'zero'"),
+        ({"negative": None}, "negative must be one of 'abs', 'clip', 'none', not None"),
+    ],
+)
+def test_wrong_parameters(hand_trees, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        LatentPCFG(method="spectral", **parameters).fit(hand_trees)
+
+
+def test_wrong_features_of_the_user(hand_trees):
+    def fit(inside, outside):
+        LatentPCFG(features=lambda _: (inside, outside), **SMALL).fit(hand_trees)
+
+    n = len(Treebank.from_trees(hand_trees).label)
+    good = {"word": np.zeros(n)}
+    wrong = rf"the outside template 'shape' has shape \(3,\), but there are {n} nodes"
+    with pytest.raises(ParameterError, match=wrong):
+        fit(good, {**good, "shape": np.zeros(3)})
+    with pytest.raises(ParameterError, match="the inside template 'pairs' has shape"):
+        fit({"pairs": np.zeros((n, 2))}, good)
+    with pytest.raises(ParameterError, match="the inside template 'trees' has values of type"):
+        fit({"trees": np.full(n, None)}, good)
+    with pytest.raises(ParameterError, match="no outside features"):
+        fit(good, {})
+    with pytest.raises(ParameterError, match="features must give two dictionaries"):
+        LatentPCFG(features=lambda _: good, **SMALL).fit(hand_trees)
+
+
+# real trees ---------------------------------------------------------------------------------------
+
+
+def test_directions_parse_better_than_memory(penn):
+    trees, others = penn("train")[:300], penn("dev")[:40]
+    sentences = [tree.leaves() for tree in others]
+
+    def f1(model):
+        return brackets(others, [parsed.tree for parsed in model.parses(sentences)]).f1
+
+    model = LatentPCFG(16, method="spectral").fit(trees)
+    assert f1(model) > f1(PCFG().fit(trees)) + 0.03
+    assert all(parsed.fallback is None for parsed in model.parses(sentences[:10]))
+    assert model.n_states_.max() == 16
+    assert 0 < model.diagnostics_["negative_marginals"] < 0.3
