@@ -24,8 +24,9 @@ _spec.loader.exec_module(worlds)
 World, BRACKETS, ATTACHMENT = worlds.World, worlds.BRACKETS, worlds.ATTACHMENT
 probabilities = worlds.probabilities
 
-# Words of a label are learned as if the lexicon kept one or two tokens for unseen ones.
-MANY = 1e12  # so many trees are a population
+# So many trees are a population: the token or so that the lexicon keeps of each label for unseen
+# words, and kappa = 5, are nothing beside.
+MANY = 1e12
 STATES = {"X": 4, "Y": 3, "A": 2, "B": 3, "C": 3}
 MANY_STATES = {"S": 2, "VP": 3, "VQ": 2, "NP": 2, "PP": 2, "N": 3, "V": 2, "P": 2}
 
@@ -158,8 +159,8 @@ def test_the_population_gives_exact_sentences_and_marginals(
             assert marginal == pytest.approx(items[words][item] / p[words], abs=1e-8)
 
 
-def test_what_labels_rewrite_to_is_exact_too():
-    """p(x | a) and p(b c | a): the parameters times E[Y | a] below and above."""
+def test_how_often_a_label_is_a_word_is_exact_too():
+    """p(x | a) is c_(a -> x) times E[Y | a]: the states of all nodes of the label."""
     world = World(BRACKETS, "S X Y", STATES, 2)
     learner, projections = moments(world)
     level = spectral(learner, projections, world.states(learner.treebank), smoothing=0)

@@ -87,7 +87,7 @@ def test_a_trial_is_a_fit(full, ambiguous_trees, place):
     assert trial.seconds > 0
 
 
-@pytest.mark.parametrize("method", ["em", "split-merge", "spectral+em"])
+@pytest.mark.parametrize("method", ["em", "split-merge", "spectral+em", "pivot+em"])
 def test_other_methods(ambiguous_trees, method):
     few = {**FEW, "n_iter": 2, "n_smooth": 2, "random_state": 3}
     grid = {"n_states": [2, 3], "smoothing": [1.0], "markovization": [[0, 1]]}

@@ -176,7 +176,7 @@ class Cascade:
             votes = [vote for vote in votes if vote is not None]
             if votes:
                 logs, signs = zip(*((vote.log_probability, vote.sign) for vote in votes))
-                total, sign = logsumexp(logs, b=signs, return_sign=True)
+                total, sign = np.array(logsumexp(logs, b=signs, return_sign=True))
                 return Reading(
                     pruned.forest,
                     self.symbols,

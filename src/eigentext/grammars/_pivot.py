@@ -147,6 +147,10 @@ class Side(NamedTuple):
     def of(cls, templates: Templates, p: np.ndarray) -> "Side":
         return cls(templates, p, templates.average(p), templates.confusion(p))
 
+    def unmixed(self) -> np.ndarray:
+        """What is expected to be one at the state, and zero at the others."""
+        return self.average @ np.linalg.pinv(self.confusion)
+
 
 class LabelStates(NamedTuple):
     """What is known of the states of one label after step 2, and of its words and roots."""
@@ -221,13 +225,10 @@ def _rules(
 
     treebank = learner.treebank
     inside, outside = [one.inside for one in labels], [one.outside for one in labels]
-    average = _averages(
-        treebank, projections, [one.average for one in inside], [one.average for one in outside]
-    )
-    grammar = _averages(
-        treebank, projections,
-        *([one.average @ np.linalg.pinv(one.confusion) for one in side] for side in (inside, outside)),
-    )  # fmt: skip
+    y, z = ([one.average for one in side] for side in (inside, outside))
+    average = _averages(treebank, projections, y, z)
+    y, z = ([one.unmixed() for one in side] for side in (inside, outside))
+    grammar = _averages(treebank, projections, y, z)
     r_at, r = _tables(inside, projections.nodes)
     s_at, s = _tables(outside, projections.nodes)
 

@@ -163,9 +163,10 @@ def scaled(
     M, the number of nodes, is there for the eye alone: singular values are then correlations,
     nearly. All that is learned is the same without.
     """
-    scale = np.ones(features.shape[1])
+    counts = features.T @ weights
+    scale = np.ones(len(counts))
     if np.isfinite(kappa):
-        scale = np.sqrt(weights.sum() / (features.T @ weights + kappa))
+        scale = np.sqrt(weights.sum() / (counts + kappa))
     if rng is not None:
         scale *= 1 + noise * rng.standard_normal(len(scale))
     return features @ sp.diags_array(scale)

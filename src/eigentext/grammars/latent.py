@@ -51,7 +51,7 @@ from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
 from eigentext.grammars._validation import MEASURES, Watch, held_out_f1, held_out_likelihood
 from eigentext.grammars.decoding import brackets
-from eigentext.grammars.features import SETS, Coded, FeatureSet, Nodes, code_features
+from eigentext.grammars.features import Coded, FeatureSet, Nodes, code_features
 
 _Score = Callable[[Level], float] | None
 _Evidence = tuple[Nodes, tuple[Coded, Coded]]
@@ -61,7 +61,7 @@ METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
 STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (0, 8), "pivot+em": (0, 8)}
 _NOISE = 0.01  # enough to break the symmetry between states
 _MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
-_EVERY = 5  # steps between looks at the validation trees
+_LOOKS = 4  # at the validation trees, over the steps of EM
 _LOOK_AT = 50  # sentences on which negative marginals are counted
 
 
@@ -95,7 +95,7 @@ class LatentPCFG(Parser):
     tolerance : float
         "spectral" leaves out directions whose singular value is a smaller share of the largest.
     noise : float
-        Of the features' scales, by which the grammars of "spectral" differ where there are several.
+        Of the features' scales in all grammars but the first, where there are several.
     negative : "abs" | "clip" | "none"
         What becomes of negative marginals, which sampling error leads to: absolute values, zeros,
         or nothing.
@@ -236,9 +236,8 @@ class LatentPCFG(Parser):
         return self._steps(learner, start, score)
 
     def _projections(self, evidence: _Evidence, k: int) -> Projections:
-        noise = self.noise if self.n_grammars > 1 else 0.0
         return project(
-            *evidence, self.n_states, kappa=self.kappa, noise=noise,
+            *evidence, self.n_states, kappa=self.kappa, noise=self.noise if k else 0.0,
             random_state=self.random_state + k,
         )  # fmt: skip
 
@@ -281,7 +280,7 @@ class LatentPCFG(Parser):
         """Steps of EM as they are, then smoothed ones."""
         trees, history = learner.trees, {}
         n_iter, n_smooth = self._n_steps()
-        watch = _watch(learner, score, max(1, min(_EVERY, n_smooth)))
+        watch = _watch(learner, score, max(1, n_smooth // _LOOKS))
         parameters, history["em"] = em(trees, start, n_iter)
         parameters, history["smoothed"] = em(
             trees, parameters, n_smooth,
@@ -291,7 +290,9 @@ class LatentPCFG(Parser):
 
     def _n_steps(self) -> tuple[int, int]:
         """How many plain and how many smoothed."""
-        n_iter, n_smooth = STEPS.get(self.method, (0, 0))
+        if self.method not in STEPS:
+            return 0, 0
+        n_iter, n_smooth = STEPS[self.method]
         n_iter = n_iter if self.n_iter is None else self.n_iter
         return n_iter, n_smooth if self.n_smooth is None else self.n_smooth
 
@@ -356,6 +357,13 @@ class LatentPCFG(Parser):
             case _:
                 return sign * marginals
 
+    def _to_saved(self) -> tuple[Any, dict[str, Any]]:
+        arrays, about = super()._to_saved()
+        if callable(self.features):  # a file holds no code: its name will do, until the next fit
+            name = getattr(self.features, "__qualname__", type(self.features).__qualname__)
+            about["parameters"]["features"] = name
+        return arrays, about
+
     @classmethod
     def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
         self = super()._from_saved(arrays, about)
@@ -370,8 +378,6 @@ class LatentPCFG(Parser):
         check_choice("method", self.method, METHODS)
         check_choice("early_stopping", self.early_stopping, MEASURES)
         check_choice("negative", self.negative, NEGATIVE)
-        if not callable(self.features):
-            check_choice("features", self.features, SETS)
         for name in ("n_states", "n_grammars", "nodes_per_state"):
             check_count(name, getattr(self, name), 1)
         for name in ("n_iter", "n_smooth", "random_state"):

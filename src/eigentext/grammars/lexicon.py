@@ -82,7 +82,9 @@ class Lexicon:
         self.counts = np.array([counts[word] for word in self.words], np.int64)
         self.numbers = {word: x for x, word in enumerate(self.words)}
         self.rare = rare
-        token_class = [word_class(w, bool(f)) for w, f in zip(tokens, is_first)]
+        places = list(zip(tokens, is_first.tolist()))
+        class_of = {place: word_class(*place) for place in set(places)}
+        token_class = [class_of[place] for place in places]
         self.classes = sorted({k for w, k in zip(tokens, token_class) if counts[w] <= rare} | {""})
         self._class_numbers = {name: k for k, name in enumerate(self.classes)}
         self._word = np.array([self.numbers[w] for w in tokens], np.int64)

@@ -29,7 +29,7 @@ from eigentext.grammars.latent import LatentPCFG
 from eigentext.grammars.treebank import Treebank
 
 WITHOUT_FEATURES = ("em", "split-merge")
-MARKOVIZATIONS = ((0, 1), (1, 1), (0, 2), (1, 2))
+MARKOVIZATIONS = ((0, 1), (1, 1), (0, 2))
 _Point = tuple[Any, ...]  # n_states, smoothing, kappa, (horizontal, vertical)
 
 
@@ -203,6 +203,8 @@ class _Search:
     def sweep(self, points: list[_Point]) -> None:
         """Try those points that are new."""
         points = [point for point in points if point not in self._trials]
+        if not points:
+            return
         for point in points:
             self._prepare(point)
         with (

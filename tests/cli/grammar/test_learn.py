@@ -59,6 +59,8 @@ def test_defaults_are_the_estimators():
         ("split-merge", FEW_CYCLES, et.LatentPCFG(2, method="split-merge", n_iter=4)),
         ("spectral", SPECTRAL, et.LatentPCFG(3, method="spectral", nodes_per_state=1)),
         ("spectral+em", FEW_STEPS, et.LatentPCFG(method="spectral+em", **FEW)),
+        ("pivot", ("--states", 2), et.LatentPCFG(2, method="pivot")),
+        ("pivot+em", FEW_STEPS, et.LatentPCFG(method="pivot+em", **FEW)),
     ],
 )
 def test_fit_is_the_estimator(fit, treebank, tmp_path, method, arguments, expected):
@@ -292,7 +294,7 @@ def test_options_that_would_do_nothing(cli, treebank, tmp_path):
         ("split-merge", "--smooth-steps", 3, "spectral+em or pivot+em or em"),
         ("spectral", "--iterations", 3, "spectral+em or pivot+em or em or split-merge"),
         ("pivot", "--negative", "abs", "spectral"),
-        ("pivot+em", "--tolerance", 0.1, "spectral"),
+        ("spectral+em", "--tolerance", 0.1, "spectral or pivot or pivot+em"),
     ):
         line = cli(*fit, "--method", method, option, value).mistake
         assert line == (

@@ -57,7 +57,7 @@ _FOR = {
     "merge": ("split-merge",),
     "features": _BY_FEATURES,
     "kappa": _BY_FEATURES,
-    "tolerance": ("spectral",),
+    "tolerance": ("spectral", "pivot", "pivot+em"),
     "noise": _BY_FEATURES,
     "negative": ("spectral",),
     "nodes_per_state": (*_BY_FEATURES, "em"),
@@ -122,7 +122,7 @@ def fit(
     ] = 5.0,
     tolerance: Annotated[
         float,
-        typer.Option(min=0, help="For spectral: singular values below this share do not count."),
+        typer.Option(min=0, help="Singular values below this share of the largest do not count."),
     ] = 0.01,
     noise: Annotated[
         float,
