@@ -1,6 +1,6 @@
 """How the error of a latent-variable PCFG falls with the trees it is learned from.
 
-Run it with ``.venv/bin/python benchmarks/grammars_recovery.py``, ten minutes or so; it draws
+Run it with ``.venv/bin/python benchmarks/grammars_recovery.py``, six minutes of CPU; it draws
 docs/grammars-error.svg. Worlds (tests/grammars/_worlds.py) of 1,213 trees, with two states for four
 of the six labels; every state has a rule or a word of its own, so that "pivot" has its pivots. The
 error is the sum of |p - p^| over all trees, averaged over five draws of world and trees. All know

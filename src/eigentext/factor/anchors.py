@@ -78,8 +78,8 @@ def anchors(
 
 
 def _furthest(X: np.ndarray, m: int, weights: np.ndarray, fewer: bool) -> list[int]:
+    scale = np.sqrt((X**2).sum(axis=1).max())  # of rounding errors
     X = X - X.mean(axis=0)
-    scale = np.sqrt((X**2).sum(axis=1).max())
     found = [int((weights * (X**2).sum(axis=1)).argmax())]
     X -= X[found[0]]  # now a span through the origin is an affine span through the first
     distances = (X**2).sum(axis=1)

@@ -29,6 +29,7 @@ summed out: in p(tree) and in marginals. Three things make it work on small samp
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,15 +40,16 @@ from eigentext.factor.svd import svd
 from eigentext.grammars._cascade import Level
 from eigentext.grammars._fitting import Learner, state_tags
 from eigentext.grammars._grammar import Grammar, ranges, starts, tensor_sizes
-from eigentext.grammars.features import Coded, Nodes
+from eigentext.grammars.features import Coded, FeatureSet, Nodes, code_features
 from eigentext.grammars.lexicon import WordStates
-from eigentext.grammars.treebank import Treebank
+from eigentext.grammars.treebank import Symbol, Treebank
 
 _WORK = 1 << 22  # multiplications worth a task of their own
 _ROUNDING = 1e-12  # a singular value that is a smaller share of the largest is zero
 RULES = np.array([2.5, 10.0, 40.0])  # the C of averages of one, two and three vectors
 WORDS = 3.0  # and of a word's
 _UNSMOOTHED = np.zeros(3)
+_TOLD = 5  # labels whose singular values are told
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,35 @@ class Projections:
         counts = np.array([self.weights[nodes].sum() for nodes in self.nodes])
         room = counts // nodes_per_state if nodes_per_state else np.inf
         return np.clip(np.minimum(kept, room), 1, most).astype(np.int64)
+
+    def spectra(self, symbols: list[Symbol], n_states: np.ndarray) -> dict[str, Any]:
+        """For diagnostics: singular values kept and the next few, as shares of the largest.
+
+        Those of the labels with most nodes; the condition number is the largest of all labels.
+        """
+        found: dict[str, Any] = {}
+        for a in sorted(range(len(symbols)), key=lambda a: -len(self.nodes[a]))[:_TOLD]:
+            shares, m = self.singular_values[a] / self.singular_values[a][0], n_states[a]
+            kept, dropped = shares[:m].round(4).tolist(), shares[m : m + 3].round(4).tolist()
+            found[str(symbols[a])] = {"kept": kept, "dropped": dropped}
+        condition = max(s[0] / s[m - 1] for s, m in zip(self.singular_values, n_states))
+        return {"condition_number": float(condition), "singular_values": found}
+
+
+class Evidence:
+    """The features of a treebank's nodes, and the last projections that were made of them."""
+
+    def __init__(self, learner: Learner, feature_set: str | FeatureSet):
+        self.nodes = Nodes(learner.treebank, learner.lexicon.terminals())
+        self.features = code_features(feature_set, self.nodes)
+        self._last: tuple[Any, Projections] | None = None
+
+    def projections(self, max_states: int, **how: Any) -> Projections:
+        """See :func:`project`."""
+        key = max_states, how
+        if self._last is None or self._last[0] != key:
+            self._last = key, project(self.nodes, self.features, max_states, **how)
+        return self._last[1]
 
 
 def project(

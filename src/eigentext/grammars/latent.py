@@ -34,6 +34,7 @@ distinctions, and the average of their marginals is better than any of them [6]_
 .. [6] S. Petrov, Products of random latent variable grammars, NAACL 2010.
 """
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
@@ -46,15 +47,14 @@ from eigentext.grammars._em import em, random_start
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._parser import Parser, check_choice, check_count, check_number, threads
 from eigentext.grammars._pivot import pivot
-from eigentext.grammars._spectral import Projections, project, spectral
+from eigentext.grammars._spectral import Evidence, Projections, spectral
 from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
 from eigentext.grammars._validation import MEASURES, Watch, held_out_f1, held_out_likelihood
 from eigentext.grammars.decoding import brackets
-from eigentext.grammars.features import Coded, FeatureSet, Nodes, code_features
+from eigentext.grammars.features import FeatureSet
 
 _Score = Callable[[Level], float] | None
-_Evidence = tuple[Nodes, tuple[Coded, Coded]]
 
 NEGATIVE = ("abs", "clip", "none")
 METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
@@ -63,6 +63,8 @@ _NOISE = 0.01  # enough to break the symmetry between states
 _MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
 _LOOKS = 4  # at the validation trees, over the steps of EM
 _LOOK_AT = 50  # sentences on which negative marginals are counted
+_ROUNDING = 1e-9  # a marginal not further below zero is none
+_TOO_MANY = 0.25  # sentences of negative probability
 
 
 class LatentPCFG(Parser):
@@ -95,7 +97,8 @@ class LatentPCFG(Parser):
     tolerance : float
         "spectral" leaves out directions whose singular value is a smaller share of the largest.
     noise : float
-        Of the features' scales in all grammars but the first, where there are several.
+        Of the features' scales, by which the grammars of "spectral" and "pivot" differ from the
+        first where there are several.
     negative : "abs" | "clip" | "none"
         What becomes of negative marginals, which sampling error leads to: absolute values, zeros,
         or nothing.
@@ -118,8 +121,8 @@ class LatentPCFG(Parser):
     n_states_ : array
         How many states each symbol has, in the first grammar.
     history_ : list of dict
-        For each grammar, the log-likelihood of the trees before each step of EM, by phase; and,
-        with validation trees, their scores.
+        For each grammar, the log-likelihood of the trees before each step of EM, by phase; for
+        "spectral", singular values kept and dropped; and, with validation trees, their scores.
     diagnostics_ : dict
         For "spectral" also the share of `negative_marginals`, and of `negative_sentences` whose own
         probability is below zero, among some sentences of the treebank.
@@ -149,7 +152,7 @@ class LatentPCFG(Parser):
         features: str | FeatureSet = "full",
         kappa: float = 5.0,
         tolerance: float = 0.01,
-        noise: float = 0.3,
+        noise: float = 0.2,
         negative: str = "abs",
         nodes_per_state: int = 10,
         early_stopping: str = "likelihood",
@@ -215,14 +218,13 @@ class LatentPCFG(Parser):
         self.history_ = self.diagnostics_["history"] = history
         return self
 
-    def _evidence(self, learner: Learner) -> _Evidence | None:
+    def _evidence(self, learner: Learner) -> Evidence | None:
         if self.method in ("em", "split-merge"):
             return None
         with engine.phase("features"):
-            nodes = Nodes(learner.treebank, learner.lexicon.terminals())
-            return nodes, code_features(self.features, nodes)
+            return Evidence(learner, self.features)
 
-    def _grammar(self, learner: Learner, evidence: _Evidence | None, k: int, score: _Score):
+    def _grammar(self, learner: Learner, evidence: Evidence | None, k: int, score: _Score):
         """The k-th grammar, and what happened on the way."""
         rng = np.random.default_rng([self.random_state, k])
         if evidence is None:
@@ -235,11 +237,11 @@ class LatentPCFG(Parser):
         start = find(learner, evidence, projections, rng)
         return self._steps(learner, start, score)
 
-    def _projections(self, evidence: _Evidence, k: int) -> Projections:
-        return project(
-            *evidence, self.n_states, kappa=self.kappa, noise=self.noise if k else 0.0,
-            random_state=self.random_state + k,
-        )  # fmt: skip
+    def _projections(self, evidence: Evidence, k: int) -> Projections:
+        # Clusters differ by where they begin; nothing else would.
+        noise = self.noise if k and self.method != "spectral+em" else 0.0
+        seed = self.random_state + k if noise else 0
+        return evidence.projections(self.n_states, kappa=self.kappa, noise=noise, random_state=seed)
 
     def _spectral(self, learner: Learner, projections: Projections, score: _Score):
         """The averages, with all states, or, as the validation trees say, a half or a quarter."""
@@ -247,15 +249,16 @@ class LatentPCFG(Parser):
         for most in (self.n_states, self.n_states // 2, self.n_states // 4):
             n_states = projections.n_states(max(most, 1), self.tolerance, self.nodes_per_state)
             level = spectral(learner, projections, n_states, smoothing=self.smoothing)
+            told = projections.spectra(learner.treebank.symbols, n_states)
             if score is None:
-                return level, {}
+                return level, told
             scores.append(score(level))
             if best is None or scores[-1] > max(scores[:-1]):
-                best = level
-        return best, {"validation": scores}
+                best = level, told | {"validation": scores}
+        return best
 
     def _clusters(
-        self, learner: Learner, evidence: _Evidence, projections: Projections,
+        self, learner: Learner, evidence: Evidence, projections: Projections,
         rng: np.random.Generator,
     ) -> Parameters:  # fmt: skip
         counts = np.bincount(learner.treebank.label, minlength=len(learner.treebank.symbols))
@@ -263,11 +266,11 @@ class LatentPCFG(Parser):
         return cluster_start(learner, projections, n_states, smoothing=self._smoothing(), rng=rng)
 
     def _pivots(
-        self, learner: Learner, evidence: _Evidence, projections: Projections,
+        self, learner: Learner, evidence: Evidence, projections: Projections,
         rng: np.random.Generator,
     ) -> Parameters:  # fmt: skip
         n_states = projections.n_states(self.n_states, self.tolerance, self.nodes_per_state)
-        return pivot(learner, evidence[1], projections, n_states, smoothing=self._smoothing())
+        return pivot(learner, evidence.features, projections, n_states, smoothing=self._smoothing())
 
     def _em(self, learner: Learner, rng: np.random.Generator, score: _Score):
         """EM from Matsuzaki's start."""
@@ -342,11 +345,15 @@ class LatentPCFG(Parser):
         bounds = np.cumsum(np.diff(learner.treebank.offsets) // 2 + 1)
         sentences = np.split(np.array(learner.treebank.tokens, object), bounds[:-1])[:_LOOK_AT]
         readings = [self._read(list(tokens)) for tokens in sentences]
-        signs = np.concatenate([reading.items < 0 for reading in readings])
-        return {
-            "negative_marginals": float(signs.mean()),
-            "negative_sentences": float(np.mean([reading.sign < 0 for reading in readings])),
-        }
+        signs = np.concatenate([reading.items < -_ROUNDING for reading in readings])
+        sentences = float(np.mean([reading.sign < 0 for reading in readings]))
+        if sentences > _TOO_MANY:
+            warnings.warn(
+                f"{sentences:.0%} of sentences have a probability below zero: too few trees for so "
+                "many states; take fewer (n_states) or raise smoothing",
+                stacklevel=3,
+            )
+        return {"negative_marginals": float(signs.mean()), "negative_sentences": sentences}
 
     def _signed(self, marginals: np.ndarray, sign: float) -> np.ndarray:
         match self.negative:

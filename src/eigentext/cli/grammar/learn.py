@@ -127,7 +127,7 @@ def fit(
     noise: Annotated[
         float,
         typer.Option(min=0, help="Of the scales of features, where several --grammars vote."),
-    ] = 0.3,
+    ] = 0.2,
     negative: Annotated[
         Literal["abs", "clip", "none"],
         typer.Option(help="For spectral: absolute values of negative marginals, zeros, neither."),
