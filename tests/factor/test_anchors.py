@@ -89,6 +89,17 @@ def test_more_corners_than_there_are():
         anchors(line * np.nan, 2)
 
 
+def test_fewer_corners_may_be_an_answer():
+    line = np.outer(np.arange(5.0), [1, 2, 3])
+    assert anchors(line, 3, fewer=True).tolist() == anchors(line, 2).tolist()
+    assert anchors(line, 2, fewer=True).tolist() == anchors(line, 2).tolist()
+    rng = np.random.default_rng(0)
+    point = np.ones(3) / 3 + 1e-16 * rng.standard_normal((5, 3))  # one, but for rounding
+    assert len(anchors(point, 2, fewer=True)) == 1
+    with pytest.raises(ParameterError, match="choose from 1 to 5"):
+        anchors(line, 6, fewer=True)
+
+
 # Weights.
 
 

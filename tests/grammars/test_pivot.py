@@ -1,6 +1,7 @@
 """Pivot learning: the true parameters from a population, near ones from samples, proper always."""
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -49,12 +50,12 @@ class PivotWorld(worlds.World):
         self.trees = [tree for tree, p in found if p > 0]
         self.p = np.array([p for _, p in found if p > 0])
 
-    def everything(self, counts, features="full", **options):
+        self.learner = worlds.learner(self.trees)
+
+    def everything(self, counts, features="full"):
         """A learner, features and projections of so many of each tree."""
-        seen = np.flatnonzero(counts)
-        learner = worlds.learner([self.trees[k] for k in seen])
-        weights = np.repeat(counts[seen].astype(float), np.diff(learner.treebank.offsets))
-        return evidence(learner, features, weights=weights, **options)
+        weights = np.repeat(counts.astype(float), np.diff(self.learner.treebank.offsets))
+        return evidence(self.learner, features, weights=weights)
 
     def error(self, learner, found):
         """The largest error of a parameter, under the best order of the states of each label."""
@@ -90,6 +91,11 @@ class PivotWorld(worlds.World):
         return learner.lexicon.words[learner.trees.pair_terminal[pair]]
 
 
+@cache
+def pivot_world(seed=0, **options):
+    return PivotWorld(seed=seed, **options)
+
+
 def evidence(learner, features="full", max_states=6, **options):
     nodes = Nodes(learner.treebank, learner.lexicon.terminals())
     coded = code_features(features, nodes)
@@ -118,10 +124,10 @@ def assert_proper(learner, found):
 
 
 @pytest.mark.parametrize("features", ["simple", "full"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_population_gives_the_true_parameters(features, seed):
     """Theorem 1."""
-    world = PivotWorld(seed=seed)
+    world = pivot_world(seed)
     learner, coded, projections = world.everything(1e12 * world.p, features)
     n_states = world.states(learner.treebank)
     np.testing.assert_array_equal(projections.n_states(6, 1e-9, 0), n_states)
@@ -132,11 +138,21 @@ def test_the_population_gives_the_true_parameters(features, seed):
 
 
 def test_more_states_than_there_are():
-    world = PivotWorld(seed=1)
+    world = pivot_world(1)
     learner, coded, projections = world.everything(1e12 * world.p)
     found = pivot(learner, coded, projections, np.full(len(learner.treebank.symbols), 6))
     np.testing.assert_array_equal(found.grammar.n_states, world.states(learner.treebank))
     assert world.error(learner, found) < 1e-8
+
+
+def test_diagnostics_tell_how_far_pivots_are_apart():
+    world = pivot_world()
+    learner, coded, projections = world.everything(1e12 * world.p)
+    n_states = world.states(learner.treebank)
+    found, told = pivot(learner, coded, projections, n_states, return_diagnostics=True)
+    assert world.error(learner, found) < 1e-8
+    assert told["separations"].keys() == {a for a, m in world.m.items() if m > 1}
+    assert 0.01 < min(told["separations"].values()) < max(told["separations"].values()) < 10
 
 
 # samples ------------------------------------------------------------------------------------------
@@ -144,11 +160,11 @@ def test_more_states_than_there_are():
 
 def test_errors_fall_with_the_root_of_the_size():
     sizes, errors = [10**4, 10**6, 10**8], []
-    for seed in range(4):
-        world = PivotWorld(seed=seed, shape=3.0)
+    for seed in range(3):
+        world = pivot_world(seed, shape=3.0)
         rng = np.random.default_rng(seed)
         for size in sizes:
-            learner, coded, projections = world.everything(rng.multinomial(size, world.p))
+            learner, coded, projections = world.everything(rng.multinomial(size, world.p), "simple")
             n_states = world.states(learner.treebank)
             found = pivot(learner, coded, projections, n_states, least=size / 1000)
             errors.append(world.error(learner, found))
@@ -160,13 +176,14 @@ def test_errors_fall_with_the_root_of_the_size():
 
 
 def test_rare_features_are_no_pivots():
-    """A thousand trees of two states, and three that look like a state of their own."""
-    trees = ["(S (A a) (B b))", "(S (A c) (B d))"] * 500 + ["(S (A x) (B y))"] * 3
+    """A thousand trees in which A has two states, and three that look like a third."""
+    trees = ["(S (A a) (B b))", "(S (C c) (A d))"] * 500 + ["(X (A e) (B b))"] * 3
     learner, coded, projections = evidence(worlds.learner(trees), "simple")
     n_states = projections.n_states(6, 1e-9, 0)
     for least, found in ((1, 3), (4, 2), (501, 1)):
         grammar = pivot(learner, coded, projections, n_states, least=least).grammar
-        assert grammar.n_states.tolist() == [1, found, found]
+        assert [str(symbol) for symbol in learner.treebank.symbols] == ["S", "X", "A", "B", "C"]
+        assert grammar.n_states.tolist() == [1, 1, found, 1, 1]
 
 
 # any trees ----------------------------------------------------------------------------------------
@@ -179,7 +196,7 @@ def random_tree(rng, depth):
     return f"({rng.choice(['S', 'X', 'Y'])} {children})"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.integers(0, 10_000),
     st.integers(1, 60),
@@ -284,7 +301,7 @@ def test_penn(penn):
     n_states = projections.n_states(4, 0.01, 10)
     found = pivot(learner, coded, projections, n_states)
     assert_proper(learner, found)
-    assert 50 < (found.grammar.n_states > 1).sum()
+    assert (found.grammar.n_states > 1).sum() > 20
     start = random_start(learner.trees, learner.pcfg, 4, 10, 0.01, np.random.default_rng(0))
     _, by_em = em(learner.trees, start, 12)
     likelihood = learner.trees.log_likelihood

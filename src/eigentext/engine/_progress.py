@@ -35,8 +35,8 @@ _listener: ContextVar[Reporter | None] = ContextVar("eigentext_reporter", defaul
 
 
 @contextmanager
-def report_to(reporter: Reporter) -> Iterator[None]:
-    """Send the phases of everything inside the ``with`` block to `reporter`."""
+def report_to(reporter: Reporter | None) -> Iterator[None]:
+    """Send the phases of everything inside the ``with`` block to `reporter`, or to nobody."""
     token = _listener.set(reporter)
     try:
         yield

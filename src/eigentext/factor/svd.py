@@ -18,13 +18,14 @@ Three ways to the same answer:
 Signs are fixed by U: the entry of largest magnitude in each of its columns is positive.
 """
 
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh, solve_triangular
 from scipy.linalg import svd as dense_svd
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -92,7 +93,7 @@ def svd(
     if method == "auto":
         method = _best_method(A, rank)
     # One BLAS thread: see eigentext.factor.products on equal bits.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         match method:
             case "exact":
                 U, s, Vt = _exact(A, rank)
@@ -110,6 +111,12 @@ def svd(
                     f"method must be 'auto', 'exact', 'randomized' or 'krylov', not {method!r}"
                 )
     return _fix_signs(U, s, Vt if right else Vt[:0])
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Found once: to look for BLAS at every call would take longer than a small SVD."""
+    return ThreadpoolController()
 
 
 def _best_method(A: Any, rank: int) -> Method:

@@ -29,22 +29,23 @@ those of the same state. Step 2 needs neither.
    2014.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
-from eigentext.factor.anchors import anchors, simplex_weights
+from eigentext.factor.anchors import anchors, separations, simplex_weights
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._grammar import Grammar, starts
 from eigentext.grammars._spectral import Projections, _vectors, spectral_grammar
-from eigentext.grammars._training import Expectations, Parameters, Smoothing, maximize
+from eigentext.grammars._training import Expectations, Smoothing, maximize
 from eigentext.grammars.features import Coded
 from eigentext.grammars.treebank import Treebank
 
 _WORK = 1 << 22  # multiplications worth a task of their own
+_TINY = np.finfo(float).tiny
 _EPS = 1e-12  # the share of each word that is for all states alike: none is left without words
 
 
@@ -58,8 +59,9 @@ def pivot(
     n_iter: int = 5,
     tol: float = 1e-9,
     smoothing: Smoothing | None = None,
-) -> Parameters:
-    """Probabilities of rules, words and roots, by steps 1 to 4.
+    return_diagnostics: bool = False,
+) -> Any:
+    """Probabilities of rules, words and roots, by steps 1 to 4: `Parameters`.
 
     Parameters
     ----------
@@ -75,16 +77,27 @@ def pivot(
         A few make up for noise in the start; many would fit that of rare rules.
     smoothing
         As at the end of a step of EM on trees.
+    return_diagnostics
+        Whether to return a dictionary too: of each label with states, how far the pivot nearest to
+        the span of the others is from it. Where this is small, noise decides what the states are.
     """
     trees = learner.trees
     labels = label_states(learner, features, projections, n_states, least)
     with engine.phase("rules"), threadpool_limits(1, "blas"):
         grammar, states = _rules(learner, projections, labels, n_iter, tol)
-    lexical = np.concatenate([one.words.ravel() for one in labels])
+    preterminals = labels[learner.treebank.n_inner :]
+    lexical = np.concatenate([one.words.ravel() for one in preterminals])
     roots = np.concatenate([one.roots for one in labels])
-    states += np.bincount(trees.lexical_states(grammar), lexical, len(states))
+    states = states + np.bincount(trees.lexical_states(grammar), lexical, len(states))
     counts = Expectations(float("nan"), grammar.tensor, lexical, roots, states)
-    return maximize(trees, grammar, counts, smoothing)
+    parameters = maximize(trees, grammar, counts, smoothing)
+    return (parameters, _diagnostics(learner, labels)) if return_diagnostics else parameters
+
+
+def _diagnostics(learner: Learner, labels: list["LabelStates"]) -> dict[str, Any]:
+    corners = {str(a): one.corners for a, one in zip(learner.treebank.symbols, labels)}
+    nearest = {a: float(separations(w).min()) for a, w in corners.items() if len(w) > 1}
+    return {"separations": nearest}
 
 
 class Templates:
@@ -153,12 +166,13 @@ class Side(NamedTuple):
 
 
 class LabelStates(NamedTuple):
-    """What is known of the states of one label after step 2, and of its words and roots."""
+    """What is known of the states of one label, but for its rules."""
 
+    corners: np.ndarray  # the points of the pivots
     inside: Side
     outside: Side
-    words: np.ndarray  # how often each is in each state
-    roots: np.ndarray
+    words: np.ndarray  # how often each is in each state, if the label has words
+    roots: np.ndarray  # how often roots are
 
 
 def label_states(
@@ -172,28 +186,29 @@ def label_states(
     treebank, trees = learner.treebank, learner.trees
     word = np.full((1, len(treebank.label)), -1)
     word[0, treebank.left < 0] = trees.pair[trees.leaf_of_token]
-    is_root = np.full_like(word, -1)
-    is_root[0, treebank.offsets[1:] - 1] = 1
+    at_root = np.zeros(len(treebank.label))
+    at_root[treebank.offsets[1:] - 1] = 1
 
     def work(a: int) -> LabelStates:
         nodes = projections.nodes[a]
         weights, projected = projections.weights[nodes], projections.outside[a][:, : n_states[a]]
-        below, words, above, roots = (
+        below, above, words = (
             Templates(values[:, nodes], weights)
-            for values in (features[0].values, word, features[1].values, is_root)
+            for values in (features[0].values, features[1].values, word)
         )
         v = below.expect(projected)
         corners = v[_pivots(v, below.counts >= least, int(n_states[a]))]
         p, in_words = _weights(corners, v, words.expect(projected))
         inside = Side.of(below, p)
-        q, at_roots = _weights(
-            inside.confusion, above.expect(inside.average), roots.expect(inside.average)
-        )
-        is_leaf, has_roots = word[0, nodes[0]] >= 0, is_root[0, nodes].max() >= 0
-        in_words = words.counts[:, None] * (in_words + _EPS)
-        at_roots = roots.counts[-1] * at_roots[-1]  # nodes that are not come before those that are
+        roots = weights * at_root[nodes]
+        of_roots = roots @ inside.average / max(roots.sum(), _TINY)
+        q, in_roots = _weights(inside.confusion, above.expect(inside.average), of_roots[None])
         return LabelStates(
-            inside, Side.of(above, q), in_words[: len(in_words) * is_leaf], at_roots * has_roots
+            corners,
+            inside,
+            Side.of(above, q),
+            words.counts[:, None] * (in_words + _EPS),
+            roots.sum() * in_roots[0],
         )
 
     with engine.phase("pivots", len(n_states), "labels") as advance, threadpool_limits(1, "blas"):

@@ -159,7 +159,11 @@ def project(
         U, s, Vt = svd(omega, min(max_states, *omega.shape))
         return s, phi @ U, psi @ Vt.T
 
-    with engine.phase("projections", n_labels, "labels") as advance, threadpool_limits(1, "blas"):
+    with (
+        engine.phase("projections", n_labels, "labels") as advance,
+        engine.report_to(None),  # of the phases of each SVD
+        threadpool_limits(1, "blas"),
+    ):
         found = []
         for one in engine.current().map(work, range(n_labels)):
             found.append(one)

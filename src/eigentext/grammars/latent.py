@@ -143,7 +143,7 @@ class LatentPCFG(Parser):
         self,
         n_states: int = 16,
         *,
-        method: str = "split-merge",
+        method: str = "spectral",
         n_grammars: int = 1,
         n_iter: int | None = None,
         n_smooth: int | None = None,
@@ -213,9 +213,7 @@ class LatentPCFG(Parser):
                 history.append(steps)
             symbols = learner.treebank.symbols
             self._keep(learner, Cascade(symbols, learner.coarse(), middle, levels))
-            if self.method == "spectral":
-                self.diagnostics_ |= self._negative_shares(learner)
-        self.history_ = self.diagnostics_["history"] = history
+            self._tell(learner, history)
         return self
 
     def _evidence(self, learner: Learner) -> Evidence | None:
@@ -340,6 +338,12 @@ class LatentPCFG(Parser):
         self._cascade = Cascade(self.symbols_, learner.coarse(), middle, [middle])  # for fallbacks
         return held_out_f1(learner, validation, middle, self._thresholds(), self._tree)
 
+    def _tell(self, learner: Learner, history: list[dict[str, Any]]) -> None:
+        """Complete the diagnostics."""
+        if self.method == "spectral":
+            self.diagnostics_ |= self._negative_shares(learner)
+        self.history_ = self.diagnostics_["history"] = history
+
     def _negative_shares(self, learner: Learner) -> dict[str, float]:
         """How often marginals and whole sentences come out below zero."""
         bounds = np.cumsum(np.diff(learner.treebank.offsets) // 2 + 1)
@@ -351,7 +355,7 @@ class LatentPCFG(Parser):
             warnings.warn(
                 f"{sentences:.0%} of sentences have a probability below zero: too few trees for so "
                 "many states; take fewer (n_states) or raise smoothing",
-                stacklevel=3,
+                stacklevel=4,
             )
         return {"negative_marginals": float(signs.mean()), "negative_sentences": sentences}
 

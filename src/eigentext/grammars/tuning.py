@@ -209,7 +209,7 @@ class _Search:
             self._prepare(point)
         with (
             engine.phase("trials", len(points), "trials") as advance,
-            engine.report_to(_Silence()),
+            engine.report_to(None),  # the phases of a trial are many
         ):
             for point in points:
                 found = self._try(point)
@@ -226,9 +226,7 @@ class _Search:
     def tuned(self) -> Tuned:
         """The best, with all that a fit would have told of it."""
         trial, model, learner, history = self._found
-        if model.method == "spectral":
-            model.diagnostics_ |= model._negative_shares(learner)
-        model.history_ = model.diagnostics_["history"] = history
+        model._tell(learner, history)
         model.provenance_["tuned"] = {"n_trials": len(self._trials), "f1": trial.f1}
         trials = sorted(self._trials.values(), key=lambda one: -one.f1)  # stable: the first is best
         return Tuned(self._fixed | trial.parameters, trials, model)
@@ -299,14 +297,6 @@ class _Search:
 
 def _told(value: Any) -> str:
     return "all" if value is None else f"{value:g}"
-
-
-class _Silence:
-    """Hears of the phases of a trial, of which there are many; the trials themselves are told."""
-
-    def started(self, phase: engine.Phase) -> None: ...
-    def advanced(self, phase: engine.Phase) -> None: ...
-    def finished(self, phase: engine.Phase) -> None: ...
 
 
 def _parameters(point: _Point) -> dict[str, Any]:

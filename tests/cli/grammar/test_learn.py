@@ -74,6 +74,9 @@ def test_fit_is_the_estimator(fit, treebank, tmp_path, method, arguments, expect
         assert told[name] == expected.diagnostics_[name]
     assert told["n_words"] == len({w for t in trees for w in et.normalize_tree(t).leaves()})
     histories = getattr(expected, "history_", [])
+    if method == "spectral":
+        assert told["spectra"] == histories
+        histories = [{}]
     assert told["log_likelihoods"] == [[*chain(*steps.values())] for steps in histories]
     assert next(iter(told["phases"])) == "read trees"
     assert list(told["phases"])[-1] == "save"
@@ -92,16 +95,14 @@ def test_every_option_reaches_the_estimator(fit, treebank):
     model, _ = fit(treebank, "--method", "pcfg", *binarization, *words, *parsing)
     assert model.get_params() == common
     learning = ("-m", 3, "--grammars", 2, "--smoothing", 0.5, "--seed", 5)
-    stopping = ("--validation", treebank, "--early-stopping", "f1")
-    given = (*binarization, *words, *parsing, *learning, *stopping)
+    given = (*binarization, *words, *parsing, *learning, "--validation", treebank)
     latent = common | {
-        "n_states": 3, "n_grammars": 2, "smoothing": 0.5, "early_stopping": "f1",
-        "random_state": 5, "n_jobs": None,
+        "n_states": 3, "n_grammars": 2, "smoothing": 0.5, "random_state": 5, "n_jobs": None,
     }  # fmt: skip
     defaults = et.LatentPCFG().get_params()
     cycles = ("--method", "split-merge", "--iterations", 2, "--merge", 0.25)
-    model, told = fit(treebank, *given, *cycles)
-    chosen = {"method": "split-merge", "n_iter": 2, "merge": 0.25}
+    model, told = fit(treebank, *given, *cycles, "--early-stopping", "f1")
+    chosen = {"method": "split-merge", "n_iter": 2, "merge": 0.25, "early_stopping": "f1"}
     assert model.get_params() == defaults | latent | chosen
     assert len(told["log_likelihoods"]) == len(told["validation"]) == 2
     features = ("--features", "simple", "--kappa", 2, "--noise", 0.1, "--nodes-per-state", 2)
@@ -110,9 +111,9 @@ def test_every_option_reaches_the_estimator(fit, treebank):
     model, told = fit(treebank, *given, *features, *averages)
     chosen = {"method": "spectral", "tolerance": 0.1, "negative": "clip"}
     assert model.get_params() == defaults | latent | shared | chosen
-    steps = ("--method", "spectral+em", "--iterations", 1, "--smooth-steps", 2)
+    steps = ("--method", "pivot+em", "--iterations", 1, "--smooth-steps", 2)
     model, told = fit(treebank, *given, *features, *steps)
-    chosen = {"method": "spectral+em", "n_iter": 1, "n_smooth": 2}
+    chosen = {"method": "pivot+em", "n_iter": 1, "n_smooth": 2}
     assert model.get_params() == defaults | latent | shared | chosen
     assert fit(treebank, "--method", "pcfg", "--horizontal", 2)[0].horizontal == 2
 
@@ -177,10 +178,11 @@ def test_what_people_read(cli, process, treebank, tmp_path):
     assert " rules from 8 trees, 54 tokens; " in plain.out
     assert "log-likelihood" not in plain.out
     averages = cli("grammar", "fit", treebank, "-o", output, *SPECTRAL, "--validation", treebank)
-    first, best, below, seconds = averages.out.splitlines()
+    first, best, spectrum, below, seconds = averages.out.splitlines()
     assert " states from 8 trees, 54 tokens; " in first
-    (scores,) = [steps["validation"] for steps in et.load(output).history_]
-    assert best == f"  best f1 on validation {max(scores):.4f}"
+    (found,) = et.load(output).history_
+    assert best == f"  best f1 on validation {max(found['validation']):.4f}"
+    assert spectrum == f"  singular values largest / least kept: {found['condition_number']:.3g}"
     assert re.fullmatch(r"  below zero      [0-9.]+% of marginals, [0-9.]+% of sentences", below)
     for phase in ("features", "projections", "averages"):
         assert f" {phase} " in seconds
@@ -240,7 +242,7 @@ def test_tune(cli, fit, treebank, tmp_path):
     fitted = ("grammar", "fit", treebank, "-o", output, *options, "--tune", "--kappa", "inf")
     shown = cli(*fitted, "--validation", treebank)
     assert shown.status == 0
-    first, *rows, summary, _, _ = shown.out.splitlines()
+    first, *rows, summary, _, _, _ = shown.out.splitlines()
     assert first.split()[:6] == ["F1", "states", "smoothing", "kappa", "horizontal", "vertical"]
     assert len(rows) == 4  # three values of smoothing, two of --vertical
     assert {(row.split()[1], row.split()[3], row.split()[4]) for row in rows} == {("3", "inf", "0")}
@@ -283,9 +285,11 @@ def test_options_that_would_do_nothing(cli, treebank, tmp_path):
         assert line.startswith(f"{option} is for hidden states, which --method pcfg has not")
     assert "is for hidden states" in cli(*fit, "--method", "pcfg", "--tune").mistake
     for name in ("--early-stopping", "--tune"):
-        line = cli(*fit, name, *(["f1"] if name == "--early-stopping" else [])).mistake
+        value = ["f1"] if name == "--early-stopping" else []
+        line = cli(*fit, "--method", "em", name, *value).mistake
         assert line == f"{name} needs trees to measure on: --validation FILE"
-    line = cli(*fit, "--tune", "--validation", treebank, "--early-stopping", "f1").mistake
+    both = ("--method", "em", "--tune", "--early-stopping", "f1")
+    line = cli(*fit, *both, "--validation", treebank).mistake
     assert line == "--tune goes by F1; leave --early-stopping out"
     for method, option, value, others in (
         ("em", "--kappa", 5, "spectral or spectral+em or pivot or pivot+em"),
@@ -293,6 +297,7 @@ def test_options_that_would_do_nothing(cli, treebank, tmp_path):
         ("split-merge", "--features", "full", "spectral or spectral+em or pivot or pivot+em"),
         ("split-merge", "--smooth-steps", 3, "spectral+em or pivot+em or em"),
         ("spectral", "--iterations", 3, "spectral+em or pivot+em or em or split-merge"),
+        ("spectral", "--early-stopping", "f1", "spectral+em or pivot+em or em or split-merge"),
         ("pivot", "--negative", "abs", "spectral"),
         ("spectral+em", "--tolerance", 0.1, "spectral or pivot or pivot+em"),
     ):
@@ -350,7 +355,7 @@ def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
         ((treebank, "-o", output, "--horizontal", "some"), "'some' is no number of siblings"),
         ((treebank, "-o", output, "--horizontal=-1"), "'-1' is no number of siblings"),
         ((treebank, "-o", output, "--vertical", 0), "--vertical"),
-        ((treebank, "-o", output, "--merge", 1), "merge must be"),
+        ((treebank, "-o", output, *FEW_CYCLES, "--merge", 1), "merge must be"),
         ((treebank, "-o", output, "--beta", "nan"), "--beta"),
         ((treebank, "-o", output, "--gamma", "inf"), "gamma must be 0 or more"),
         ((treebank, "-o", output, "--decoding", "best"), "see eigentext grammar fit --help"),
@@ -373,6 +378,8 @@ def test_ctrl_c_leaves_nothing_behind(treebank, tmp_path):
         10**6,
         "-m",
         2,
+        "--method",
+        "split-merge",
     )
     with subprocess.Popen(
         [sys.executable, "-m", "eigentext", *map(str, fit)],

@@ -58,9 +58,10 @@ _FOR = {
     "features": _BY_FEATURES,
     "kappa": _BY_FEATURES,
     "tolerance": ("spectral", "pivot", "pivot+em"),
-    "noise": _BY_FEATURES,
+    "noise": ("spectral", "pivot", "pivot+em"),
     "negative": ("spectral",),
     "nodes_per_state": (*_BY_FEATURES, "em"),
+    "early_stopping": (*_BY_EM, "split-merge"),  # what "spectral" calls probability is none
 }
 
 
@@ -83,7 +84,7 @@ def fit(
     output: OutputOption,
     method: Annotated[
         Method, typer.Option(help="pcfg: no hidden states; others: how these are learned.")
-    ] = "split-merge",
+    ] = "spectral",
     states: Annotated[
         int, typer.Option("--states", "-m", min=1, help="The most hidden states of a label.")
     ] = 16,
@@ -95,7 +96,7 @@ def fit(
         typer.Option(
             min=0,
             help="Steps of EM; for split-merge, in each cycle.",
-            show_default="20; 2 after spectral or pivot",
+            show_default="20; 0 after spectral or pivot",
         ),
     ] = None,
     smooth_steps: Annotated[
@@ -103,7 +104,7 @@ def fit(
         typer.Option(
             min=0,
             help="For EM: further steps, with smoothing.",
-            show_default="20; 6 after spectral or pivot",
+            show_default="20; 8 after spectral or pivot",
         ),
     ] = None,
     smoothing: Annotated[
@@ -148,7 +149,7 @@ def fit(
         ),
     ] = False,
     early_stopping: Annotated[
-        Literal["likelihood", "f1"], typer.Option(help="What is measured on --validation.")
+        Literal["likelihood", "f1"], typer.Option(help="For EM: what is measured on --validation.")
     ] = "likelihood",
     binarize: Annotated[
         Literal["left", "right"], typer.Option(help="Where nodes of many children branch.")
@@ -296,6 +297,11 @@ def _tell(
     found, read = model.diagnostics_, model.provenance_
     histories = [dict(steps) for steps in found.get("history", [])]
     scores = [steps.pop("validation", []) for steps in histories]
+    spectra = [
+        {name: steps.pop(name) for name in ("condition_number", "singular_values")}
+        for steps in histories
+        if "singular_values" in steps
+    ]
     likelihoods = [[x for part in steps.values() for x in part] for steps in histories]
     cost = {"seconds": round(seconds, 3), "phases": watch.times(), "peak_memory": peak_memory()}
     if json:
@@ -307,6 +313,8 @@ def _tell(
             "log_likelihoods": likelihoods,
             "validation": [[x if math.isfinite(x) else None for x in part] for part in scores],
         }
+        if spectra:
+            about["spectra"] = spectra
         if tuned:
             about["trials"] = [_row(trial) for trial in tuned.trials]
         print_json({**about, **cost})
@@ -333,6 +341,9 @@ def _tell(
             told.append(f"best {measure} on validation {max(part):.4f}")
         if told:
             printer.print(f"  {'; '.join(told)}")
+    if spectra:
+        conditions = ", ".join(f"{one['condition_number']:.3g}" for one in spectra)
+        printer.print(f"  singular values largest / least kept: {conditions}")
     if "negative_marginals" in found:
         marginals, sentences = found["negative_marginals"], found["negative_sentences"]
         printer.print(
