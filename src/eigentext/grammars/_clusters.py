@@ -1,18 +1,21 @@
 """Hidden states by clustering: probabilities from spectral projections, for EM to go on from [1]_.
 
-In the projections of ``_spectral.py`` the inside and the outside tree of a node are vectors. Both
-depend on the state of the node and on little else that the other knows of, so nodes in one state
-lie close together. For each label, k-means of the directions of
+In the projections of ``_spectral.py`` the inside and the outside tree of a node are vectors, whose
+parts vary together by the singular values sigma. What they have in common is the state of the node,
+and what is known of it from both is, but for its length, as in probabilistic CCA [2]_,
 
-    (sigma^1/2 U^T phi(t), sigma^1/2 V^T psi(o))
+    sigma^1/2 (U^T phi(t) + V^T psi(o)).
 
-gives every node a state; the treebank then shows its states, and relative frequencies of rules and
-words, smoothed, are proper probabilities. It is as if the clusters were the E step and the
-frequencies the M step, so that EM need not spend most of its steps on finding out what states there
-are. Lengths do not count (k-means on the sphere): those of nodes with rare features are large.
+For each label, k-means of these directions gives every node a state; the treebank then shows its
+states, and relative frequencies of rules and words, smoothed, are proper probabilities. It is as if
+the clusters were an E step and the frequencies the M step, so that EM need not spend most of its
+steps on finding out what states there are. Lengths do not count: those of nodes with rare features
+are large, and would make clusters of a few nodes.
 
 .. [1] S. Narayan and S. Cohen, Diversity in spectral learning for natural language parsing, EMNLP
    2015.
+.. [2] F. Bach and M. Jordan, A probabilistic interpretation of canonical correlation analysis,
+   2005.
 """
 
 import numpy as np
@@ -84,8 +87,8 @@ def cluster(
 
 
 def directions(s: np.ndarray, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
-    """Rows of both views side by side, of length one."""
-    rows = np.hstack((inside, outside)) * np.sqrt(np.tile(s, 2))
+    """What both views say of each node, a row of length one (or zero, where they say nothing)."""
+    rows = np.sqrt(s) * (inside + outside)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
 

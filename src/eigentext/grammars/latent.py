@@ -58,10 +58,10 @@ _Score = Callable[[Level], float] | None
 
 NEGATIVE = ("abs", "clip", "none")
 METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
-STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (0, 8), "pivot+em": (0, 8)}
+STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (0, 4), "pivot+em": (0, 2)}
 _NOISE = 0.01  # enough to break the symmetry between states
 _MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
-_LOOKS = 4  # at the validation trees, over the steps of EM
+_EVERY = 5  # steps between looks at the validation trees, at most
 _LOOK_AT = 50  # sentences on which negative marginals are counted
 _ROUNDING = 1e-9  # a marginal not further below zero is none
 _TOO_MANY = 0.25  # sentences of negative probability
@@ -81,8 +81,8 @@ class LatentPCFG(Parser):
     n_iter, n_smooth : int or None
         Steps of EM, and further ones with smoothing: the last steps of EM fit the trees too well;
         smoothed ones go on without doing so. None for what is good for the method: 20 and 20 for
-        "em", 0 and 8 after a start by "pivot" or "spectral". For "split-merge" `n_iter` is for each
-        cycle, 20, half of them before and half after merging, all smoothed.
+        "em"; 0 and 4 for "spectral+em", 0 and 2 for "pivot+em". For "split-merge" `n_iter` is for
+        each cycle, 20, half of them before and half after merging, all smoothed.
     smoothing : float
         How far rules and words of a state move towards those of simpler models; 1 is good for
         thousands of trees, 0 is none.
@@ -281,7 +281,7 @@ class LatentPCFG(Parser):
         """Steps of EM as they are, then smoothed ones."""
         trees, history = learner.trees, {}
         n_iter, n_smooth = self._n_steps()
-        watch = _watch(learner, score, max(1, n_smooth // _LOOKS))
+        watch = _watch(learner, score, max(1, min(_EVERY, n_smooth // 4)))
         parameters, history["em"] = em(trees, start, n_iter)
         parameters, history["smoothed"] = em(
             trees, parameters, n_smooth,

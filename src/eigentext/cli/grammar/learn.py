@@ -104,7 +104,7 @@ def fit(
         typer.Option(
             min=0,
             help="For EM: further steps, with smoothing.",
-            show_default="20; 8 after spectral or pivot",
+            show_default="20; 4 after spectral, 2 after pivot",
         ),
     ] = None,
     smoothing: Annotated[
