@@ -39,7 +39,7 @@ from eigentext import engine
 from eigentext.factor.anchors import anchors, separations, simplex_weights
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._grammar import Grammar, starts
-from eigentext.grammars._spectral import Projections, _vectors, spectral_grammar
+from eigentext.grammars._spectral import Projections, packed, spectral_grammar
 from eigentext.grammars._training import Expectations, Smoothing, maximize
 from eigentext.grammars.features import Coded
 from eigentext.grammars.treebank import Treebank
@@ -274,7 +274,7 @@ def _averages(
     n_states = np.array([one.shape[1] for one in y])
     ones = [np.ones(m) for m in n_states]
     rows = Projections(projections.nodes, ones, y, z, projections.weights)
-    vectors = _vectors(treebank.label, rows, n_states)
+    vectors = packed(treebank.label, rows, n_states)
     return spectral_grammar(treebank, projections.weights, n_states, vectors)
 
 

@@ -208,7 +208,7 @@ def scaled(
 
 
 @dataclass(frozen=True)
-class _Vectors:
+class Vectors:
     """Y and Z of all nodes, packed: those of node i start at place[i]."""
 
     place: np.ndarray
@@ -219,7 +219,8 @@ class _Vectors:
     totals: np.ndarray  # the weight of each label's nodes
 
 
-def _vectors(label: np.ndarray, projections: Projections, n_states: np.ndarray) -> _Vectors:
+def packed(label: np.ndarray, projections: Projections, n_states: np.ndarray) -> Vectors:
+    """The first so many directions of each label."""
     place, states = starts(n_states[label]), starts(n_states)
     y, z = np.empty(place[-1]), np.empty(place[-1])
     mean_y, mean_z = np.empty(states[-1]), np.empty(states[-1])
@@ -233,7 +234,7 @@ def _vectors(label: np.ndarray, projections: Projections, n_states: np.ndarray) 
         y[at], z[at], totals[a] = inside, outside, w.sum()
         mean_y[states[a] : states[a + 1]] = w @ inside / totals[a]
         mean_z[states[a] : states[a + 1]] = w @ outside / totals[a]
-    return _Vectors(place, y, z, mean_y, mean_z, totals)
+    return Vectors(place, y, z, mean_y, mean_z, totals)
 
 
 def spectral(
@@ -244,7 +245,7 @@ def spectral(
     smoothing: float = 1.0,
 ) -> Level:
     """The averages, in so many directions of each label; `smoothing` is by how much of C."""
-    vectors = _vectors(learner.treebank.label, projections, n_states)
+    vectors = packed(learner.treebank.label, projections, n_states)
     with engine.phase("averages"):
         grammar = spectral_grammar(
             learner.treebank, projections.weights, n_states, vectors, C=RULES * smoothing
@@ -257,7 +258,7 @@ def spectral_grammar(
     treebank: Treebank,
     weights: np.ndarray,
     n_states: np.ndarray,
-    vectors: _Vectors,
+    vectors: Vectors,
     C: np.ndarray = _UNSMOOTHED,
 ) -> Grammar:
     """The tensors of rules and the vectors of roots."""
@@ -291,7 +292,7 @@ def spectral_grammar(
 
 
 def _words(
-    learner: Learner, weights: np.ndarray, n_states: np.ndarray, vectors: _Vectors, C: float
+    learner: Learner, weights: np.ndarray, n_states: np.ndarray, vectors: Vectors, C: float
 ) -> WordStates:
     """The lexicon, of Z instead of posteriors, smoothed with the label's average of it."""
     treebank, lexicon = learner.treebank, learner.lexicon

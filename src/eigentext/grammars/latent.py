@@ -122,7 +122,8 @@ class LatentPCFG(Parser):
         How many states each symbol has, in the first grammar.
     history_ : list of dict
         For each grammar, the log-likelihood of the trees before each step of EM, by phase; for
-        "spectral", singular values kept and dropped; and, with validation trees, their scores.
+        "spectral", singular values kept and dropped; for "pivot", of each label the separation of
+        the pivot nearest to the others; and, with validation trees, their scores.
     diagnostics_ : dict
         For "spectral" also the share of `negative_marginals`, and of `negative_sentences` whose own
         probability is below zero, among some sentences of the treebank.
@@ -231,9 +232,11 @@ class LatentPCFG(Parser):
         projections = self._projections(evidence, k)
         if self.method == "spectral":
             return self._spectral(learner, projections, score)
-        find = self._pivots if self.method.startswith("pivot") else self._clusters
-        start = find(learner, evidence, projections, rng)
-        return self._steps(learner, start, score)
+        if self.method == "spectral+em":
+            return self._steps(learner, self._clusters(learner, projections, rng), score)
+        start, told = self._pivots(learner, evidence, projections)
+        level, history = self._steps(learner, start, score)
+        return level, told | history
 
     def _projections(self, evidence: Evidence, k: int) -> Projections:
         # Clusters differ by where they begin; nothing else would.
@@ -256,19 +259,20 @@ class LatentPCFG(Parser):
         return best
 
     def _clusters(
-        self, learner: Learner, evidence: Evidence, projections: Projections,
-        rng: np.random.Generator,
-    ) -> Parameters:  # fmt: skip
+        self, learner: Learner, projections: Projections, rng: np.random.Generator
+    ) -> Parameters:
         counts = np.bincount(learner.treebank.label, minlength=len(learner.treebank.symbols))
         n_states = np.clip(counts // self.nodes_per_state, 1, self.n_states)
         return cluster_start(learner, projections, n_states, smoothing=self._smoothing(), rng=rng)
 
     def _pivots(
-        self, learner: Learner, evidence: Evidence, projections: Projections,
-        rng: np.random.Generator,
-    ) -> Parameters:  # fmt: skip
+        self, learner: Learner, evidence: Evidence, projections: Projections
+    ) -> tuple[Parameters, dict[str, Any]]:
         n_states = projections.n_states(self.n_states, self.tolerance, self.nodes_per_state)
-        return pivot(learner, evidence.features, projections, n_states, smoothing=self._smoothing())
+        return pivot(
+            learner, evidence.features, projections, n_states,
+            smoothing=self._smoothing(), return_diagnostics=True,
+        )  # fmt: skip
 
     def _em(self, learner: Learner, rng: np.random.Generator, score: _Score):
         """EM from Matsuzaki's start."""

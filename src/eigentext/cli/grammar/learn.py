@@ -302,6 +302,7 @@ def _tell(
         for steps in histories
         if "singular_values" in steps
     ]
+    pivots = [steps.pop("separations") for steps in histories if "separations" in steps]
     likelihoods = [[x for part in steps.values() for x in part] for steps in histories]
     cost = {"seconds": round(seconds, 3), "phases": watch.times(), "peak_memory": peak_memory()}
     if json:
@@ -315,6 +316,8 @@ def _tell(
         }
         if spectra:
             about["spectra"] = spectra
+        if pivots:
+            about["separations"] = pivots
         if tuned:
             about["trials"] = [_row(trial) for trial in tuned.trials]
         print_json({**about, **cost})
