@@ -312,3 +312,28 @@ def test_directions_parse_better_than_memory(penn):
     assert all(parsed.fallback is None for parsed in model.parses(sentences[:10]))
     assert model.n_states_.max() == 16
     assert 0 < model.diagnostics_["negative_marginals"] < 0.3
+
+
+# what goes on from projections --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "n_steps"), [("pivot", 0), ("pivot+em", 2), ("spectral+em", 4)])
+def test_few_steps_of_em(method, n_steps):
+    states = {"VP": 2, "NP": 2, "N": 2, "V": 2}
+    trees = worlds.World(worlds.ATTACHMENT, "S", states, 2).sample(200, 2)
+    options = {"method": method, "n_grammars": 2}
+    one, two = (LatentPCFG(3, n_jobs=n, **options).fit(trees) for n in (1, 2))
+    for model, k in ((one, 0), (one, 1)):
+        history = model.history_[k]
+        assert history["em"] == []
+        assert len(history["smoothed"]) == n_steps
+        assert ("separations" in history) == method.startswith("pivot")
+    first, second = (level.grammar for level in one._cascade.levels)
+    for level, same in zip(one._cascade.levels, two._cascade.levels):
+        np.testing.assert_array_equal(level.grammar.tensor, same.grammar.tensor)
+        assert level.grammar.tensor.min() >= 0
+    if method.startswith("pivot"):  # by noise; clusters of so few kinds of nodes are the same
+        assert not np.array_equal(first.tensor, second.tensor)
+    assert np.isfinite([one.log_probability(tree) for tree in trees[:3]]).all()
+    watched = LatentPCFG(3, **options, n_smooth=8).fit(trees, validation=trees[:2])
+    assert ("validation" in watched.history_[0]) == (n_steps > 0)
