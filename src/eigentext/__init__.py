@@ -16,13 +16,20 @@ _HOMES = {
     "Eigentokens": "eigentext.words",
     "Eigenwords": "eigentext.words",
     "HMM": "eigentext.sequences",
+    "HMMTagger": "eigentext.sequences",
+    "KernelPerceptron": "eigentext.kernels",
     "KneserNey": "eigentext.sequences",
     "LatentPCFG": "eigentext.grammars",
     "NgramMoments": "eigentext.moments",
     "PCFG": "eigentext.grammars",
+    "Perceptron": "eigentext.kernels",
+    "PolynomialKernel": "eigentext.kernels",
+    "Reranker": "eigentext.kernels",
+    "SequenceKernel": "eigentext.kernels",
     "TextCorpus": "eigentext.corpus",
     "TopicModel": "eigentext.topics",
     "Tree": "eigentext.corpus",
+    "TreeKernel": "eigentext.kernels",
     "Vocabulary": "eigentext.corpus",
     "WordClusters": "eigentext.words",
     "load": "eigentext.storage",
@@ -38,6 +45,7 @@ _ROOMS = (
     "evaluate",
     "factor",
     "grammars",
+    "kernels",
     "moments",
     "sequences",
     "storage",
@@ -54,12 +62,19 @@ __all__ = [
     "EigentextError",
     "Eigentokens",
     "Eigenwords",
+    "HMMTagger",
+    "KernelPerceptron",
     "KneserNey",
     "LatentPCFG",
     "NgramMoments",
+    "Perceptron",
+    "PolynomialKernel",
+    "Reranker",
+    "SequenceKernel",
     "TextCorpus",
     "TopicModel",
     "Tree",
+    "TreeKernel",
     "Vocabulary",
     "WordClusters",
     "corpus",
@@ -68,6 +83,7 @@ __all__ = [
     "evaluate",
     "factor",
     "grammars",
+    "kernels",
     "load",
     "load_dataset",
     "moments",
@@ -88,6 +104,7 @@ if TYPE_CHECKING:
         evaluate,
         factor,
         grammars,
+        kernels,
         moments,
         sequences,
         storage,
@@ -105,8 +122,16 @@ if TYPE_CHECKING:
     )
     from eigentext.errors import EigentextError
     from eigentext.grammars import PCFG, LatentPCFG
+    from eigentext.kernels import (
+        KernelPerceptron,
+        Perceptron,
+        PolynomialKernel,
+        Reranker,
+        SequenceKernel,
+        TreeKernel,
+    )
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
-    from eigentext.sequences import HMM, BigramModel, KneserNey
+    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
     from eigentext.storage import load
     from eigentext.topics import TopicModel
     from eigentext.words import Eigentokens, Eigenwords, WordClusters

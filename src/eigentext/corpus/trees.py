@@ -90,11 +90,11 @@ class Tree:
 
     def subtrees(self) -> Iterator["Tree"]:
         """The tree itself and all trees below it, parents first, from left to right."""
-        return (node for node in _walk(self) if not isinstance(node, str))
+        return (node for node in walk(self) if not isinstance(node, str))
 
     def leaves(self) -> list[str]:
         """The words."""
-        return [node for node in _walk(self) if isinstance(node, str)]
+        return [node for node in walk(self) if isinstance(node, str)]
 
     def tags(self) -> list[tuple[str, str]]:
         """Each word with the label above it: its part of speech."""
@@ -147,7 +147,7 @@ class Tree:
         """Words, and labels with their numbers of children, top down: no other tree has these."""
         return [
             node if isinstance(node, str) else (node.label, len(node.children))
-            for node in _walk(self)
+            for node in walk(self)
         ]
 
 
@@ -203,7 +203,7 @@ def write_trees(trees: Iterable[Any], path: Source) -> None:
     """
     lines: list[str] = []
     for number, tree in enumerate(map(as_tree, trees), start=1):
-        for node in _walk(tree):
+        for node in walk(tree):
             _check_writable(node, number)
         lines.append(f"{tree}\n")
     data = _packed("".join(lines).encode(), compression(Path(path)))
@@ -279,7 +279,7 @@ def normalize_tree(
 # Walking and building.
 
 
-def _walk(tree: Any, children_of: Callable[[Any], Any] = attrgetter("children")) -> list[Any]:
+def walk(tree: Any, children_of: Callable[[Any], Any] = attrgetter("children")) -> list[Any]:
     """All nodes and words, parents first, from left to right."""
     order: list[Any] = []
     stack = [tree]
@@ -298,7 +298,7 @@ def _build(
 ) -> Any:
     """What `make` makes of the tree, given each node and what it made of the node's children."""
     made: list[Any] = []  # of nodes whose parents are still to come, the first child last
-    for node in reversed(_walk(tree, children_of)):
+    for node in reversed(walk(tree, children_of)):
         if isinstance(node, str):
             made.append(node)
             continue

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from eigentext.sequences.bigram import BigramModel
     from eigentext.sequences.hmm import HMM
+    from eigentext.sequences.hmm_tagger import HMMTagger
     from eigentext.sequences.interpolation import Interpolation
     from eigentext.sequences.kneser_ney import KneserNey
 
-__all__ = ["HMM", "BigramModel", "Interpolation", "KneserNey"]
+__all__ = ["HMM", "BigramModel", "HMMTagger", "Interpolation", "KneserNey"]
 
 _HOMES = {
     "BigramModel": "bigram",
     "Interpolation": "interpolation",
     "HMM": "hmm",
+    "HMMTagger": "hmm_tagger",
     "KneserNey": "kneser_ney",
 }
 

@@ -1,0 +1,184 @@
+"""Hot loops of the kernels of structures.
+
+Nodes are numbered so that children come before their parents. Those of the second argument lie
+in a :class:`~eigentext.kernels._store.Forest` group by group (a group is a production or a tag):
+the nodes that can match a node are then a range, and whether a child matches is whether its number
+lies in a range too. No strings, no sorting, no recursion, no branch that could be mispredicted.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def occurrences(roots, child_start, children, offsets, found):
+    """All nodes below each root, as often as they occur, the root first.
+
+    Equivalent to walking each structure; ``found[offsets[i]:offsets[i + 1]]`` is that of root i,
+    and its own queue: filled in at its end while it is walked from the left.
+    """
+    for i in range(len(roots)):
+        found[offsets[i]] = roots[i]
+        end = offsets[i] + 1
+        for at in range(offsets[i], offsets[i + 1]):
+            node = found[at]
+            for c in range(child_start[node], child_start[node + 1]):
+                if children[c] >= 0:
+                    found[end] = children[c]
+                    end += 1
+
+
+@njit(cache=True, nogil=True)
+def tree_rows(rows, column, triangle, decay, a, b, out):
+    r"""Add to ``out[i, column + j]``, for i in `rows`, K of structures i of `a` and j of `b`.
+
+    Equivalent to :math:`\sum w(n_1) c_j(n_2) \Delta(n_1, n_2)` over the nodes of both, where
+    :math:`\Delta(n_1, n_2) = \lambda \prod_c (1 + \Delta(ch(n_1, c), ch(n_2, c)))` if productions
+    are equal, else 0; w are the nodes' weights in a, c their counts in b. With `triangle`, what is
+    below the diagonal of `out` is left out.
+    """
+    position, size, deltas, totals, last_row = _scratch(rows, a, b)
+    for i in rows:
+        begin = a.offsets[i]
+        least = i - column if triangle else 0
+        end = 1
+        for k in range(a.offsets[i + 1] - begin):
+            g = a.group[begin + k]
+            n = _n_matching(b, g, least)
+            position[k] = end
+            size[k] = n
+            if n == 0:
+                continue
+            first = b.group_start[g]
+            base = b.child_start[first]
+            at = a.child_start[begin + k]
+            arity = a.child_start[begin + k + 1] - at
+            weight = a.weights[begin + k]
+            if arity == 2:  # most pairs of nodes are: both children at once
+                low, width, there = _range(a, b, begin, a.children[at], position, size)
+                low2, width2, there2 = _range(a, b, begin, a.children[at + 1], position, size)
+                for t in range(n):
+                    left = _place(b.children[base + 2 * t], low, width, there)
+                    right = _place(b.children[base + 2 * t + 1], low2, width2, there2)
+                    delta = decay * (1.0 + deltas[left]) * (1.0 + deltas[right])
+                    deltas[end + t] = delta
+                    totals[first + t] += weight * delta
+            else:
+                for t in range(n):
+                    deltas[end + t] = decay
+                for j in range(arity):
+                    low, width, there = _range(a, b, begin, a.children[at + j], position, size)
+                    for t in range(n):
+                        place = _place(b.children[base + t * arity + j], low, width, there)
+                        deltas[end + t] *= 1.0 + deltas[place]
+                for t in range(n):
+                    totals[first + t] += weight * deltas[end + t]
+            end += n
+        _spread(i, least, a, b, totals, last_row, out[i, column:])
+
+
+@njit(cache=True, nogil=True)
+def sequence_rows(rows, column, triangle, decay, a, b, out):
+    r"""The same for states of tagged sequences, whose one child is the next state, -1 at the end.
+
+    Equivalent to :math:`\Delta(n_1, n_2) = \lambda (1 + \pi) (1 + \Delta(N(n_1), N(n_2)))` if tags
+    are equal, with :math:`\pi` 1 for equal words, 1/2 for two words of a class, else 0.
+    """
+    position, size, deltas, totals, last_row = _scratch(rows, a, b)
+    for i in rows:
+        begin = a.offsets[i]
+        least = i - column if triangle else 0
+        end = 1
+        for k in range(a.offsets[i + 1] - begin):
+            g = a.group[begin + k]
+            n = _n_matching(b, g, least)
+            position[k] = end
+            size[k] = n
+            if n == 0:
+                continue
+            first = b.group_start[g]
+            weight = a.weights[begin + k]
+            word = a.word[begin + k]
+            word_class = a.word_class[begin + k]
+            following = a.children[a.child_start[begin + k]]
+            low, width, there = _range(a, b, begin, following, position, size)
+            for t in range(n):
+                place = _place(b.children[first + t], low, width, there)
+                same = (b.word[first + t] == word) + (b.word_class[first + t] == word_class)
+                delta = decay * (1.0 + 0.5 * same) * (1.0 + deltas[place])
+                deltas[end + t] = delta
+                totals[first + t] += weight * delta
+            end += n
+        _spread(i, least, a, b, totals, last_row, out[i, column:])
+
+
+@njit(cache=True, nogil=True)
+def _range(a, b, begin, child, position, size):
+    """The numbers of the nodes that match a child, how many, and where its deltas with them are."""
+    if child < 0 or size[child] == 0:
+        return 0, np.uint64(0), np.uint64(0)
+    return b.group_start[a.group[begin + child]], np.uint64(size[child]), np.uint64(position[child])
+
+
+@njit(cache=True, nogil=True)
+def _place(child, low, width, there):
+    """Where the delta with a child is: in the range of those that match, or the zero in front."""
+    place = np.uint64(child - low)  # huge if negative
+    return there + place if place < width else np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
+def _scratch(rows, a, b):
+    """Room for what the longest row needs. The first of the deltas is for children that differ."""
+    most_nodes = 0
+    most_deltas = 0
+    for i in rows:
+        n_deltas = 0
+        for at in range(a.offsets[i], a.offsets[i + 1]):
+            g = a.group[at]
+            if g >= 0:
+                n_deltas += b.group_start[g + 1] - b.group_start[g]
+        most_deltas = max(most_deltas, n_deltas)
+        most_nodes = max(most_nodes, a.offsets[i + 1] - a.offsets[i])
+    deltas = np.empty(1 + most_deltas)
+    deltas[0] = 0.0
+    position, size = np.empty(most_nodes, np.int64), np.empty(most_nodes, np.int64)
+    totals, last_row = np.zeros(len(b.last)), np.full(len(b.group_start), -1)
+    return position, size, deltas, totals, last_row
+
+
+@njit(cache=True, nogil=True)
+def _n_matching(b, g, least):
+    """How many nodes of a group occur in structures from `least` on: those come first."""
+    if g < 0:
+        return 0
+    first = b.group_start[g]
+    end = b.group_start[g + 1]
+    while end > first and b.last[end - 1] < least:
+        end -= 1
+    return end - first
+
+
+@njit(cache=True, nogil=True)
+def _spread(i, least, a, b, totals, last_row, row):
+    """Add the totals of nodes to the structures that they occur in; leave zeros behind."""
+    for at in range(a.offsets[i], a.offsets[i + 1]):
+        g = a.group[at]
+        if g < 0 or last_row[g] == i:
+            continue
+        last_row[g] = i
+        for o in range(b.occurrence_start[g], b.occurrence_start[g + 1]):
+            j = b.occurrence_row[o]
+            if j < least:  # they fall
+                break
+            row[np.uint32(j)] += totals[np.uint32(b.occurrence_node[o])]
+        for node in range(b.group_start[g], b.group_start[g + 1]):
+            totals[node] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def mirror(out):
+    """Copy the upper triangle to the lower one."""
+    for i in range(len(out)):
+        for j in range(i):
+            out[i, j] = out[j, i]

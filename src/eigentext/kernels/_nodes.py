@@ -1,0 +1,91 @@
+"""What kernels of structures with nodes have in common: everything but the recursion."""
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.errors import EigentextError, ParameterError
+from eigentext.kernels._store import BLOCK, EncodedNodes, Store
+from eigentext.kernels.kernel import Kernel
+
+_TASK = 64  # rows of a Gram matrix that one thread fills at a time
+
+
+class NodeKernel(Kernel):
+    r"""The sum of :math:`\Delta(n_1, n_2)` over all pairs of nodes."""
+
+    decay: float
+
+    @abstractmethod
+    def _add(self, store: Store, known: dict[Any, int], structure: Any) -> int:
+        """Put a structure into the store, known nodes aside; its root."""
+
+    @abstractmethod
+    def _fill(self, rows: Any, column: int, triangle: bool, a: Any, b: Any, out: Any) -> None:
+        """Add rows of the Gram matrix of `a` and the forest `b`, which begins in this column."""
+
+    def _encode(self, structures: list[Any]) -> EncodedNodes:
+        self._check()
+        store, known = Store(), {}
+        roots = np.empty(len(structures), dtype=np.int64)
+        for number, structure in enumerate(structures):
+            try:
+                roots[number] = self._add(store, known, structure)
+            except EigentextError as error:
+                raise type(error)(f"structure {number}: {error}") from error
+        return EncodedNodes(store, roots)
+
+    def _gram(self, a: EncodedNodes, b: EncodedNodes) -> np.ndarray:
+        from eigentext.kernels._kernels import mirror
+
+        symmetric = a is b
+        out = np.zeros((len(a), len(b)))
+        if not out.size:
+            return out
+        rows = a.rows(b)
+        n_tasks = -(-len(a) // _TASK)
+
+        def fill(task: int) -> None:
+            for start, forest in b.forests:
+                # Every n-th row: the rows of a triangle differ in length.
+                mine = np.arange(task, min(len(a), start + BLOCK) if symmetric else len(a), n_tasks)
+                self._fill(mine, start, symmetric, rows, forest, out)
+
+        b.forests  # noqa: B018  made before threads would make it twice
+        for _ in engine.current().map(fill, range(n_tasks)):
+            pass
+        if symmetric:
+            mirror(out)
+        return out
+
+    def _diagonal(self, a: EncodedNodes) -> np.ndarray:
+        out = np.zeros((len(a), 1))
+
+        def fill(start: int) -> None:
+            block = a[start : start + BLOCK]
+            rows, forest = block.alone()
+            self._fill(np.arange(len(block)), 0, False, rows, forest, out[start : start + BLOCK])
+
+        for _ in engine.current().map(fill, range(0, len(a), BLOCK)):
+            pass
+        return out[:, 0]
+
+    def _scores(self, a: EncodedNodes, alpha: np.ndarray, b: EncodedNodes) -> np.ndarray:
+        out = np.zeros((1, len(b)))
+        if not len(a):
+            return out[0]
+        rows = a.merged(alpha, b)
+        only = np.zeros(1, dtype=np.int64)
+        for start, forest in b.forests:
+            self._fill(only, start, False, rows, forest, out)
+        return out[0]
+
+    def _check(self) -> None:
+        if not (isinstance(self.decay, Real) and 0 < self.decay <= 1):
+            raise ParameterError(
+                f"decay must be above 0 and at most 1 (1 counts all fragments alike), "
+                f"not {self.decay!r}"
+            )

@@ -1,0 +1,233 @@
+"""Structures as one table of distinct nodes, each kept once however often it occurs.
+
+A node is a label over children that are nodes themselves: a production over subtrees, or a tagged
+word before the rest of its sequence. Equal nodes are one ("hash-consing"), so that a structure is
+the number of its root, equal structures have equal numbers, and what is computed for a node is
+computed for all its occurrences: candidates for one sentence share most of theirs. Numbers grow
+from children to parents.
+"""
+
+from array import array
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigentext.kernels.kernel import Encoded
+
+BLOCK = 1024  # structures in a forest: few enough for the processor's cache
+
+
+class Store:
+    """The table: distinct nodes, and the names of their groups, words and classes of words."""
+
+    def __init__(self):
+        self.groups: dict[Hashable, int] = {}
+        self.words: dict[Hashable, int] = {}
+        self.classes: dict[Hashable, int] = {}
+        self._group, self._word, self._class = array("i"), array("i"), array("i")
+        self._child_start, self._children, self._size = array("i", [0]), array("i"), array("q")
+
+    def __len__(self) -> int:
+        return len(self._group)
+
+    def add(
+        self, group: Hashable, children: Sequence[int], word: int = -1, word_class: int = -1
+    ) -> int:
+        """A new node; -1 is a child that is not there."""
+        self._group.append(self.groups.setdefault(group, len(self.groups)))
+        self._word.append(word)
+        self._class.append(word_class)
+        self._children.extend(children)
+        self._child_start.append(len(self._children))
+        self._size.append(1 + sum(self._size[child] for child in children if child >= 0))
+        return len(self._group) - 1
+
+    @cached_property
+    def nodes(self) -> "Nodes":
+        """The table as arrays; for when nothing is added any more."""
+        fields = (self._group, self._word, self._class, self._child_start, self._children)
+        return Nodes(*(np.array(field, dtype=np.int32) for field in fields), np.array(self._size))
+
+
+class Nodes(NamedTuple):
+    """Arrays over nodes; ``children[child_start[n]:child_start[n + 1]]`` are those of node n."""
+
+    group: np.ndarray
+    word: np.ndarray
+    word_class: np.ndarray
+    child_start: np.ndarray
+    children: np.ndarray
+    size: np.ndarray  # how many nodes the structure below has, with repetitions
+
+    def children_of(self, node: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The children of some nodes one after another, with where each node's begin and whose."""
+        arity = self.child_start[node + 1] - self.child_start[node]
+        start = np.concatenate([[0], np.cumsum(arity)])
+        owner = np.repeat(np.arange(len(node)), arity)
+        at = np.arange(len(owner)) + (self.child_start[node] - start[:-1])[owner]
+        return self.children[at], start, owner
+
+
+class Rows(NamedTuple):
+    """Structures as lists of their distinct nodes, children first; children are places in a list.
+
+    Groups, words and classes are numbered as those they are to be compared with; -1 is not there.
+    """
+
+    offsets: np.ndarray
+    group: np.ndarray
+    word: np.ndarray
+    word_class: np.ndarray
+    child_start: np.ndarray
+    children: np.ndarray
+    weights: np.ndarray
+
+
+class Forest(NamedTuple):
+    """Distinct nodes of many structures, group by group, and the structures they occur in.
+
+    In a group, nodes fall by the `last` structure that they occur in, and so do occurrences.
+    """
+
+    group_start: np.ndarray
+    word: np.ndarray
+    word_class: np.ndarray
+    child_start: np.ndarray
+    children: np.ndarray
+    last: np.ndarray
+    occurrence_start: np.ndarray  # of groups
+    occurrence_row: np.ndarray
+    occurrence_node: np.ndarray
+
+
+class EncodedNodes(Encoded):
+    """Structures by their roots in a store."""
+
+    def __init__(self, store: Store, roots: np.ndarray):
+        self.store, self.roots = store, roots
+
+    def __len__(self) -> int:
+        return len(self.roots)
+
+    def __getitem__(self, indices: Any) -> "EncodedNodes":
+        return EncodedNodes(self.store, self.roots[indices])
+
+    @property
+    def identity(self) -> np.ndarray:
+        """The root of each."""
+        return self.roots
+
+    @cached_property
+    def forests(self) -> list[tuple[int, Forest]]:
+        """Forests of a block of structures each, with the place of its first."""
+        starts = range(0, len(self), BLOCK)
+        return [(start, self[start : start + BLOCK]._forest()) for start in starts]
+
+    def rows(self, other: "EncodedNodes") -> Rows:
+        """Each structure, its names as `other` numbers them."""
+        row, node, counts = self._counts
+        return self._listed(row, node, counts, len(self), other.store)
+
+    def merged(self, alpha: np.ndarray, other: "EncodedNodes") -> Rows:
+        """All as one structure, which weighs a node by the sum of the alphas it occurs with."""
+        row, node, counts = self._counts
+        distinct, place = np.unique(node, return_inverse=True)
+        weights = np.bincount(place, alpha[row] * counts, minlength=len(distinct))
+        return self._listed(np.zeros_like(distinct), distinct, weights, 1, other.store)
+
+    def alone(self) -> tuple[Rows, Forest]:
+        """Each structure beside itself and no other: groups are those of one structure."""
+        rows = self.rows(self)
+        row = np.repeat(np.arange(len(self)), np.diff(rows.offsets))
+        own = row * len(self.store.groups) + rows.group
+        group = np.unique(own, return_inverse=True)[1]
+        first = rows.offsets[row[np.repeat(np.arange(len(row)), np.diff(rows.child_start))]]
+        children = np.where(rows.children < 0, -1, rows.children + first)
+        fields = (group, rows.word, rows.word_class, rows.child_start, children)
+        private = Nodes(*fields, np.ones_like(row))
+        place = np.arange(len(row))
+        forest = _forest(private, place, np.zeros_like(row), place, rows.weights.astype(np.int64))
+        return rows._replace(group=group), forest
+
+    @cached_property
+    def _counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places of structures, their distinct nodes, and how often these occur, in this order."""
+        from eigentext.kernels._kernels import occurrences
+
+        nodes = self.store.nodes
+        sizes = nodes.size[self.roots]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        found = np.empty(offsets[-1], dtype=np.int64)
+        occurrences(self.roots, nodes.child_start, nodes.children, offsets, found)
+        found += np.repeat(np.arange(len(self)) * len(self.store), sizes)
+        distinct, counts = np.unique(found, return_counts=True)
+        row, node = np.divmod(distinct, len(self.store))
+        return row, node, counts
+
+    def _listed(
+        self, row: np.ndarray, node: np.ndarray, weights: np.ndarray, n_rows: int, names: Store
+    ) -> Rows:
+        nodes = self.store.nodes
+        offsets = np.searchsorted(row, np.arange(n_rows + 1))
+        children, child_start, owner = nodes.children_of(node)
+        # A child is a node of the same row: look it up among them.
+        keys = row * len(self.store) + node
+        wanted = (row * len(self.store))[owner] + children
+        place = np.searchsorted(keys, wanted) - offsets[row[owner]]
+        group, word, word_class = nodes.group[node], nodes.word[node], nodes.word_class[node]
+        if names is not self.store:
+            group = _renumbered(self.store.groups, names.groups)[group]
+            word = _renumbered(self.store.words, names.words)[word]
+            word_class = _renumbered(self.store.classes, names.classes)[word_class]
+        place = np.where(children < 0, -1, place)
+        weights = np.asarray(weights, dtype=np.float64)
+        # The same types whatever the way here: a kernel is compiled once.
+        whole = (field.astype(np.int64) for field in (group, word, word_class))
+        return Rows(offsets, *whole, child_start, place, weights)
+
+    def _forest(self) -> Forest:
+        row, node, counts = self._counts
+        distinct, place = np.unique(node, return_inverse=True)
+        return _forest(self.store.nodes, distinct, row, place, counts, len(self.store.groups))
+
+
+def _forest(
+    nodes: Nodes,
+    distinct: np.ndarray,
+    row: np.ndarray,
+    place: np.ndarray,
+    counts: np.ndarray,
+    n_groups: int | None = None,
+) -> Forest:
+    """The forest of nodes, given for each row and place among them how often it occurs."""
+    last = np.zeros(len(distinct), dtype=np.int64)
+    last[place] = row  # rows rise: the last stays
+    order = np.lexsort((-last, nodes.group[distinct]))
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    node = distinct[order]
+    group = nodes.group[node]
+    groups = np.arange((group[-1] + 1 if n_groups is None else n_groups) + 1)
+    children, child_start, _ = nodes.children_of(node)
+    known = children >= 0
+    children[known] = number[np.searchsorted(distinct, children[known])]
+    occurring, row = np.repeat(number[place], counts), np.repeat(row, counts)
+    by_group = np.lexsort((-row, group[occurring]))
+    return Forest(
+        np.searchsorted(group, groups),
+        nodes.word[node].astype(np.int32),
+        nodes.word_class[node].astype(np.int32),
+        child_start,
+        children.astype(np.int32),
+        last[order],
+        np.searchsorted(group[occurring[by_group]], groups),
+        row[by_group].astype(np.int32),
+        occurring[by_group].astype(np.int32),
+    )
+
+
+def _renumbered(names: dict[Hashable, int], others: dict[Hashable, int]) -> np.ndarray:
+    """For each number by the first names, that by the others; -1, also at the end, is none."""
+    return np.array([*(others.get(name, -1) for name in names), -1])

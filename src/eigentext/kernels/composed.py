@@ -1,0 +1,176 @@
+r"""Kernels of kernels.
+
+Sums and products of kernels are kernels, and so are positive multiples; a kernel divided by the
+norms of its arguments has ones on its diagonal; and the base model's log-probability L joins as
+one more component of weight :math:`\sqrt\beta` (seed 001, "Refinements of the kernels"):
+
+.. math:: K'(a, b) = \beta\, L(a) L(b) + K(a, b).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from eigentext.errors import ParameterError
+from eigentext.kernels.candidates import as_candidate
+from eigentext.kernels.kernel import Encoded, Kernel
+
+
+class _Composed(Kernel):
+    """A kernel of kernels: these see log-probabilities as they were given, and may look at them."""
+
+    _part = staticmethod(lambda one: one)
+
+
+class SumKernel(_Composed):
+    """K1(a, b) + K2(a, b): the features of both."""
+
+    def __init__(self, first: Kernel, second: Kernel):
+        self.first, self.second = first, second
+
+    def _encode(self, structures: list[Any]) -> "Pair":
+        return Pair(self.first.encode(structures), self.second.encode(structures))
+
+    def _gram(self, a: "Pair", b: "Pair") -> np.ndarray:
+        return self.first._gram(a.first, b.first) + self.second._gram(a.second, b.second)
+
+    def _diagonal(self, a: "Pair") -> np.ndarray:
+        return self.first._diagonal(a.first) + self.second._diagonal(a.second)
+
+    def _scores(self, a: "Pair", alpha: np.ndarray, b: "Pair") -> np.ndarray:
+        first = self.first._scores(a.first, alpha, b.first)
+        return first + self.second._scores(a.second, alpha, b.second)
+
+
+class ProductKernel(_Composed):
+    """K1(a, b) K2(a, b): all pairs of a feature of one with a feature of the other."""
+
+    def __init__(self, first: Kernel, second: Kernel):
+        self.first, self.second = first, second
+
+    _encode = SumKernel._encode
+
+    def _gram(self, a: "Pair", b: "Pair") -> np.ndarray:
+        return self.first._gram(a.first, b.first) * self.second._gram(a.second, b.second)
+
+    def _diagonal(self, a: "Pair") -> np.ndarray:
+        return self.first._diagonal(a.first) * self.second._diagonal(a.second)
+
+
+class ScaledKernel(_Composed):
+    """A positive multiple of a kernel."""
+
+    def __init__(self, kernel: Kernel, scale: float):
+        self.kernel = kernel
+        self.scale = _positive("the multiple of a kernel", scale)
+
+    def _encode(self, structures: list[Any]) -> Encoded:
+        return self.kernel.encode(structures)
+
+    def _gram(self, a: Encoded, b: Encoded) -> np.ndarray:
+        return self.scale * self.kernel._gram(a, b)
+
+    def _diagonal(self, a: Encoded) -> np.ndarray:
+        return self.scale * self.kernel._diagonal(a)
+
+    def _scores(self, a: Encoded, alpha: np.ndarray, b: Encoded) -> np.ndarray:
+        return self.scale * self.kernel._scores(a, alpha, b)
+
+
+class NormalizedKernel(_Composed):
+    """K(a, b) over the root of K(a, a) K(b, b); zero where a norm is."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def _encode(self, structures: list[Any]) -> "Weighted":
+        inner = self.kernel.encode(structures)
+        norms = np.sqrt(self.kernel.diagonal(inner))
+        return Weighted(inner, np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+
+    def _gram(self, a: "Weighted", b: "Weighted") -> np.ndarray:
+        return a.weights[:, None] * self.kernel._gram(a.inner, b.inner) * b.weights
+
+    def _diagonal(self, a: "Weighted") -> np.ndarray:
+        return (a.weights > 0).astype(np.float64)
+
+    def _scores(self, a: "Weighted", alpha: np.ndarray, b: "Weighted") -> np.ndarray:
+        return self.kernel._scores(a.inner, alpha * a.weights, b.inner) * b.weights
+
+
+class BaselineKernel(_Composed):
+    """Beta L(a) L(b) + K(a, b), of structures that come with their log-probabilities L."""
+
+    def __init__(self, kernel: Kernel, beta: float):
+        self.kernel = kernel
+        self.beta = beta if beta == 0 else _positive("beta", beta)
+
+    def _encode(self, structures: list[Any]) -> "Weighted":
+        candidates = [as_candidate(one) for one in structures]
+        logs = np.array([np.nan if one is None else one.log_probability for one in candidates])
+        if not np.isfinite(logs).all():
+            wrong = int(np.flatnonzero(~np.isfinite(logs))[0])
+            said = "no" if np.isnan(logs[wrong]) else "an infinite"
+            raise ParameterError(
+                f"structure {wrong} has {said} log-probability; give Candidate(structure, "
+                "log_probability) with a finite one, or take a kernel without a baseline"
+            )
+        return Weighted(self.kernel.encode(structures), logs)
+
+    def _gram(self, a: "Weighted", b: "Weighted") -> np.ndarray:
+        return self.beta * np.outer(a.weights, b.weights) + self.kernel._gram(a.inner, b.inner)
+
+    def _diagonal(self, a: "Weighted") -> np.ndarray:
+        return self.beta * a.weights**2 + self.kernel._diagonal(a.inner)
+
+    def _scores(self, a: "Weighted", alpha: np.ndarray, b: "Weighted") -> np.ndarray:
+        baseline = self.beta * (alpha @ a.weights) * b.weights
+        return baseline + self.kernel._scores(a.inner, alpha, b.inner)
+
+
+class Pair(Encoded):
+    """The same structures, encoded for two kernels."""
+
+    def __init__(self, first: Encoded, second: Encoded):
+        self.first, self.second = first, second
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __getitem__(self, indices: Any) -> "Pair":
+        return Pair(self.first[indices], self.second[indices])
+
+    @property
+    def identity(self) -> np.ndarray:
+        """A number for each, the same for equal structures."""
+        return _paired(self.first.identity, self.second.identity)
+
+
+class Weighted(Encoded):
+    """Structures with a number each."""
+
+    def __init__(self, inner: Encoded, weights: np.ndarray):
+        self.inner, self.weights = inner, weights
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def __getitem__(self, indices: Any) -> "Weighted":
+        return Weighted(self.inner[indices], self.weights[indices])
+
+    @property
+    def identity(self) -> np.ndarray:
+        """A number for each, the same for equal structures."""
+        return _paired(self.inner.identity, np.unique(self.weights, return_inverse=True)[1])
+
+
+def _paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """One number for each pair of numbers."""
+    both = np.stack([first, second], axis=1)
+    return np.unique(both, axis=0, return_inverse=True)[1].ravel()
+
+
+def _positive(name: str, value: Any) -> float:
+    if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+        raise ParameterError(f"{name} must be a positive number, not {value!r}")
+    return float(value)
