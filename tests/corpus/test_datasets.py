@@ -382,6 +382,66 @@ def test_the_real_treebanks(data_folder, monkeypatch):
     assert sum(words) == 94_084
 
 
+# Chunks.
+
+
+def write_conll(data: Path, how: str, **changes: bytes | None) -> Path:
+    files: dict[str, bytes | None] = {
+        "train": b"Dogs NNS B-NP\nbark VBP B-VP\n\nYes UH O\n\n",
+        "test": b"No UH O\n",
+        "README": b"about it",
+    }
+    files |= changes
+    corpora = data / "nltk_data/corpora"
+    kept = {f"conll2000/{name}.txt": text for name, text in files.items() if text is not None}
+    (corpora / "conll2000").mkdir(parents=True)
+    if how == "zip":
+        with zipfile.ZipFile(corpora / "conll2000.zip", "w") as archive:
+            for name, text in kept.items():
+                archive.writestr(name, text)
+        (corpora / "conll2000").rmdir()
+        return corpora / "conll2000.zip"
+    for name, text in kept.items():
+        (corpora / name).write_bytes(text)
+    return corpora / "conll2000"
+
+
+@pytest.mark.parametrize("how", ["zip", "folder"])
+def test_conll2000(data, how):
+    write_conll(data, how)
+    train = et.load_dataset("conll2000")
+    assert train == [[("Dogs", "NNS", "B-NP"), ("bark", "VBP", "B-VP")], [("Yes", "UH", "O")]]
+    assert et.load_dataset("conll2000", split="test") == [[("No", "UH", "O")]]
+    assert len(et.load_dataset("conll2000", split="all", tagged=True)) == 3
+    with pytest.raises(ParameterError, match="must be 'train', 'test' or 'all', not 'dev'"):
+        et.load_dataset("conll2000", split="dev")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"test": None}, "it lacks test.txt"),
+        ({"train": b"a DT O\n\nb NN\n"}, "train.txt, line 3: 'b NN' has 2 columns, not 3"),
+        ({"train": b"caf\xe9 NN O\n"}, "train.txt, .*can't decode byte 0xe9"),
+    ],
+)
+@pytest.mark.parametrize("how", ["zip", "folder"])
+def test_a_conll2000_that_is_not_whole(data, how, changes, reason):
+    path = write_conll(data, how, **changes)
+    with pytest.raises(CorpusError, match=rf"^{path}: cannot be read \({reason}.*get it again"):
+        et.load_dataset("conll2000")
+
+
+def test_the_real_conll2000(data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
+    if not (data_folder / "nltk_data/corpora/conll2000.zip").exists():
+        pytest.skip("no CoNLL-2000 in the data folder")
+    train = et.load_dataset("conll2000")
+    assert len(train) == 8_936
+    assert sum(map(len, train)) == 211_727
+    assert train[0][:2] == [("Confidence", "NN", "B-NP"), ("in", "IN", "B-PP")]
+
+
 # Where it is looked for.
 
 

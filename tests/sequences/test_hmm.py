@@ -66,6 +66,37 @@ def test_all_paths(random_hmm):
         assert value == pytest.approx(np.log(best[0]))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_k_best_paths_are_the_best_of_all(random_hmm, seed):
+    hmm = random_hmm(3, 4, seed)
+    sequence = hmm.sample(1, 5, random_state=seed)[0]
+    logs = {}
+    for path in product(range(3), repeat=5):
+        states, symbols = np.array(path), np.asarray(sequence)
+        p = hmm.initial_[states[0]] * hmm.transition_[states[:-1], states[1:]].prod()
+        logs[path] = np.log(p * hmm.emission_[states, symbols].prod())
+    expected = sorted(logs, key=lambda path: -logs[path])
+    found = hmm.k_best(sequence, 20)
+    np.testing.assert_allclose([log for _, log in found], [logs[path] for path in expected[:20]])
+    paths = [tuple(states.tolist()) for states, _ in found]  # of equals, in any order
+    np.testing.assert_allclose([log for _, log in found], [logs[path] for path in paths])
+    assert len(set(paths)) == 20
+    states, log = hmm.viterbi(sequence)
+    assert found[0][0].tolist() == states.tolist()
+    assert found[0][1] == log
+    assert len(hmm.k_best(sequence, 1000)) == 3**5
+
+
+def test_k_best_at_the_edges(weather):
+    found = weather.k_best([], 3)
+    assert [(states.tolist(), log) for states, log in found] == [([], 0.0)]
+    certain = HMM.from_parameters([1, 0], [[0, 1], [1, 0]], [[1, 0], [0, 1]])
+    assert [(states.tolist(), log) for states, log in certain.k_best([0, 1], 5)] == [([0, 1], 0.0)]
+    assert certain.k_best([0, 0], 5) == []  # impossible
+    with pytest.raises(ParameterError, match="k must be a whole number, 1 or more, not 0"):
+        weather.k_best([0], 0)
+
+
 def test_operators_multiply_to_probabilities(random_hmm):
     hmm = random_hmm(3, 5)
     for model in (hmm, HMM(3).fit_moments(hmm.moments())):

@@ -1,5 +1,6 @@
 """What comes in: text and its vocabulary, and trees."""
 
+from eigentext.corpus.conll import factored
 from eigentext.corpus.datasets import LabelledTexts, load_dataset
 from eigentext.corpus.encoded import EncodedCorpus, encode
 from eigentext.corpus.symbols import encode_sequences
@@ -16,6 +17,7 @@ __all__ = [
     "as_tree",
     "encode",
     "encode_sequences",
+    "factored",
     "load_dataset",
     "normalize_tree",
     "read_trees",

@@ -25,6 +25,9 @@ penn-sample NLTK's sample of the Penn treebank, by files:  nltk_data/corpora/tre
 gum         GUM's constituents by its own split: 10,224,   treebanks/gum/train.ptb.xz, dev.ptb.xz
             1,575 and 1,464 trees, automatic parses (CC    and test.ptb.xz
             BY 4.0, some texts for non-commercial use)
+conll2000   chunks of Wall Street Journal sections 15 to   nltk_data/corpora/conll2000, or
+            18 and 20: 8,936 and 2,012 sentences, with     conll2000.zip
+            parts of speech (by a tagger)
 =========== ============================================== ======================================
 """
 
@@ -43,12 +46,14 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from eigentext import engine
+from eigentext.corpus.conll import parse_conll
 from eigentext.corpus.encoded import default_cache
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.trees import Tree, parse_trees, read_trees
 from eigentext.errors import CorpusError, ParameterError
 
 TaggedSentences = list[list[tuple[str, str]]]
+ChunkedSentences = list[list[tuple[str, str, str]]]
 Label = TypeVar("Label")
 Split = Literal["train", "test", "all"]
 TreeSplit = Literal["train", "dev", "test", "all"]
@@ -60,6 +65,7 @@ _BROWN_FILE = re.compile(r"(?:.*/)?(c[a-r]\d\d)")
 _N_BROWN_FILES = 500
 _PENN_FILE = re.compile(r"(?:.*/)?combined/(wsj_\d{4}\.mrg)")
 _PENN_SPLIT = {"train": range(1, 170), "dev": range(170, 185), "test": range(185, 200)}
+_CONLL_FILE = re.compile(r"(?:.*/)?(train|test)\.txt")
 _SECONDS = 30  # of silence, after which a download is given up
 # What a damaged, cut, foreign or encrypted archive raises, and text that is none.
 _BROKEN = (
@@ -100,6 +106,14 @@ def load_dataset(
 ) -> list[Tree]: ...
 @overload
 def load_dataset(
+    name: Literal["conll2000"],
+    *,
+    split: Split = "train",
+    tagged: bool = True,
+    download: bool = False,
+) -> ChunkedSentences: ...
+@overload
+def load_dataset(
     name: str, *, tagged: Literal[False] = False, download: bool = False
 ) -> TextCorpus: ...
 @overload
@@ -119,15 +133,15 @@ def load_dataset(
     Parameters
     ----------
     name : str
-        "brown", "text8", "enwiki-30m", "20news", "reuters", "penn-sample" or "gum".
+        "brown", "text8", "enwiki-30m", "20news", "reuters", "penn-sample", "gum" or "conll2000".
     tagged : bool
         Words with their tags, as the files have them (the part after a token's last slash), where
-        the data set has tags: "brown".
+        the data set has tags: "brown"; "conll2000" always comes with them.
     split : "train", "dev", "test" or "all"
         Which documents of "20news" (the earlier and the later posts; no "dev") or "reuters" (the
         ModApte split: LEWISSPLIT is TRAIN or TEST, and TOPICS is YES; no "dev"), or which trees of
-        "penn-sample" (the files wsj_0001 to 0169, 0170 to 0184, 0185 to 0199) or "gum"; by default
-        those to train on.
+        "penn-sample" (the files wsj_0001 to 0169, 0170 to 0184, 0185 to 0199) or "gum", or which
+        sentences of "conll2000" (no "dev"); by default those to train on.
     clean : bool
         For "20news": only what the writer of a post wrote to its readers (the default). Its header
         goes, up to the first blank line; its last block after a line that is blank or of dashes, as
@@ -136,9 +150,9 @@ def load_dataset(
         then.
     download : bool
         Fetch what is found nowhere into eigentext's cache (``EIGENTEXT_CACHE``), where its terms
-        and a plain address allow it: "brown" and "penn-sample", for non-commercial use, from
-        NLTK's collection (``EIGENTEXT_DOWNLOADS`` names another address with the same files below
-        it).
+        and a plain address allow it: "brown", "penn-sample" and "conll2000", for non-commercial
+        use, from NLTK's collection (``EIGENTEXT_DOWNLOADS`` names another address with the same
+        files below it).
 
     Returns
     -------
@@ -148,6 +162,9 @@ def load_dataset(
         ``[word for unit in corpus for word in unit]`` is its words as one stream.
     list of lists of (word, tag)
         With `tagged`: the same sentences.
+    list of lists of (word, part of speech, chunk tag)
+        For "conll2000", with chunk tags B-NP, I-NP, O, ...; for a tagger of chunks,
+        :func:`eigentext.corpus.factored` makes ("word|part", chunk tag) of each.
     LabelledTexts
         For "20news" and "reuters": ``texts``, ``labels`` (a post's group; a story's list of topics,
         often empty) and ``ids``, in the order of the file. A story is its title, a blank line,
@@ -174,9 +191,11 @@ def load_dataset(
     (7532, 'alt.atheism', 'alt.atheism/53068')
     >>> len(et.load_dataset("penn-sample", split="dev"))  # doctest: +SKIP
     217
+    >>> et.load_dataset("conll2000")[0][:2]  # doctest: +SKIP
+    [('Confidence', 'NN', 'B-NP'), ('in', 'IN', 'B-PP')]
     """
     dataset = _named(name)
-    if tagged and not dataset.tagged:
+    if tagged and not dataset.tagged and name != "conll2000":
         raise ParameterError(f"{name} has no tags; load it without tagged=True")
     options = {"split": split, "clean": clean}
     options = {option: value for option, value in options.items() if value is not None}
@@ -306,6 +325,20 @@ def _read_gum(folder: Path, split: TreeSplit = "train") -> list[Tree]:
     return read_trees(folder / f"{part}.ptb.xz" for part in parts)
 
 
+def _read_conll(place: Path, split: Split = "train") -> ChunkedSentences:
+    files = dict(_files(place, _CONLL_FILE))
+    sentences: ChunkedSentences = []
+    for part in ("train", "test"):
+        if part not in files:
+            raise ValueError(f"it lacks {part}.txt")
+        if split in (part, "all"):
+            try:
+                sentences += parse_conll(files[part].decode(), 3)
+            except ValueError as error:
+                raise ValueError(f"{part}.txt, {error}") from error
+    return sentences
+
+
 def _of_split(split: Split, documents: Iterator[tuple[Any, ...]]) -> Iterator[list[Any]]:
     """The documents whose first field names the split, without that field."""
     wanted = ("train", "test") if split == "all" else (split,)
@@ -364,6 +397,13 @@ _DATASETS = {
             _read_gum,
             options=("split",),
             splits=("train", "dev", "test", "all"),
+        ),
+        _Dataset(
+            "conll2000",
+            ("nltk_data/corpora/conll2000", "nltk_data/corpora/conll2000.zip"),
+            _read_conll,
+            options=("split",),
+            download="corpora/conll2000.zip",
         ),
     )
 }

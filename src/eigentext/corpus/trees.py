@@ -206,7 +206,7 @@ def write_trees(trees: Iterable[Any], path: Source) -> None:
         for node in walk(tree):
             _check_writable(node, number)
         lines.append(f"{tree}\n")
-    data = _packed("".join(lines).encode(), compression(Path(path)))
+    data = packed("".join(lines).encode(), compression(Path(path)))
     with replacing(Path(path)) as temporary:
         temporary.write_bytes(data)
 
@@ -338,7 +338,7 @@ def parse_trees(text: str, source: str) -> list[Tree]:
     children: list[Any] = trees  # of the innermost open bracket
     above: list[tuple[int, str, list[Any]]] = []  # where each began, its label, and its siblings
     intern = sys.intern
-    with _collecting_no_garbage():
+    with collecting_no_garbage():
         for match in _TOKEN.finditer(text):
             label, word, other = match.groups()
             if word:
@@ -389,7 +389,7 @@ def _shortened(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _collecting_no_garbage() -> Iterator[None]:
+def collecting_no_garbage() -> Iterator[None]:
     """Python's search for cycles would take longer than the reading; trees have none."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -431,7 +431,8 @@ def _check_writable(node: Node, number: int) -> None:
         )
 
 
-def _packed(data: bytes, how: str) -> bytes:
+def packed(data: bytes, how: str) -> bytes:
+    """The bytes, compressed in a way named as by `compression`."""
     if how == "zst":
         import pyarrow as pa
 

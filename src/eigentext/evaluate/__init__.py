@@ -2,6 +2,7 @@
 
 from eigentext.evaluate.analogies import Accuracy, AnalogyResult, analogies
 from eigentext.evaluate.brackets import BracketResult, brackets
+from eigentext.evaluate.chunks import Chunks, chunk_spans, chunks
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.readers import (
@@ -18,6 +19,7 @@ __all__ = [
     "Accuracy",
     "AnalogyResult",
     "BracketResult",
+    "Chunks",
     "CoherenceResult",
     "CompletionResult",
     "Pair",
@@ -25,6 +27,8 @@ __all__ = [
     "SimilarityResult",
     "analogies",
     "brackets",
+    "chunk_spans",
+    "chunks",
     "coherence",
     "completion_perplexity",
     "distinct_words",

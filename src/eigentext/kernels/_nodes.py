@@ -8,10 +8,11 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import EigentextError, ParameterError
-from eigentext.kernels._store import BLOCK, EncodedNodes, Store
+from eigentext.kernels._store import BLOCK, EncodedNodes, Forest, Store
 from eigentext.kernels.kernel import Kernel
 
 _TASK = 64  # rows of a Gram matrix that one thread fills at a time
+_WORTH_THREADS = 1 << 22  # pairs of a node and a structure, some milliseconds
 
 
 class NodeKernel(Kernel):
@@ -79,8 +80,13 @@ class NodeKernel(Kernel):
             return out[0]
         rows = a.merged(alpha, b)
         only = np.zeros(1, dtype=np.int64)
-        for start, forest in b.forests:
-            self._fill(only, start, False, rows, forest, out)
+
+        def fill(forest: tuple[int, Forest]) -> None:
+            self._fill(only, forest[0], False, rows, forest[1], out)
+
+        is_large = len(rows.group) * len(b) > _WORTH_THREADS
+        for _ in engine.current().map(fill, b.forests) if is_large else map(fill, b.forests):
+            pass
         return out[0]
 
     def _check(self) -> None:

@@ -83,7 +83,12 @@ class NormalizedKernel(_Composed):
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
-    def _encode(self, structures: list[Any]) -> "Weighted":
+    def encode(self, structures: Any) -> Encoded:
+        """The structures, or what the inner kernel has made of them, with their norms."""
+        is_inner = isinstance(structures, Encoded) and not isinstance(structures, Weighted)
+        return self._encode(structures) if is_inner else super().encode(structures)
+
+    def _encode(self, structures: Any) -> "Weighted":
         inner = self.kernel.encode(structures)
         norms = np.sqrt(self.kernel.diagonal(inner))
         return Weighted(inner, np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))

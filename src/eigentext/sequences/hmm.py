@@ -37,6 +37,7 @@ from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.sequences._baum_welch import Parameters, Sequences, race, random_start, refine
+from eigentext.sequences._k_best import k_best_paths
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.sequences._operators import Operators, Scaling, spectral_operators
 from eigentext.sequences._recovery import clustered, recovered
@@ -290,6 +291,20 @@ class HMM(LanguageModel, Saved, Estimator):
     def viterbi(self, sequence: Any) -> tuple[np.ndarray, float]:
         """The most probable states, and their log-probability with the sequence."""
         return self._parameters("decode states").best_path(self._ids(sequence))
+
+    def k_best(self, sequence: Any, k: int) -> list[tuple[np.ndarray, float]]:
+        """The k most probable sequences of states, exactly, best first, as :meth:`viterbi` is.
+
+        Fewer if fewer have a positive probability.
+        """
+        parameters, ids = self._parameters("decode states"), self._ids(sequence)
+        with np.errstate(divide="ignore"):
+            start, transition = np.log(parameters.initial), np.log(parameters.transition)
+            local = np.log(parameters.emission[ids])
+        local[ids < 0] = 0.0  # unknown: equally impossible in every state, so it tells nothing
+        paths, scores = k_best_paths(start, transition, local, k)
+        scores[:] = -np.inf if (ids < 0).any() else scores
+        return list(zip(paths.astype(np.int64), scores.tolist()))
 
     def sample(
         self,

@@ -1,0 +1,106 @@
+"""N-best lists of data that a base model is also trained on, by jack-knife.
+
+A base model knows its own training sentences: its lists of these are better, and its probabilities
+surer, than those of new ones, and a reranker that learned from them would learn to trust it too
+much. So the data is cut into folds, and the lists of each come from a base model of all others.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.corpus.trees import Tree, normalize_tree
+from eigentext.errors import CorpusError, ParameterError
+
+Item = TypeVar("Item")
+Model = TypeVar("Model")
+
+
+def jackknife(
+    fit: Callable[[list[Item]], Model],
+    gen: Callable[[Model, list[Item]], Iterable[list[Any]]],
+    data: Iterable[Item],
+    n_folds: int = 10,
+) -> list[list[Any]]:
+    """Candidates for all data, each from a model that has not seen it.
+
+    Parameters
+    ----------
+    fit
+        Makes a model of some of the data.
+    gen
+        Given a model and the rest of the data, a list of candidates for each of the rest.
+    data
+        Trees, tagged sentences, or whatever `fit` and `gen` take.
+    n_folds
+        Into how many neighbouring parts of about equal size the data is cut.
+
+    Examples
+    --------
+    >>> fit = max
+    >>> gen = lambda model, rest: [[model] for _ in rest]
+    >>> jackknife(fit, gen, [1, 2, 3, 9], n_folds=2)
+    [[9], [9], [2], [2]]
+    """
+    data = list(data)
+    if not isinstance(n_folds, (int, np.integer)) or not 2 <= n_folds <= len(data):
+        raise ParameterError(
+            f"n_folds must be a whole number from 2 to the number of inputs ({len(data)}), "
+            f"not {n_folds!r}"
+        )
+    found: list[list[Any]] = []
+    with engine.phase("jack-knife", n_folds, "folds") as advance:
+        for fold in range(n_folds):
+            begin, end = (len(data) * k // n_folds for k in (fold, fold + 1))
+            lists = list(gen(fit(data[:begin] + data[end:]), data[begin:end]))
+            if len(lists) != end - begin:
+                raise ParameterError(
+                    f"fold {fold} has {end - begin} inputs, but gen gave {len(lists)} lists; "
+                    "it must give one for each input, an empty one where there is no candidate"
+                )
+            found += lists
+            advance(1)
+    return found
+
+
+def n_best(model: Any, sentences: Sequence[list[str]], k: int) -> list[list[Any]]:
+    """The k best candidates of each sentence by a model with `k_best` (or with `k_best_many`).
+
+    A model with `k_best` alone is asked from several threads; if it cannot bear that, call this
+    inside ``with engine.use(engine.ThreadEngine(1)):``.
+    """
+    if hasattr(model, "k_best_many"):
+        return [list(found) for found in model.k_best_many(sentences, k)]
+    if not hasattr(model, "k_best"):
+        raise ParameterError(
+            f"{type(model).__name__} has no k_best; a base model needs one, as PCFG, LatentPCFG "
+            "and HMMTagger have, or make the lists yourself and call fit"
+        )
+    with engine.phase("n-best", len(sentences), "sentences") as advance:
+        found = []
+        for one in engine.current().map(lambda words: list(model.k_best(words, k)), sentences):
+            found.append(one)
+            advance(1)
+    return found
+
+
+def as_gold(thing: Any) -> Any:
+    """A tree, normalised; or a tagged sentence, as a list of pairs."""
+    if isinstance(thing, (Tree, str)) or callable(getattr(thing, "label", None)):
+        return normalize_tree(thing)
+    try:
+        return [(word, tag) for word, tag in thing]
+    except (TypeError, ValueError) as error:
+        raise CorpusError(
+            f"{str(thing)[:60]!r} is neither a tree nor a tagged sentence; give Tree, Penn "
+            "brackets, or a list of (word, tag)"
+        ) from error
+
+
+def words_of(structure: Any) -> list[str]:
+    """The words of a tree or of a tagged sentence."""
+    if isinstance(structure, Tree):
+        return structure.leaves()
+    return [word for word, _ in structure]

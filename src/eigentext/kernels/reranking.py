@@ -1,0 +1,459 @@
+r"""Reranking: the best of a base model's candidates, by all fragments at once.
+
+A base model (a parser, a tagger) proposes GEN(x), a list of candidates with log-probabilities L; a
+kernel perceptron learns on other inputs which of them are right; and the answer is
+
+.. math:: F(x) = \arg\max_{c \in GEN(x)} \; b L(c) + \sum_{s} \alpha_s K(s, c)
+
+(seed 001, "Refinements of the kernels": the base model's own ranking is the default). While it
+learns, L either is there with a fixed weight (``baseline="offset"``) or is one more component of
+the representation, :math:`\beta L(s) L(c) + K(s, c)`, as on the slides ("kernel"). Only differences
+of L within a list matter to either.
+
+The weight b, the decay of fragments with their size, and whether the last weights, their mean or
+their votes decide, are chosen on held-out lists. A decay takes one run of training; all that
+follows is read off the stored pairs of L and kernel score, with no kernel evaluated again.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from eigentext.errors import ParameterError
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.kernels._examples import Examples, Lists
+from eigentext.kernels.candidates import Candidate, is_tree
+from eigentext.kernels.dual import KernelPerceptron
+from eigentext.kernels.folds import as_gold, jackknife, n_best, words_of
+from eigentext.kernels.kernel import Kernel
+from eigentext.kernels.measures import MEASURES
+from eigentext.kernels.saving import described, kernel_of
+from eigentext.storage.models import Saved
+
+DECAYS = (0.2, 0.3, 0.4, 0.5)
+BETAS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+AVERAGES = ("mean", "vote", None)
+BASELINES = ("offset", "kernel")
+
+
+@dataclass(frozen=True)
+class Report:
+    """How good the base model's first, the reranker's and the best possible candidates are.
+
+    Attributes
+    ----------
+    first, reranked, oracle
+        The measure (F1 of brackets or chunks, or accuracy of tags) of the most probable candidate
+        of each list, of the one chosen, and of the best one there is.
+    n_inputs, n_candidates, n_empty
+        Lists, candidates in them, and lists without any, whose gold counts as missed.
+    n_changed, n_better, n_worse
+        For how many inputs the choice is another than the base model's, and how often the measure
+        of that input rose and fell.
+    measure
+        Its name.
+    """
+
+    first: float
+    reranked: float
+    oracle: float
+    n_inputs: int
+    n_candidates: int
+    n_empty: int
+    n_changed: int
+    n_better: int
+    n_worse: int
+    measure: str
+
+    def __str__(self) -> str:
+        shares = ("1-best", self.first), ("reranked", self.reranked), ("oracle", self.oracle)
+        return "\n".join(
+            [
+                f"{self.measure} of {self.n_inputs:,} inputs, {self.n_candidates:,} candidates",
+                *(f"{name:<8}  {100 * value:6.2f}" for name, value in shares),
+                f"changed {self.n_changed:,}: {self.n_better:,} better, {self.n_worse:,} worse",
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+class Trial(NamedTuple):
+    """Parameters, and the measure of their choices on the held-out lists."""
+
+    decay: float | None
+    beta: float
+    average: str | None
+    value: float
+
+
+class Reranker(Estimator, Saved):
+    """N-best lists of trees or taggings in, the best one out.
+
+    Candidates are pairs of a structure and its log-probability, best first or in any order; without
+    log-probabilities the order of a list is all that is known of the base model. One of -inf, as a
+    parser gives to a tree from outside its grammar, counts as one less than the lowest finite one
+    of its list. An input without candidates is left out of training, and has no answer later.
+
+    Parameters
+    ----------
+    kernel : Kernel or None
+        None is :class:`~eigentext.TreeKernel` or :class:`~eigentext.SequenceKernel`, by what the
+        candidates are.
+    decay : sequence of float, or None
+        Values to choose from, each set on the kernel. None is (0.2, 0.3, 0.4, 0.5) if there is no
+        `kernel`, else the kernel as it is.
+    beta : sequence of float
+        Weights b of the log-probability to choose from, beside what it may get in training.
+    training_beta : float
+        Its weight in training.
+    baseline : "offset" or "kernel"
+        In training, the log-probability as a fixed part of each score, or as one more component.
+    normalize : bool
+        Divide the kernel by the norms of its arguments.
+    n_epochs : int
+        Passes over the training lists.
+    average : "mean", "vote", None, or several
+        What decides: the mean of all weights passed through, their votes, or the last; of several,
+        the best on the held-out lists.
+    closest : bool
+        Where the gold structure is not among the candidates, let the nearest by the measure take
+        its place; else that is an error.
+    dev_share : float
+        Share of the inputs, drawn at random, that is held out if `fit` gets no `dev`.
+    random_state : int
+
+    Attributes
+    ----------
+    perceptron_ : KernelPerceptron
+    decay_, beta_, average_
+        What was chosen.
+    measure_ : Measure
+    base_ : the base model of :meth:`fit_base`; it is not saved with the reranker
+    diagnostics_ : dict
+        The trials with their measure on held-out lists, mistakes of each epoch, number of supports,
+        how many inputs had no candidate or only one, how many gold structures were replaced,
+        seconds.
+
+    Examples
+    --------
+    >>> from eigentext import Reranker
+    >>> right, wrong = [("time", "N"), ("flies", "V")], [("time", "N"), ("flies", "N")]
+    >>> lists = [[(wrong, -1.0), (right, -1.5)]] * 4
+    >>> reranker = Reranker(decay=[0.5]).fit(lists, [right] * 4)
+    >>> reranker.best([[(wrong, -2.0), (right, -2.1)]])
+    [[('time', 'N'), ('flies', 'V')]]
+    """
+
+    _format = "eigentext.reranker.v1"
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        decay: Sequence[float] | float | None = None,
+        beta: Sequence[float] | float = BETAS,
+        training_beta: float = 1.0,
+        baseline: str = "offset",
+        normalize: bool = False,
+        n_epochs: int = 5,
+        average: Any = "mean",
+        closest: bool = True,
+        dev_share: float = 0.2,
+        random_state: int = 0,
+    ):
+        self.kernel = kernel
+        self.decay = decay
+        self.beta = beta
+        self.training_beta = training_beta
+        self.baseline = baseline
+        self.normalize = normalize
+        self.n_epochs = n_epochs
+        self.average = average
+        self.closest = closest
+        self.dev_share = dev_share
+        self.random_state = random_state
+
+    # -- training ----------------------------------------------------------------------------------
+
+    def fit(self, candidates: Iterable[Any], gold: Iterable[Any], dev: Any = None) -> Self:
+        """Learn from lists of candidates by a base model that has not seen the gold structures.
+
+        Parameters
+        ----------
+        candidates
+            A list for each input.
+        gold
+            The right structure for each input, or its place in the list.
+        dev
+            Candidates and gold of other inputs, to choose on. If None, a share of the inputs is
+            held out, and what was chosen is then trained on all.
+        """
+        start = time.perf_counter()
+        self._check_parameters()
+        examples = Examples(Lists(candidates), gold, closest=self.closest)
+        kernels = self._kernels(examples.gold[0])
+        train, held_out = self._parts(examples, dev, len(kernels))
+        models, trials = {}, []
+        for decay, kernel in kernels.items():
+            models[decay] = self._trained(kernel, train)
+            trials += self._tried(decay, models[decay], held_out)
+        best = _best_trial(trials)
+        self.decay_, self.beta_, self.average_, value = best
+        self.perceptron_, self.measure_ = models[best.decay], examples.measure
+        if train is not examples:
+            self._train_on_all(kernels[best.decay], examples)
+        sizes = examples.lists.sizes
+        self.diagnostics_ = {
+            "decay": self.decay_,
+            "beta": self.beta_,
+            "average": self.average_,
+            "dev": None if np.isnan(value) else value,
+            "measure": self.measure_.name,
+            "n_inputs": len(sizes),
+            "n_candidates": int(sizes.sum()),
+            "n_empty": int((sizes == 0).sum()),
+            "n_single": int((sizes == 1).sum()),
+            "n_replaced": int(examples.replaced.sum()),
+            "n_mistakes": self.perceptron_.n_mistakes_,
+            "n_support": len(self.perceptron_.support_),
+            "trials": [trial._asdict() for trial in trials if held_out is not None],
+            "seconds": time.perf_counter() - start,
+        }
+        return self
+
+    def fit_base(self, base: Any, data: Iterable[Any], *, k: int = 20, n_folds: int = 10) -> Self:
+        """Learn from trees or tagged sentences alone, with lists by jack-knife of a base model.
+
+        The base model fitted on everything is kept as ``base_``; see :meth:`apply`.
+
+        Parameters
+        ----------
+        base
+            A callable without arguments that makes a model to be fitted, with ``fit(data)`` and
+            ``k_best(words, k)``: ``PCFG``, ``HMMTagger``, ``lambda: LatentPCFG(8)``.
+        data
+            Trees, or lists of (word, tag).
+        k
+            Candidates for each sentence.
+        n_folds
+            See :func:`~eigentext.kernels.folds.jackknife`.
+        """
+        gold = [as_gold(one) for one in data]
+        lists = jackknife(
+            lambda part: base().fit(part),
+            lambda model, part: n_best(model, [words_of(one) for one in part], k),
+            gold,
+            n_folds,
+        )
+        self.fit(lists, gold)
+        self.base_ = base().fit(gold)
+        return self
+
+    # -- use ---------------------------------------------------------------------------------------
+
+    def predict(self, candidates: Iterable[Any]) -> np.ndarray:
+        """The place of the best candidate in each list; -1 if it is empty."""
+        lists, scores = self._scored(candidates)
+        return lists.best(scores)
+
+    def best(self, candidates: Iterable[Any]) -> list[Any]:
+        """The best structure of each list; None if it is empty."""
+        lists, scores = self._scored(candidates)
+        places = lists.best(scores)
+        return [one[i].structure if one else None for one, i in zip(lists.lists, places)]
+
+    def rerank(self, candidates: Iterable[Any]) -> list[list[Candidate]]:
+        """The lists from best to worst, with the new scores in place of log-probabilities."""
+        lists, scores = self._scored(candidates)
+        return [
+            [Candidate(one[i].structure, float(own[i])) for i in np.argsort(-own, kind="stable")]
+            for one, own in zip(lists.lists, lists.split(scores))
+        ]
+
+    def apply(self, base: Any, sentences: Iterable[Any], *, k: int = 20) -> list[Any]:
+        """The best of `k` structures of a fitted base model for each sentence, a list of words."""
+        words = [one.split() if isinstance(one, str) else list(one) for one in sentences]
+        return self.best(n_best(base, words, k))
+
+    def evaluate(self, candidates: Iterable[Any], gold: Iterable[Any]) -> Report:
+        """The measure of the base model's choices, of these, and of the best possible ones."""
+        lists, scores = self._scored(candidates)
+        examples = Examples(lists, gold, measure=self.measure_)
+        first, chosen = lists.best(lists.logs), lists.best(scores)
+        counts = [examples.counts_at(places) for places in (first, chosen, examples.oracle())]
+        change = self.measure_.value(counts[1]) - self.measure_.value(counts[0])
+        return Report(
+            *(self.measure_.value(one.sum(axis=0)) for one in counts),
+            n_inputs=len(lists),
+            n_candidates=len(scores),
+            n_empty=int((lists.sizes == 0).sum()),
+            n_changed=int((first != chosen).sum()),
+            n_better=int((change > 0).sum()),
+            n_worse=int((change < 0).sum()),
+            measure=self.measure_.name,
+        )
+
+    def _to_saved(self):
+        check_is_fitted(self)
+        arrays, about = self.perceptron_._to_saved()
+        parameters = self.get_params()
+        kernel = parameters.pop("kernel")
+        return arrays, {
+            "parameters": parameters,
+            "kernel": None if kernel is None else described(kernel),
+            "chosen": {"decay": self.decay_, "beta": self.beta_, "average": self.average_},
+            "measure": self.measure_.name,
+            "diagnostics": self.diagnostics_,
+            "perceptron": about,
+        }
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        kernel = about["kernel"]
+        self = cls(None if kernel is None else kernel_of(kernel), **about["parameters"])
+        self.perceptron_ = KernelPerceptron._from_saved(arrays, about["perceptron"])
+        chosen = about["chosen"]
+        self.decay_, self.beta_, self.average_ = (chosen[x] for x in ("decay", "beta", "average"))
+        self.measure_ = MEASURES[about["measure"]]
+        self.diagnostics_ = about["diagnostics"]
+        return self
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def _kernels(self, structure: Any) -> dict[Any, Kernel]:
+        """The kernel of each decay to try."""
+        kernel, decays = self.kernel, self.decay
+        if kernel is None:
+            kernel, decays = _usual_kernel(structure), DECAYS if decays is None else decays
+        parameters = kernel.get_params()
+        if decays is None:
+            found = {parameters.get("decay"): kernel}
+        elif "decay" in parameters:
+            found = {d: type(kernel)(**parameters | {"decay": d}) for d in _several(decays)}
+        else:
+            raise ParameterError(f"{kernel!r} has no decay to choose; leave `decay` None")
+        return {d: one.normalized() for d, one in found.items()} if self.normalize else found
+
+    def _parts(self, examples: Examples, dev: Any, n_kernels: int) -> tuple[Examples, Any]:
+        """What to train on while choosing, and what to choose on, if there is a choice."""
+        if dev is not None:
+            candidates, gold = dev
+            return examples, Examples(Lists(candidates), gold, measure=examples.measure)
+        n_choices = n_kernels * sum(len(self._betas(one)) for one in _several(self.average))
+        return self._split(examples) if n_choices > 1 else (examples, None)
+
+    def _betas(self, average: str | None) -> list[float]:
+        """The weights b to try. Voters vote as they would have chosen in training: one weight."""
+        if average == "vote":
+            return [float(self.training_beta) if self.baseline == "offset" else 0.0]
+        return [float(beta) for beta in _several(self.beta)]
+
+    def _split(self, examples: Examples) -> tuple[Examples, Examples]:
+        """Examples to train on, and those held out, at random."""
+        n, n_dev = len(examples.lists), round(self.dev_share * len(examples.lists))
+        if not 0 < n_dev < n:
+            raise ParameterError(
+                f"{n} inputs are too few to hold out a share of {self.dev_share:g}; give dev, or "
+                "only one value each of decay, beta and average"
+            )
+        order = np.random.default_rng(self.random_state).permutation(n)
+        return examples[np.sort(order[n_dev:])], examples[np.sort(order[:n_dev])]
+
+    def _trained(self, kernel: Kernel, examples: Examples) -> KernelPerceptron:
+        """A perceptron from the lists that have a choice."""
+        which = np.flatnonzero(examples.lists.sizes > 1)
+        if not len(which):
+            raise ParameterError("no input has two candidates or more; there is nothing to learn")
+        lists, right = [examples.lists.lists[i] for i in which], examples.right[which]
+        if self.baseline == "kernel":
+            model = KernelPerceptron(kernel, n_epochs=self.n_epochs, baseline=self.training_beta)
+            return model.fit(lists, right)
+        structures = [[one.structure for one in candidates] for candidates in lists]
+        logs = [[self.training_beta * one.log_probability for one in c] for c in lists]
+        return KernelPerceptron(kernel, n_epochs=self.n_epochs).fit(structures, right, offsets=logs)
+
+    def _train_on_all(self, kernel: Kernel, examples: Examples) -> None:
+        """What was chosen, from all examples.
+
+        Kernel scores are sums over updates, of which there are more now: b grows with their number.
+        """
+        before = len(self.perceptron_.mistakes_)
+        self.perceptron_ = self._trained(kernel, examples)
+        if before and self.average_ != "vote":
+            self.beta_ *= len(self.perceptron_.mistakes_) / before
+
+    def _tried(self, decay: Any, model: KernelPerceptron, dev: Examples | None) -> list[Trial]:
+        """Every average and b on held-out lists; the kernel is evaluated once for an average."""
+        trials = []
+        for average in _several(self.average):
+            betas = self._betas(average)
+            if dev is None:
+                return [Trial(decay, betas[0], average, np.nan)]
+            scores = _scores(model, dev.lists, average, betas[0])
+            for beta in betas:
+                chosen = dev.lists.best(scores + (beta - betas[0]) * dev.lists.logs)
+                value = dev.measure.value(dev.counts_at(chosen).sum(axis=0))
+                trials.append(Trial(decay, beta, average, value))
+        return trials
+
+    def _scored(self, candidates: Iterable[Any]) -> tuple[Lists, np.ndarray]:
+        """Lists, and the scores of all their candidates."""
+        check_is_fitted(self)
+        lists = Lists(candidates)
+        return lists, _scores(self.perceptron_, lists, self.average_, self.beta_)
+
+    def _check_parameters(self) -> None:
+        if self.baseline not in BASELINES:
+            raise ParameterError(f"baseline must be 'offset' or 'kernel', not {self.baseline!r}")
+        for name in ("beta", "training_beta", "average", "decay"):
+            if not _several(getattr(self, name)):
+                raise ParameterError(f"{name} has no value to choose from; give one or more")
+        for average in _several(self.average):
+            if average not in AVERAGES:
+                raise ParameterError(f"average must be 'mean', 'vote' or None, not {average!r}")
+        for name in ("beta", "training_beta"):
+            for value in _several(getattr(self, name)):
+                if not (_is_number(value) and 0 <= value < np.inf):
+                    raise ParameterError(f"{name} must be 0 or more, not {value!r}")
+        if not (_is_number(self.dev_share) and 0 < self.dev_share < 1):
+            raise ParameterError(f"dev_share must be between 0 and 1, not {self.dev_share!r}")
+
+
+def _scores(model: KernelPerceptron, lists: Lists, average: Any, beta: float) -> np.ndarray:
+    """Beta L + the perceptron's score of all candidates; of votes, their number."""
+    if not lists.full:
+        return np.empty(0)
+    offsets = [[beta * one.log_probability for one in candidates] for candidates in lists.full]
+    return np.concatenate(model.scores(lists.full, average=average, offsets=offsets))
+
+
+def _best_trial(trials: list[Trial]) -> Trial:
+    """The first of the best; where several weights b do as well, the middle one."""
+    best = max(trials, key=lambda trial: trial.value)
+    alike = [trial for trial in trials if trial._replace(beta=best.beta) == best]
+    return alike[len(alike) // 2] if alike else best  # none if there was nothing to choose: nan
+
+
+def _several(values: Any) -> list[Any]:
+    """A list of what may be one."""
+    return list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _usual_kernel(structure: Any) -> Kernel:
+    if is_tree(structure):
+        from eigentext.kernels.trees import TreeKernel
+
+        return TreeKernel()
+    from eigentext.kernels.sequences import SequenceKernel
+
+    return SequenceKernel()

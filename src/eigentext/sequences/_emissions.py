@@ -1,0 +1,172 @@
+r"""How probable a word is in each state, also one seen seldom or never.
+
+A word w is in a chain of ever smaller groups of words :math:`g_1 \supset g_2 \supset \dots`: those
+of its class, those of it that end alike, itself. What the tokens of a group say of their states is
+smoothed by what the larger group says (Witten and Bell 1991),
+
+.. math:: p(t \mid g_i) = \frac{c(g_i, t) + \mu_i\, p(t \mid g_{i-1})}{c(g_i) + \mu_i},
+
+with :math:`\mu_i` the number of states seen in :math:`g_i`, and then turned around as in TnT
+(Brants 2000): :math:`p(w|t) = p(t|w)\, p(w) / p(t)`. Written out for a class alone, this is a
+mixture of :math:`p(w|t)` with :math:`p(class|t)\, p(w|class)`, both as counted. A new word is like
+a rare one: in groups, no word counts for more tokens than a rare word has, and a word that is not
+rare itself has the states that it was seen in. All words never seen have together the probability
+of those seen once.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+Classes = Literal["shape", "factor"] | Callable[[str], str] | None
+_LONGEST = 3  # letters of an ending
+_LEAST = 1e-4  # smaller shares of states are left out of what a group says
+_CACHED = 1 << 16  # words whose scores are kept
+
+
+def shape(word: str) -> str:
+    """What capitals, digits and dashes say.
+
+    Examples
+    --------
+    >>> [shape(word) for word in ("dog", "Rome", "IBM", "iPod", "mid-1980s", "3,100.5", "--")]
+    ['a', 'A', 'AA', 'aA', 'a-0', '0', '-']
+    """
+    letters = [c for c in word if c.isalpha()]
+    capitals = sum(c.isupper() for c in letters)
+    if not letters:
+        form = ""
+    elif capitals == len(letters) > 1:
+        form = "AA"
+    elif capitals:
+        form = "A" if word[0].isupper() else "aA"
+    else:
+        form = "a"
+    return form + "-" * ("-" in word) + "0" * any(c.isdigit() for c in word)
+
+
+def factor(word: str) -> str:
+    """The part of a token after its last bar: "dog|NN" has the class NN."""
+    return word.rpartition("|")[2]
+
+
+def class_function(classes: Classes) -> Callable[[str], str]:
+    """The class of a word, by what `classes` names."""
+    if callable(classes):
+        return classes
+    return {"shape": shape, "factor": factor, None: lambda word: ""}[classes]
+
+
+class Emissions:
+    """Log p(w|t) of every word w in the states t that it may be in.
+
+    Parameters
+    ----------
+    words
+        Those seen.
+    counts : sparse array (CSR), words by states
+        How often each word was seen in each state.
+    classes : "shape", "factor", None or callable
+        Of words; with "shape", their endings count too.
+    rare : int
+        Words seen at most so often are rare.
+    """
+
+    def __init__(self, words: list[str], counts: Any, classes: Classes, rare: int):
+        from scipy.sparse import csr_array
+
+        self.words, self.counts, self.endings = words, counts, classes == "shape"
+        self.class_of = class_function(classes)
+        self.numbers = {word: x for x, word in enumerate(words)}
+        self.totals = np.asarray(counts.sum(axis=1), np.float64)
+        n_tokens = float(self.totals.sum())
+        self.share = np.asarray(counts.sum(axis=0)) / n_tokens  # p(t)
+        self.is_rare = self.totals <= rare
+        once = max(1.0, float((self.totals == 1).sum()))
+        self.p_word = np.append(self.totals, once) / (n_tokens + once)  # the last, of an unseen one
+        numbers: dict[str, int] = {}
+        group, member = [], []
+        for x, word in enumerate(words):
+            for name in self._groups(word):
+                group.append(numbers.setdefault(name, len(numbers)))
+                member.append(x)
+        weight = np.minimum(1.0, max(rare, 1) / self.totals)
+        belongs = csr_array((weight[member], (group, member)), (len(numbers), len(words)))
+        self.groups, self.group_counts = numbers, belongs @ counts
+        # An unseen class is taken for the one that most rare words have.
+        of_class = np.array([numbers[self._class(word)] for word in words])
+        usual = np.bincount(of_class, self.totals * self.is_rare + weight).argmax()
+        self.usual = list(numbers)[usual]
+        self._posteriors: dict[str, np.ndarray] = {}
+        self._found: dict[tuple[str, bool, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def scores(self, word: str, first: bool, breadth: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """The states that a word may be in, and log p(word | state) in each.
+
+        Where it is the `first` of its sentence, an unseen word may be known in lower case. With a
+        `breadth` of 1, frequent words are smoothed as rare ones are; of 2, every state is possible,
+        at odds of one to one with those.
+        """
+        found = self._found.get((word, first, breadth))
+        if found is None:
+            if len(self._found) >= _CACHED:
+                self._found.clear()
+            posterior, p_word = self._posterior(word, first, breadth > 0)
+            if breadth > 1:
+                posterior = (posterior + self.share) / 2
+            found = self._found[word, first, breadth] = self._scores(posterior, p_word)
+        return found
+
+    def _scores(self, posterior: np.ndarray, p_word: float) -> tuple[np.ndarray, np.ndarray]:
+        where = np.flatnonzero(posterior).astype(np.int32)
+        return where, np.log(posterior[where] * p_word / self.share[where])
+
+    def _posterior(self, word: str, first: bool, smoothed: bool) -> tuple[np.ndarray, float]:
+        """p(t | word) for each state t, and p(word)."""
+        x = self.numbers.get(word, -1)
+        if x < 0 and first and self.endings:
+            x = self.numbers.get(word.lower(), -1)
+        if x < 0:
+            return self._group(word), self.p_word[-1]
+        if self.is_rare[x] or smoothed:
+            return _smoothed(self.counts, x, self._group(self.words[x])), self.p_word[x]
+        return _dense(self.counts, x) / self.totals[x], self.p_word[x]
+
+    def _group(self, word: str) -> np.ndarray:
+        """p(t | g) for the smallest group g that a word is in."""
+        names = [name for name in self._groups(word) if name in self.groups] or [self.usual]
+        posterior = None
+        for name in names:
+            if name not in self._posteriors:
+                posterior = _smoothed(self.group_counts, self.groups[name], posterior)
+                self._posteriors[name] = np.where(posterior < _LEAST, 0.0, posterior)
+            posterior = self._posteriors[name]
+        return self._posteriors[names[-1]]
+
+    def _class(self, word: str) -> str:
+        return f"{self.class_of(word)}+"
+
+    def _groups(self, word: str) -> Iterator[str]:
+        """The names of the groups that a word is in, the largest first."""
+        name = self._class(word)
+        yield name
+        if self.endings:
+            lower = word.lower()
+            for length in range(1, min(_LONGEST, len(lower) - 1) + 1):
+                yield name + lower[-length:]
+
+
+def _smoothed(counts: Any, row: int, larger: np.ndarray | None) -> np.ndarray:
+    c = _dense(counts, row)
+    if larger is None:
+        return c / c.sum()
+    mu = np.count_nonzero(c)
+    return (c + mu * larger) / (c.sum() + mu)
+
+
+def _dense(counts: Any, row: int) -> np.ndarray:
+    first, last = counts.indptr[row : row + 2]
+    dense = np.zeros(counts.shape[1])
+    dense[counts.indices[first:last]] = counts.data[first:last]
+    return dense

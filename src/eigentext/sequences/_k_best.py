@@ -1,0 +1,96 @@
+"""The k best paths of a hidden Markov model: exact, lazy, in one kernel (see `_k_best_kernels`).
+
+This is what algorithm 3 of Huang and Chiang (2005) comes to on a trellis, where a derivation is a
+path and Viterbi's scores say how each unfinished one ends.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from eigentext.errors import ParameterError
+
+
+def k_best_paths(
+    start: np.ndarray, transition: np.ndarray, local: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k best paths through a trellis, best first, and their scores.
+
+    Parameters
+    ----------
+    start : array, shape (S,)
+        The score, as a log-probability, of beginning in each state; -inf forbids.
+    transition : array, shape (S, S)
+        Of going from a state (row) to another.
+    local : array, shape (T, S)
+        Of being in each state at each position.
+    k : int
+        How many paths.
+
+    Returns
+    -------
+    paths : array of int, shape (k', T)
+        Fewer than k if there are no more. Equal scores stand in an order that depends on the
+        scores alone.
+    scores : array, shape (k',)
+
+    Examples
+    --------
+    >>> paths, scores = k_best_paths(np.zeros(2), np.array([[0, -1], [-3, 0]]), np.zeros((2, 2)), 3)
+    >>> paths.tolist(), scores.tolist()
+    ([[0, 0], [1, 1], [0, 1]], [0.0, 0.0, -1.0])
+    """
+    check_k(k)
+    start, transition, local = (np.asarray(x, np.float64) for x in (start, transition, local))
+    m = len(start)
+    if transition.shape != (m, m) or local.ndim != 2 or local.shape[1] != m:
+        raise ParameterError(
+            "shapes must be (S,), (S, S) and (T, S) for S states and T positions, not "
+            f"{start.shape}, {transition.shape} and {local.shape}"
+        )
+    if len(local) == 0:
+        return np.zeros((1, 0), np.int32), np.zeros(1)
+    position, active = np.nonzero(local > -np.inf)
+    border = np.searchsorted(position, np.arange(len(local) + 1))
+    scores = local[position, active]
+    return first_order_paths(start, transition, active.astype(np.int32), border, scores, k)
+
+
+def first_order_paths(start, transition, active, border, local, k):
+    """The same; the states ``active[i]``, with scores ``local[i]``, are possible at position t.
+
+    For i from ``border[t]`` to ``border[t + 1] - 1``.
+    """
+    from eigentext.sequences._k_best_kernels import first_order
+
+    k, paths = _room(border, 0, k)
+    scores = first_order(start, transition, active, border, local, k, paths)
+    return paths[: len(scores)], scores
+
+
+def second_order_paths(pair, rows, active, border, local, k):
+    """The same where a transition from u, v to w has the score ``rows[pair[u, v], w]``.
+
+    The state past the last stands alone at the first and the last two positions, which are not in
+    the paths.
+    """
+    from eigentext.sequences._k_best_kernels import second_order
+
+    k, paths = _room(border, 4, k)
+    scores = second_order(pair, rows, active, border, local, k, paths)
+    return paths[: len(scores)], scores
+
+
+def check_k(k: Any) -> None:
+    """Raise unless k is a whole number from 1 on."""
+    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+        raise ParameterError(f"k must be a whole number, 1 or more, not {k!r}")
+
+
+def _room(border: np.ndarray, outside: int, k: int) -> tuple[int, np.ndarray]:
+    """For k paths, or as many as there are: memory is taken for so many."""
+    n_paths = 1
+    for n in np.diff(border).tolist():
+        n_paths = min(k, n_paths * n)
+    n_paths = max(n_paths, 1)
+    return n_paths, np.empty((n_paths, len(border) - 1 - outside), np.int32)

@@ -1,0 +1,357 @@
+r"""A tagger that is a hidden Markov model with known states: counts alone, no iterations.
+
+With :math:`t_{-1} = t_0` the start of a sentence and :math:`t_{n+1}` its end,
+
+.. math:: p(w_1 \dots w_n, t_1 \dots t_n)
+          = \prod_{i=1}^{n} p(w_i \mid t_i) \prod_{i=1}^{n+1} p(t_i \mid t_{i-2}, t_{i-1}).
+
+This is the design of TnT (Brants 2000, "TnT: a statistical part-of-speech tagger", ANLP):
+transitions by deleted interpolation (``_transitions``), rare and unseen words by what words of
+their class and ending have (``_emissions``). The best taggings are found exactly, without a beam
+(``_k_best``), which makes it a GEN for rerankers (seed 001).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from operator import getitem
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.sequences._emissions import Classes, Emissions, class_function
+from eigentext.sequences._k_best import check_k, first_order_paths, second_order_paths
+from eigentext.sequences._transitions import deleted_interpolation, transition_scores
+from eigentext.storage import Saved
+
+Tagging = list[tuple[str, str]]
+_BLOCK = 64  # sentences that a thread takes at a time
+
+
+class ScoredTagging(NamedTuple):
+    """A tagged sentence, as (word, tag) pairs, and log p(words, tags)."""
+
+    tagging: Tagging
+    log_probability: float
+
+
+class HMMTagger(Saved, Estimator):
+    """A hidden Markov model of tagged sentences, learned by counting.
+
+    Parameters
+    ----------
+    order : 1 or 2
+        States that the next one depends on.
+    classes : "shape", "factor", None, or callable
+        What a rare word shares with others. "shape" is for words: capitals, digits, dashes and
+        endings. "factor" is for tokens such as "dog|NN", whose class is what follows the last bar.
+        A callable gives the class of a word, a string; a model with one cannot be saved.
+    joint : bool, optional
+        Whether a state is a tag with the class of its word, or the tag alone. Classes that are
+        known of every word, as parts of speech are, make a better model so (Molina and Pla 2002,
+        "Shallow parsing using specialized HMMs"): it is the default for "factor" only.
+    rare : int
+        Words seen at most so often are rare. Others have only the tags they were seen with.
+    scheme : None or "bio"
+        With "bio", I-X is impossible but after B-X or I-X.
+
+    Attributes
+    ----------
+    tags_ : list of str
+    weights_ : array
+        Of unigrams, bigrams and, for order 2, trigrams of states in their mixture.
+    diagnostics_ : dict
+        How many sentences, tokens, words, rare words, tags and states.
+
+    Examples
+    --------
+    >>> from eigentext import HMMTagger
+    >>> tagged = [[("dogs", "N"), ("bark", "V")], [("cats", "N"), ("sleep", "V")]]
+    >>> tagger = HMMTagger().fit(tagged)
+    >>> tagger.tag(["birds", "sing"])
+    [('birds', 'N'), ('sing', 'V')]
+    >>> [[tag for _, tag in best.tagging] for best in tagger.k_best("birds sing", 2)]
+    [['N', 'V'], ['N', 'N']]
+    """
+
+    _format = "eigentext.hmm-tagger.v1"
+
+    def __init__(
+        self,
+        order: int = 2,
+        *,
+        classes: Classes = "shape",
+        joint: bool | None = None,
+        rare: int = 30,
+        scheme: Literal["bio"] | None = None,
+    ):
+        self.order = order
+        self.classes: Any = classes
+        self.joint = joint
+        self.rare = rare
+        self.scheme = scheme
+
+    def fit(self, tagged: Iterable[Sequence[tuple[str, str]]], y: None = None) -> Self:
+        """Learn from sentences: lists of (word, tag) pairs."""
+        from scipy.sparse import csr_array
+
+        self._check_parameters()
+        if isinstance(tagged, str) or not isinstance(tagged, Iterable):
+            raise CorpusError("give a list of tagged sentences: lists of (word, tag) pairs")
+        sentences = [_columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
+        if not sentences:
+            raise CorpusError("no tagged sentences to learn from; give lists of (word, tag) pairs")
+        tokens = list(chain.from_iterable(words for words, _ in sentences))
+        tags = list(chain.from_iterable(tags for _, tags in sentences))
+        words, x = _numbered(tokens)
+        joint = self.classes == "factor" if self.joint is None else self.joint
+        class_of = class_function(self.classes) if joint else lambda word: ""
+        kinds, kind = _numbered(list(map(class_of, words)))
+        names, tag = _numbered(tags)
+        seen, h = np.unique(tag * len(kinds) + kind[x], return_inverse=True)
+        states = [(names[s // len(kinds)], kinds[s % len(kinds)]) for s in seen.tolist()]
+        counts = csr_array((np.ones(len(x), np.int64), (x, h)), (len(words), len(states)))
+        counts.sum_duplicates()
+        lengths = np.array([len(words) for words, _ in sentences])
+        grams, times = _grams(h, lengths, len(states), self.order)
+        if self._forbidden(states)[grams[:, -2], grams[:, -1]].any():
+            _find_misfit(sentences)
+        self.diagnostics_ = {"n_sentences": len(sentences), "n_tokens": len(tokens)}
+        return self._set(words, states, counts, grams, times)
+
+    def tag(self, sentence: Sequence[str] | str) -> Tagging:
+        """The most probable tagging of a sentence, given as words or one string with blanks."""
+        return self.k_best(sentence, 1)[0].tagging
+
+    def tag_many(self, sentences: Iterable[Any]) -> list[Tagging]:
+        """The most probable tagging of each sentence, on the engine's threads."""
+        return [best[0].tagging for best in self.k_best_many(sentences, 1)]
+
+    def k_best(self, sentence: Sequence[str] | str, k: int) -> list[ScoredTagging]:
+        """The k most probable taggings of a sentence, exactly, best first; fewer if there are.
+
+        If none is possible (with ``scheme="bio"``, the tags that words were seen with may not fit
+        together), frequent words are smoothed too; and then every word may have every tag.
+        """
+        check_k(k)
+        check_is_fitted(self)
+        return self._k_best(_words(sentence), k)
+
+    def k_best_many(self, sentences: Iterable[Any], k: int) -> list[list[ScoredTagging]]:
+        """The k most probable taggings of each sentence, on the engine's threads."""
+        check_k(k)
+        check_is_fitted(self)
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+            raise CorpusError("give a list of sentences, not a single one: that is for `k_best`")
+        all_words = [_words(sentence, n) for n, sentence in enumerate(sentences, 1)]
+
+        def work(first: int) -> list[list[ScoredTagging]]:
+            return [self._k_best(words, k) for words in all_words[first : first + _BLOCK]]
+
+        found: list[list[ScoredTagging]] = []
+        with engine.phase("tag", len(all_words), "sentences") as advance:
+            for block in engine.current().map(work, range(0, len(all_words), _BLOCK)):
+                advance(len(block))
+                found += block
+        return found
+
+    def log_probability(self, tagged: Sequence[tuple[str, str]]) -> float:
+        """Log p(words, tags) of a tagged sentence; -inf if it is impossible."""
+        check_is_fitted(self)
+        words, tags = _columns(tagged)
+        end = len(self._states)
+        u, v, total = end, end, 0.0
+        for (active, scores), tag in zip(self._local(words), tags):
+            here = np.flatnonzero(self._tag[active] == self._tag_numbers.get(tag, -1))
+            if len(here) == 0:
+                return -np.inf
+            w = int(active[here[0]])
+            total += float(self._rows[self._pair[u, v], w] + scores[here[0]])
+            u, v = v, w
+        return total + float(self._rows[self._pair[u, v], end])
+
+    # Private steps.
+
+    def _check_parameters(self) -> None:
+        if self.order not in (1, 2):
+            raise ParameterError(f"order must be 1 or 2, not {self.order!r}")
+        if not (callable(self.classes) or self.classes in ("shape", "factor", None)):
+            raise ParameterError(
+                "classes must be 'shape', 'factor', None or a function from a word to its class, "
+                f"not {self.classes!r}"
+            )
+        rare = self.rare
+        if not isinstance(rare, (int, np.integer)) or isinstance(rare, bool) or rare < 0:
+            raise ParameterError(f"rare must be a whole number, 0 or more, not {rare!r}")
+        if self.scheme not in ("bio", None):
+            raise ParameterError(f"scheme must be 'bio' or None, not {self.scheme!r}")
+
+    def _set(
+        self,
+        words: list[str],
+        states: list[tuple[str, str]],
+        counts: Any,
+        grams: np.ndarray,
+        times: np.ndarray,
+    ) -> Self:
+        """What follows from the counts: the model is nothing else."""
+        self._states, self._counts = states, (words, counts, grams, times)
+        self.tags_ = sorted({tag for tag, _ in states})
+        self._tag_numbers = {tag: t for t, tag in enumerate(self.tags_)}
+        self._tag = np.array([self._tag_numbers[tag] for tag, _ in states])
+        self._emissions = Emissions(words, counts, self.classes, self.rare)
+        self.weights_ = deleted_interpolation(grams, times)
+        self._pair, self._rows = transition_scores(
+            grams, times, self.weights_, self._forbidden(states)
+        )
+        self.diagnostics_ |= {
+            "n_words": len(words),
+            "n_rare_words": int(self._emissions.is_rare.sum()),
+            "n_tags": len(self.tags_),
+            "n_states": len(states),
+            "weights": self.weights_.tolist(),
+        }
+        return self
+
+    def _forbidden(self, states: list[tuple[str, str]]) -> np.ndarray:
+        """Which state never follows which; past the last are the start and the end."""
+        m = len(states)
+        forbidden = np.zeros((m + 1, m + 1), bool)
+        if self.scheme == "bio":
+            tags = [tag for tag, _ in states] + ["O"]
+            for w, tag in enumerate(tags):
+                if tag.startswith("I-"):
+                    forbidden[:, w] = [before[1:] != tag[1:] for before in tags]
+        return forbidden
+
+    def _local(self, words: Sequence[str], breadth: int = 0) -> Iterator[tuple[Any, Any]]:
+        return (self._emissions.scores(word, i == 0, breadth) for i, word in enumerate(words))
+
+    def _k_best(self, words: list[str], k: int) -> list[ScoredTagging]:
+        breadth = 0
+        paths, scores = self._paths(words, breadth, k)
+        while len(scores) == 0:
+            breadth += 1
+            paths, scores = self._paths(words, breadth, k)
+        if breadth == 2:  # states of other classes with one tag are one tagging
+            kept = np.sort(np.unique(self._tag[paths], axis=0, return_index=True)[1])
+            paths, scores = paths[kept], scores[kept]
+        chosen = self._tag[paths].tolist()
+        pairs = [  # each made once, as most candidates share it
+            {t: (word, self.tags_[t]) for t in set(column)}
+            for word, column in zip(words, zip(*chosen))
+        ]
+        return [
+            ScoredTagging(list(map(getitem, pairs, path)), score)
+            for path, score in zip(chosen, scores.tolist())
+        ]
+
+    def _paths(self, words: list[str], breadth: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+        end = len(self._states)
+        edge = [(np.array([end], np.int32), np.zeros(1))] * 2 if self.order == 2 else []
+        parts = [*edge, *self._local(words, breadth), *edge]
+        active, scores = (np.concatenate(column) for column in zip(*parts))
+        border = np.cumsum([0, *(len(part) for part, _ in parts)])
+        if self.order == 2:
+            return second_order_paths(self._pair, self._rows, active, border, scores, k)
+        rows, last = self._rows[: end + 1], border[-2]
+        scores[last:] += rows[active[last:], end]
+        return first_order_paths(rows[end, :end], rows[:end, :end], active, border, scores, k)
+
+    def _to_saved(self):
+        check_is_fitted(self)
+        if callable(self.classes):
+            raise ParameterError(
+                "a model with a function for classes cannot be saved; write the class behind a bar "
+                "in each token, as in 'dog|NN', and use classes='factor'"
+            )
+        words, counts, grams, times = self._counts
+        arrays = {
+            "words": words,
+            "counts.indptr": counts.indptr,
+            "counts.indices": counts.indices,
+            "counts.data": counts.data,
+            "grams": grams,
+            "gram_counts": times,
+        }
+        return arrays, {
+            "parameters": self.get_params(),
+            "states": self._states,
+            "diagnostics": self.diagnostics_,
+        }
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        from scipy.sparse import csr_array
+
+        self = cls(**about["parameters"])
+        self._check_parameters()
+        words, states = list(arrays["words"]), [(tag, kind) for tag, kind in about["states"]]
+        parts = (np.asarray(arrays[f"counts.{name}"]) for name in ("data", "indices", "indptr"))
+        counts = csr_array(tuple(parts), (len(words), len(states)))
+        self.diagnostics_ = about["diagnostics"]
+        grams, times = (np.asarray(arrays[name]) for name in ("grams", "gram_counts"))
+        return self._set(words, states, counts, grams, times)
+
+
+def _numbered(items: list[str]) -> tuple[list[str], np.ndarray]:
+    """The distinct ones in order, and the place of each among them."""
+    names = sorted(set(items))
+    place = {name: i for i, name in enumerate(names)}
+    return names, np.fromiter(map(place.__getitem__, items), np.int64, len(items))
+
+
+def _grams(h: np.ndarray, lengths: np.ndarray, m: int, order: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct windows of order + 1 states, and how often each is seen.
+
+    State m stands twice before every sentence and once after it.
+    """
+    stream = np.full(len(h) + 3 * len(lengths), m)
+    is_token = np.ones(len(stream), bool)
+    begins = np.cumsum(lengths + 3) - lengths - 3
+    is_token[np.concatenate([begins, begins + 1, begins + lengths + 2])] = False
+    stream[is_token] = h
+    last = 2 + np.flatnonzero(is_token[1:-1] | is_token[2:])  # a token, or what follows one
+    sizes = (m + 1,) * (order + 1)
+    window = tuple(stream[last - back] for back in range(order, -1, -1))
+    codes, times = np.unique(np.ravel_multi_index(window, sizes), return_counts=True)
+    return np.stack(np.unravel_index(codes, sizes), axis=1), times
+
+
+def _columns(sentence: Any, number: int | None = None) -> tuple[list[str], list[str]]:
+    """The words and the tags of a tagged sentence."""
+    where = "" if number is None else f"sentence {number}, "
+    tokens = list(sentence) if isinstance(sentence, Iterable) else [sentence]
+    if not tokens:
+        raise CorpusError(f"{where}no tokens: an empty sentence has no tags; leave it out")
+    for i, token in enumerate(tokens, 1):
+        if not (isinstance(token, tuple) and len(token) == 2 and token[0] and token[1]
+                and isinstance(token[0], str) and isinstance(token[1], str)):  # fmt: skip
+            raise CorpusError(f"{where}token {i}: {token!r} is not a (word, tag) pair of strings")
+    return [word for word, _ in tokens], [tag for _, tag in tokens]
+
+
+def _words(sentence: Any, number: int | None = None) -> list[str]:
+    where = "" if number is None else f"sentence {number}: "
+    if not isinstance(sentence, Iterable):
+        raise CorpusError(f"{where}{sentence!r} is not a sentence: give a list of words")
+    words = sentence.split() if isinstance(sentence, str) else list(sentence)
+    if not words:
+        raise CorpusError(f"{where}an empty sentence has no tags; leave it out")
+    for i, word in enumerate(words, 1):
+        if not isinstance(word, str) or not word:
+            raise CorpusError(f"{where}token {i}: {word!r} is not a word: give strings")
+    return words
+
+
+def _find_misfit(sentences: list[tuple[list[str], list[str]]]) -> None:
+    """Raise where a tag breaks the scheme."""
+    for n, (_, tags) in enumerate(sentences, 1):
+        for i, (before, tag) in enumerate(zip(["O", *tags], tags), 1):
+            if tag.startswith("I-") and before[1:] != tag[1:]:
+                raise CorpusError(
+                    f"sentence {n}, token {i}: {tag} after {before} breaks the scheme 'bio'; begin "
+                    "every chunk with B-, or use scheme=None"
+                )

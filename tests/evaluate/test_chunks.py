@@ -1,0 +1,104 @@
+"""Chunks by conlleval's rules: by hand, and against its two questions asked one by one."""
+
+import json
+import math
+import random
+from itertools import pairwise
+
+import pytest
+
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.evaluate import chunk_spans, chunks
+
+
+def slow_spans(tags):
+    """Does a chunk end before this token, does one begin at it? conlleval's way."""
+    parts = [("O", ""), *((tag[0], tag[2:]) for tag in tags), ("O", "")]
+    spans, start = [], None
+    for i, ((old, old_type), (new, new_type)) in enumerate(pairwise(parts)):
+        ends = (
+            (old in "BI" and new in "BSO")
+            or old in "ES"
+            or (old != "O" and old_type != new_type)
+        )  # fmt: skip
+        begins = (
+            new in "BS"
+            or (old in "ESO" and new in "EI")
+            or (new != "O" and old_type != new_type)
+        )  # fmt: skip
+        if start is not None and ends:
+            spans.append((old_type, start, i))
+            start = None
+        if begins:
+            start = i
+    return spans
+
+
+@pytest.mark.parametrize(
+    ("tags", "spans"),
+    [
+        ("", []),
+        ("O O", []),
+        ("B-A", [("A", 0, 1)]),
+        ("B-A I-A O B-A", [("A", 0, 2), ("A", 3, 4)]),
+        ("B-A B-A I-A", [("A", 0, 1), ("A", 1, 3)]),
+        ("I-A I-A O I-A", [("A", 0, 2), ("A", 3, 4)]),
+        ("B-A I-B I-B I-A", [("A", 0, 1), ("B", 1, 3), ("A", 3, 4)]),
+        ("B-A I-A E-A I-A", [("A", 0, 3), ("A", 3, 4)]),
+        ("S-A S-A E-A B-B-C", [("A", 0, 1), ("A", 1, 2), ("A", 2, 3), ("B-C", 3, 4)]),
+    ],
+)
+def test_spans_by_hand(tags, spans):
+    assert chunk_spans(tags.split()) == spans
+    assert slow_spans(tags.split()) == spans
+    assert chunk_spans([("word", "POS", tag) for tag in tags.split()]) == spans
+
+
+def test_spans_as_conlleval_has_them():
+    rng = random.Random(0)
+    names = ["O", *(f"{prefix}-{kind}" for prefix in "BIES" for kind in "XY")]
+    for _ in range(2000):
+        tags = rng.choices(names, k=rng.randrange(9))
+        assert chunk_spans(tags) == slow_spans(tags)
+
+
+def test_scores_by_hand():
+    gold = [["B-NP", "I-NP", "B-VP", "O"], ["B-NP", "O"]]
+    predicted = [["B-NP", "I-NP", "B-NP", "B-PP"], ["B-NP", "I-NP"]]
+    result = chunks(gold, predicted)
+    assert (result.n_gold, result.n_predicted, result.n_right) == (3, 4, 1)
+    assert (result.precision, result.recall, result.f1) == (1 / 4, 1 / 3, 2 / 7)
+    assert result.accuracy == 3 / 6
+    assert list(result.by_type) == ["NP", "PP", "VP"]
+    assert result.by_type["NP"].f1 == 2 / 5
+    assert result.by_type["PP"].precision == 0
+    assert math.isnan(result.by_type["PP"].recall)
+    assert repr(result) == "Chunks(F1 28.57% over 3 chunks)"
+    assert str(result).splitlines()[-2].split() == ["all", "3", "4", "25.00", "33.33", "28.57"]
+    data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert data["f1"] == 2 / 7
+    assert data["by_type"]["PP"]["recall"] is None
+
+
+def test_perfect_and_empty():
+    gold = [[("a", "B-X"), ("b", "I-X")], [("c", "O")]]
+    assert chunks(gold, gold).f1 == chunks(gold, gold).accuracy == 1
+    assert math.isnan(chunks([["O"]], [["O"]]).f1)
+    assert math.isnan(chunks([], []).accuracy)
+
+
+def test_bad_input():
+    with pytest.raises(ParameterError, match="2 gold sentences and 1 predicted"):
+        chunks([["O"], ["O"]], [["O"]])
+    with pytest.raises(ParameterError, match="sentence 2: 1 gold tags and 2 predicted"):
+        chunks([["O"], ["O"]], [["O"], ["O", "O"]])
+    with pytest.raises(CorpusError, match="sentence 1, token 2: 'NP' is no tag of chunks"):
+        chunks([["O", "O"]], [["O", "NP"]])
+    with pytest.raises(CorpusError, match="token 1: None is no tag"):
+        chunk_spans([("word", None)])
+    with pytest.raises(ParameterError, match="not a string: 'B-NP O'"):
+        chunk_spans("B-NP O")
+    with pytest.raises(ParameterError, match="lists of sentences"):
+        chunks("O", "O")
+    with pytest.raises(ParameterError, match="scheme must be 'bio', not 'iob1'"):
+        chunks([], [], scheme="iob1")
