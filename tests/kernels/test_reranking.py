@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import eigentext as et
+from eigentext import engine
 from eigentext.errors import ModelFileError, ParameterError
 from eigentext.kernels import Candidate, LinearKernel
-from eigentext.kernels.reranking import BETAS, DECAYS, Report, Reranker
+from eigentext.kernels.reranking import BETAS, DECAYS, Reranker
 
 PRIOR = {"X": np.log(0.6), "Y": np.log(0.4)}
 WORDS = "abcde"
@@ -59,11 +60,9 @@ def reranker(train, dev):
 
 @pytest.mark.parametrize("baseline", ["offset", "kernel"])
 @pytest.mark.parametrize("average", ["mean", "vote", None])
-@pytest.mark.parametrize("normalize", [False, True])
-def test_sees_what_the_base_model_does_not(train, dev, average, baseline, normalize):
-    model = Reranker(
-        LinearKernel(fragments), average=average, baseline=baseline, normalize=normalize
-    )
+@pytest.mark.parametrize("kernel", [LinearKernel(fragments), LinearKernel(fragments).normalized()])
+def test_sees_what_the_base_model_does_not(train, dev, average, baseline, kernel):
+    model = Reranker(kernel, average=average, baseline=baseline)
     report = model.fit(*train).evaluate(*dev)
     assert report.first < 0.7
     assert report.reranked > 0.95
@@ -159,6 +158,15 @@ def test_other_draws_hold_out_other_inputs(train):
     kernel = LinearKernel(fragments)
     found = [Reranker(kernel, random_state=seed).fit(*train).diagnostics_ for seed in range(4)]
     assert len({str(one["trials"]) for one in found}) > 1
+
+
+def test_the_same_bits_whatever_the_number_of_threads(train, dev):
+    found = []
+    for n_threads in (1, 3):
+        with engine.use(engine.ThreadEngine(n_threads)):
+            model = Reranker(decay=(0.3, 0.6, 0.9), n_epochs=2).fit(*train)
+            found.append((model.diagnostics_ | {"seconds": 0}, model.rerank(dev[0])))
+    assert found[0] == found[1]
 
 
 # Candidates that are missing.
@@ -327,6 +335,14 @@ def test_taggings_of_a_base_model(train):
     ]
 
 
+def test_taggings_of_a_hidden_markov_model(train, tmp_path):
+    model = Reranker(decay=0.5, n_epochs=2).fit_base(et.HMMTagger, train[1], k=5, n_folds=2)
+    sentences = [[word for word, _ in one] for one in train[1][:5]]
+    assert model.apply(model.base_, sentences, k=5) == train[1][:5]
+    model.save(tmp_path / "model")
+    assert et.load(tmp_path / "model").apply(model.base_, sentences) == train[1][:5]
+
+
 def test_saved_and_loaded(parser_reranker, treebank, tmp_path):
     parser_reranker.save(tmp_path / "model")
     loaded = et.load(tmp_path / "model")
@@ -352,15 +368,3 @@ def test_a_damaged_file(parser_reranker, tmp_path, monkeypatch):
     parser_reranker.save(tmp_path / "model")
     with pytest.raises(ModelFileError, match="damaged"):
         et.load(tmp_path / "model")
-
-
-def test_a_report_is_readable():
-    report = Report(0.5, 0.75, 1.0, 1200, 3000, 0, 7, 5, 1, "F1 of chunks")
-    assert str(report).splitlines() == [
-        "F1 of chunks of 1,200 inputs, 3,000 candidates",
-        "1-best     50.00",
-        "reranked   75.00",
-        "oracle    100.00",
-        "changed 7: 5 better, 1 worse",
-    ]
-    assert report.to_dict()["reranked"] == 0.75

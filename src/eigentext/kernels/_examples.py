@@ -8,6 +8,7 @@ import numpy as np
 from eigentext.corpus.trees import as_tree
 from eigentext.errors import ParameterError
 from eigentext.kernels.candidates import Candidate, as_candidate, is_tree
+from eigentext.kernels.kernel import Encoded, Kernel
 from eigentext.kernels.measures import Measure, measure_of
 
 
@@ -38,6 +39,7 @@ class Lists:
         self.sizes = np.array([len(one) for one in self.lists], dtype=np.int64)
         self.borders = np.concatenate([[0], np.cumsum(self.sizes)])
         self.logs = np.array([c.log_probability for one in self.lists for c in one], np.float64)
+        self._encoded: Encoded | None = None
 
     def __len__(self) -> int:
         return len(self.lists)
@@ -50,6 +52,16 @@ class Lists:
     def full(self) -> list[list[Candidate]]:
         """Those that are not empty."""
         return [one for one in self.lists if one]
+
+    def weighted_logs(self, beta: float) -> list[np.ndarray]:
+        """Beta times the log-probabilities of each list that is not empty."""
+        return [beta * logs for logs in self.split(self.logs) if len(logs)]
+
+    def encoded(self, kernel: Kernel) -> Encoded:
+        """All candidates for a kernel, or for any other that differs from it in decay alone."""
+        if self._encoded is None:
+            self._encoded = kernel.encode([c for one in self.lists for c in one])
+        return self._encoded
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         """Numbers of all candidates, list by list."""

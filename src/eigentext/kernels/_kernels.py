@@ -29,13 +29,13 @@ def occurrences(roots, child_start, children, offsets, found):
 
 
 @njit(cache=True, nogil=True)
-def tree_rows(rows, column, triangle, decay, a, b, out):
+def tree_rows(rows, column, triangle, summed, decay, a, b, out):
     r"""Add to ``out[i, column + j]``, for i in `rows`, K of structures i of `a` and j of `b`.
 
     Equivalent to :math:`\sum w(n_1) c_j(n_2) \Delta(n_1, n_2)` over the nodes of both, where
     :math:`\Delta(n_1, n_2) = \lambda \prod_c (1 + \Delta(ch(n_1, c), ch(n_2, c)))` if productions
     are equal, else 0; w are the nodes' weights in a, c their counts in b. With `triangle`, what is
-    below the diagonal of `out` is left out.
+    below the diagonal of `out` is left out; with `summed`, all rows are added up in row 0.
     """
     position, size, deltas, totals, last_row = _scratch(rows, a, b)
     for i in rows:
@@ -74,11 +74,14 @@ def tree_rows(rows, column, triangle, decay, a, b, out):
                 for t in range(n):
                     totals[first + t] += weight * deltas[end + t]
             end += n
-        _spread(i, least, a, b, totals, last_row, out[i, column:])
+        if not summed:
+            _spread(i, least, a, b, totals, last_row, out[i, column:])
+    if summed:
+        _spread_all(b, totals, out[0, column:])
 
 
 @njit(cache=True, nogil=True)
-def sequence_rows(rows, column, triangle, decay, a, b, out):
+def sequence_rows(rows, column, triangle, summed, decay, a, b, out):
     r"""The same for states of tagged sequences, whose one child is the next state, -1 at the end.
 
     Equivalent to :math:`\Delta(n_1, n_2) = \lambda (1 + \pi) (1 + \Delta(N(n_1), N(n_2)))` if tags
@@ -104,12 +107,75 @@ def sequence_rows(rows, column, triangle, decay, a, b, out):
             low, width, there = _range(a, b, begin, following, position, size)
             for t in range(n):
                 place = _place(b.children[first + t], low, width, there)
-                same = (b.word[first + t] == word) + (b.word_class[first + t] == word_class)
-                delta = decay * (1.0 + 0.5 * same) * (1.0 + deltas[place])
+                same = b.word[first + t] == word
+                alike = b.word_class[first + t] == word_class
+                delta = decay * (1.0 + 0.5 * same + 0.5 * alike) * (1.0 + deltas[place])
                 deltas[end + t] = delta
                 totals[first + t] += weight * delta
             end += n
-        _spread(i, least, a, b, totals, last_row, out[i, column:])
+        if not summed:
+            _spread(i, least, a, b, totals, last_row, out[i, column:])
+    if summed:
+        _spread_all(b, totals, out[0, column:])
+
+
+@njit(cache=True, nogil=True)
+def sequence_differences(pairs, column, decay, group, word, word_class, b, out):
+    r"""Add to ``out[0, column + j]`` the sum of ``weight * (K(first, j) - K(second, j))``.
+
+    A pair is two taggings of the same words: where they begin, how long they are, the weight.
+    Fragments without a place where the two differ occur in both and cancel. The others are counted
+    at the leftmost such place q that they have: to the right of it a fragment ends anywhere, to
+    the left it begins after the last difference. Equivalent to two rows of `sequence_rows`.
+    """
+    totals = np.zeros(len(b.last))
+    nodes, places = np.empty(len(b.last), np.int64), np.empty(len(b.last), np.int64)
+    values = np.empty(len(b.last))
+    for pair in range(len(pairs.weight)):
+        length = pairs.length[pair]
+        for side in range(2):
+            mine = pairs.second[pair] if side else pairs.first[pair]
+            other = pairs.first[pair] if side else pairs.second[pair]
+            weight = -pairs.weight[pair] if side else pairs.weight[pair]
+            before = -1
+            for q in range(length):
+                g = group[mine + q]
+                if g == group[other + q]:
+                    continue
+                leftmost, before = before + 1, q
+                if g < 0:
+                    continue
+                for t in range(b.group_start[g], b.group_start[g + 1]):
+                    node, place = np.int64(t), q
+                    value, total = 1.0, 0.0
+                    while node >= 0 and place < length and b.group[node] == group[mine + place]:
+                        same = b.word[node] == word[mine + place]
+                        alike = b.word_class[node] == word_class[mine + place]
+                        value *= decay * (1.0 + 0.5 * same + 0.5 * alike)
+                        total += value
+                        node = np.int64(b.children[node])
+                        place += 1
+                    totals[t] += weight * total
+                    nodes[0], places[0], values[0] = t, q, total
+                    n_waiting = 1
+                    while n_waiting:
+                        n_waiting -= 1
+                        node, place = nodes[n_waiting], places[n_waiting] - 1
+                        total = values[n_waiting]
+                        if place < leftmost:
+                            continue
+                        for o in range(b.parent_start[node], b.parent_start[node + 1]):
+                            parent = np.int64(b.parents[o])
+                            if b.group[parent] != group[mine + place]:
+                                continue
+                            same = b.word[parent] == word[mine + place]
+                            alike = b.word_class[parent] == word_class[mine + place]
+                            value = total * decay * (1.0 + 0.5 * same + 0.5 * alike)
+                            totals[parent] += weight * value
+                            nodes[n_waiting], places[n_waiting] = parent, place
+                            values[n_waiting] = value
+                            n_waiting += 1
+    _spread_all(b, totals, out[0, column:])
 
 
 @njit(cache=True, nogil=True)
@@ -174,6 +240,13 @@ def _spread(i, least, a, b, totals, last_row, row):
             row[np.uint32(j)] += totals[np.uint32(b.occurrence_node[o])]
         for node in range(b.group_start[g], b.group_start[g + 1]):
             totals[node] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _spread_all(b, totals, row):
+    """The same for totals of all nodes."""
+    for o in range(len(b.occurrence_row)):
+        row[np.uint32(b.occurrence_row[o])] += totals[np.uint32(b.occurrence_node[o])]
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,7 @@
 """What kernels of structures with nodes have in common: everything but the recursion."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,7 @@ from eigentext.kernels._store import BLOCK, EncodedNodes, Forest, Store
 from eigentext.kernels.kernel import Kernel
 
 _TASK = 64  # rows of a Gram matrix that one thread fills at a time
+_WHOLE = (0, False, False)
 _WORTH_THREADS = 1 << 22  # pairs of a node and a structure, some milliseconds
 
 
@@ -25,8 +27,12 @@ class NodeKernel(Kernel):
         """Put a structure into the store, known nodes aside; its root."""
 
     @abstractmethod
-    def _fill(self, rows: Any, column: int, triangle: bool, a: Any, b: Any, out: Any) -> None:
-        """Add rows of the Gram matrix of `a` and the forest `b`, which begins in this column."""
+    def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
+        """Add rows of the Gram matrix of `a` and the forest `b`.
+
+        How is in which column b begins, whether what is below the diagonal is left out, and
+        whether all rows are summed in one.
+        """
 
     def _encode(self, structures: list[Any]) -> EncodedNodes:
         self._check()
@@ -53,7 +59,7 @@ class NodeKernel(Kernel):
             for start, forest in b.forests:
                 # Every n-th row: the rows of a triangle differ in length.
                 mine = np.arange(task, min(len(a), start + BLOCK) if symmetric else len(a), n_tasks)
-                self._fill(mine, start, symmetric, rows, forest, out)
+                self._fill(mine, (start, symmetric, False), rows, forest, out)
 
         b.forests  # noqa: B018  made before threads would make it twice
         for _ in engine.current().map(fill, range(n_tasks)):
@@ -68,7 +74,7 @@ class NodeKernel(Kernel):
         def fill(start: int) -> None:
             block = a[start : start + BLOCK]
             rows, forest = block.alone()
-            self._fill(np.arange(len(block)), 0, False, rows, forest, out[start : start + BLOCK])
+            self._fill(np.arange(len(block)), _WHOLE, rows, forest, out[start : start + BLOCK])
 
         for _ in engine.current().map(fill, range(0, len(a), BLOCK)):
             pass
@@ -79,15 +85,19 @@ class NodeKernel(Kernel):
         if not len(a):
             return out[0]
         rows = a.merged(alpha, b)
-        only = np.zeros(1, dtype=np.int64)
+        chunks = np.arange(len(rows.offsets) - 1)
 
         def fill(forest: tuple[int, Forest]) -> None:
-            self._fill(only, forest[0], False, rows, forest[1], out)
+            self._fill(chunks, (forest[0], False, True), rows, forest[1], out)
 
-        is_large = len(rows.group) * len(b) > _WORTH_THREADS
+        self._over(fill, b, len(rows.group))
+        return out[0]
+
+    def _over(self, fill: Callable[[tuple[int, Forest]], None], b: EncodedNodes, n: int) -> None:
+        """Fill in each forest's columns, in threads if n nodes for each structure are worth it."""
+        is_large = n * len(b) > _WORTH_THREADS
         for _ in engine.current().map(fill, b.forests) if is_large else map(fill, b.forests):
             pass
-        return out[0]
 
     def _check(self) -> None:
         if not (isinstance(self.decay, Real) and 0 < self.decay <= 1):

@@ -16,6 +16,7 @@ import numpy as np
 
 from eigentext.kernels.kernel import Encoded
 
+MERGED = 8  # structures that are looked at as one
 BLOCK = 1024  # structures in a forest: few enough for the processor's cache
 
 
@@ -92,10 +93,13 @@ class Forest(NamedTuple):
     """
 
     group_start: np.ndarray
+    group: np.ndarray
     word: np.ndarray
     word_class: np.ndarray
     child_start: np.ndarray
     children: np.ndarray
+    parent_start: np.ndarray
+    parents: np.ndarray
     last: np.ndarray
     occurrence_start: np.ndarray  # of groups
     occurrence_row: np.ndarray
@@ -131,11 +135,16 @@ class EncodedNodes(Encoded):
         return self._listed(row, node, counts, len(self), other.store)
 
     def merged(self, alpha: np.ndarray, other: "EncodedNodes") -> Rows:
-        """All as one structure, which weighs a node by the sum of the alphas it occurs with."""
+        """Some at a time as one structure, which weighs a node by the sum of its alphas.
+
+        Few enough for the cache, and neighbours, such as the two of an update, share most.
+        """
         row, node, counts = self._counts
-        distinct, place = np.unique(node, return_inverse=True)
-        weights = np.bincount(place, alpha[row] * counts, minlength=len(distinct))
-        return self._listed(np.zeros_like(distinct), distinct, weights, 1, other.store)
+        row, alpha = row // MERGED, alpha[row] * counts
+        distinct, place = np.unique(row * len(self.store) + node, return_inverse=True)
+        weights = np.bincount(place, alpha, minlength=len(distinct))
+        n_rows = -(-len(self) // MERGED)
+        return self._listed(*np.divmod(distinct, len(self.store)), weights, n_rows, other.store)
 
     def alone(self) -> tuple[Rows, Forest]:
         """Each structure beside itself and no other: groups are those of one structure."""
@@ -151,17 +160,21 @@ class EncodedNodes(Encoded):
         forest = _forest(private, place, np.zeros_like(row), place, rows.weights.astype(np.int64))
         return rows._replace(group=group), forest
 
-    @cached_property
-    def _counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Places of structures, their distinct nodes, and how often these occur, in this order."""
+    def walked(self) -> tuple[np.ndarray, np.ndarray]:
+        """All nodes of each structure, the root first, and where those of each begin."""
         from eigentext.kernels._kernels import occurrences
 
         nodes = self.store.nodes
-        sizes = nodes.size[self.roots]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = np.concatenate([[0], np.cumsum(nodes.size[self.roots])])
         found = np.empty(offsets[-1], dtype=np.int64)
         occurrences(self.roots, nodes.child_start, nodes.children, offsets, found)
-        found += np.repeat(np.arange(len(self)) * len(self.store), sizes)
+        return found, offsets
+
+    @cached_property
+    def _counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places of structures, their distinct nodes, and how often these occur, in this order."""
+        found, offsets = self.walked()
+        found += np.repeat(np.arange(len(self)) * len(self.store), np.diff(offsets))
         distinct, counts = np.unique(found, return_counts=True)
         row, node = np.divmod(distinct, len(self.store))
         return row, node, counts
@@ -176,16 +189,23 @@ class EncodedNodes(Encoded):
         keys = row * len(self.store) + node
         wanted = (row * len(self.store))[owner] + children
         place = np.searchsorted(keys, wanted) - offsets[row[owner]]
-        group, word, word_class = nodes.group[node], nodes.word[node], nodes.word_class[node]
-        if names is not self.store:
-            group = _renumbered(self.store.groups, names.groups)[group]
-            word = _renumbered(self.store.words, names.words)[word]
-            word_class = _renumbered(self.store.classes, names.classes)[word_class]
         place = np.where(children < 0, -1, place)
         weights = np.asarray(weights, dtype=np.float64)
+        return Rows(offsets, *self.named(node, names), child_start, place, weights)
+
+    def named(self, node: np.ndarray, names: Store) -> list[np.ndarray]:
+        """Groups, words and classes of nodes, as numbered in this or another store."""
+        mine, nodes = self.store, self.store.nodes
+        numbers = [nodes.group[node], nodes.word[node], nodes.word_class[node]]
+        if names is not mine:
+            pairs = zip(
+                (mine.groups, mine.words, mine.classes),
+                (names.groups, names.words, names.classes),
+                strict=True,
+            )
+            numbers = [_renumbered(*pair)[one] for pair, one in zip(pairs, numbers, strict=True)]
         # The same types whatever the way here: a kernel is compiled once.
-        whole = (field.astype(np.int64) for field in (group, word, word_class))
-        return Rows(offsets, *whole, child_start, place, weights)
+        return [one.astype(np.int64) for one in numbers]
 
     def _forest(self) -> Forest:
         row, node, counts = self._counts
@@ -210,17 +230,21 @@ def _forest(
     node = distinct[order]
     group = nodes.group[node]
     groups = np.arange((group[-1] + 1 if n_groups is None else n_groups) + 1)
-    children, child_start, _ = nodes.children_of(node)
+    children, child_start, owner = nodes.children_of(node)
     known = children >= 0
     children[known] = number[np.searchsorted(distinct, children[known])]
+    by_child = np.argsort(children, kind="stable")
     occurring, row = np.repeat(number[place], counts), np.repeat(row, counts)
     by_group = np.lexsort((-row, group[occurring]))
     return Forest(
         np.searchsorted(group, groups),
+        group.astype(np.int32),
         nodes.word[node].astype(np.int32),
         nodes.word_class[node].astype(np.int32),
         child_start,
         children.astype(np.int32),
+        np.searchsorted(children[by_child], np.arange(len(node) + 1)),
+        owner[by_child].astype(np.int32),
         last[order],
         np.searchsorted(group[occurring[by_group]], groups),
         row[by_group].astype(np.int32),

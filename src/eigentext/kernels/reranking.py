@@ -6,22 +6,24 @@ kernel perceptron learns on other inputs which of them are right; and the answer
 .. math:: F(x) = \arg\max_{c \in GEN(x)} \; b L(c) + \sum_{s} \alpha_s K(s, c)
 
 (seed 001, "Refinements of the kernels": the base model's own ranking is the default). While it
-learns, L either is there with a fixed weight (``baseline="offset"``) or is one more component of
+learns, L is there with a small fixed weight (``baseline="offset"``), or is one more component of
 the representation, :math:`\beta L(s) L(c) + K(s, c)`, as on the slides ("kernel"). Only differences
-of L within a list matter to either.
+of L within a list matter to either. The weight in learning is best kept small: a kernel that only
+ever hears of the base model's mistakes does not learn what that gets right.
 
 The weight b, the decay of fragments with their size, and whether the last weights, their mean or
-their votes decide, are chosen on held-out lists. A decay takes one run of training; all that
-follows is read off the stored pairs of L and kernel score, with no kernel evaluated again.
+their votes decide, are chosen on held-out lists. A decay takes one run of training; every b is then
+tried on stored pairs of L and kernel score, with no kernel evaluated again.
 """
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.kernels._examples import Examples, Lists
@@ -30,6 +32,7 @@ from eigentext.kernels.dual import KernelPerceptron
 from eigentext.kernels.folds import as_gold, jackknife, n_best, words_of
 from eigentext.kernels.kernel import Kernel
 from eigentext.kernels.measures import MEASURES
+from eigentext.kernels.report import Report, compare
 from eigentext.kernels.saving import described, kernel_of
 from eigentext.storage.models import Saved
 
@@ -37,50 +40,6 @@ DECAYS = (0.2, 0.3, 0.4, 0.5)
 BETAS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 AVERAGES = ("mean", "vote", None)
 BASELINES = ("offset", "kernel")
-
-
-@dataclass(frozen=True)
-class Report:
-    """How good the base model's first, the reranker's and the best possible candidates are.
-
-    Attributes
-    ----------
-    first, reranked, oracle
-        The measure (F1 of brackets or chunks, or accuracy of tags) of the most probable candidate
-        of each list, of the one chosen, and of the best one there is.
-    n_inputs, n_candidates, n_empty
-        Lists, candidates in them, and lists without any, whose gold counts as missed.
-    n_changed, n_better, n_worse
-        For how many inputs the choice is another than the base model's, and how often the measure
-        of that input rose and fell.
-    measure
-        Its name.
-    """
-
-    first: float
-    reranked: float
-    oracle: float
-    n_inputs: int
-    n_candidates: int
-    n_empty: int
-    n_changed: int
-    n_better: int
-    n_worse: int
-    measure: str
-
-    def __str__(self) -> str:
-        shares = ("1-best", self.first), ("reranked", self.reranked), ("oracle", self.oracle)
-        return "\n".join(
-            [
-                f"{self.measure} of {self.n_inputs:,} inputs, {self.n_candidates:,} candidates",
-                *(f"{name:<8}  {100 * value:6.2f}" for name, value in shares),
-                f"changed {self.n_changed:,}: {self.n_better:,} better, {self.n_worse:,} worse",
-            ]
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 class Trial(NamedTuple):
@@ -109,18 +68,17 @@ class Reranker(Estimator, Saved):
         Values to choose from, each set on the kernel. None is (0.2, 0.3, 0.4, 0.5) if there is no
         `kernel`, else the kernel as it is.
     beta : sequence of float
-        Weights b of the log-probability to choose from, beside what it may get in training.
+        Weights b of the log-probability to choose from, rising.
     training_beta : float
         Its weight in training.
     baseline : "offset" or "kernel"
-        In training, the log-probability as a fixed part of each score, or as one more component.
-    normalize : bool
-        Divide the kernel by the norms of its arguments.
+        In training, the log-probability as a fixed part of each score, or as one more component of
+        the representation; `beta` is then added to what it has learned.
     n_epochs : int
         Passes over the training lists.
     average : "mean", "vote", None, or several
         What decides: the mean of all weights passed through, their votes, or the last; of several,
-        the best on the held-out lists.
+        the best on the held-out lists. Voters share the b that is best for their mean.
     closest : bool
         Where the gold structure is not among the candidates, let the nearest by the measure take
         its place; else that is an error.
@@ -158,9 +116,8 @@ class Reranker(Estimator, Saved):
         *,
         decay: Sequence[float] | float | None = None,
         beta: Sequence[float] | float = BETAS,
-        training_beta: float = 1.0,
+        training_beta: float = 0.3,
         baseline: str = "offset",
-        normalize: bool = False,
         n_epochs: int = 5,
         average: Any = "mean",
         closest: bool = True,
@@ -172,7 +129,6 @@ class Reranker(Estimator, Saved):
         self.beta = beta
         self.training_beta = training_beta
         self.baseline = baseline
-        self.normalize = normalize
         self.n_epochs = n_epochs
         self.average = average
         self.closest = closest
@@ -199,10 +155,7 @@ class Reranker(Estimator, Saved):
         examples = Examples(Lists(candidates), gold, closest=self.closest)
         kernels = self._kernels(examples.gold[0])
         train, held_out = self._parts(examples, dev, len(kernels))
-        models, trials = {}, []
-        for decay, kernel in kernels.items():
-            models[decay] = self._trained(kernel, train)
-            trials += self._tried(decay, models[decay], held_out)
+        models, trials = self._searched(kernels, train, held_out)
         best = _best_trial(trials)
         self.decay_, self.beta_, self.average_, value = best
         self.perceptron_, self.measure_ = models[best.decay], examples.measure
@@ -284,20 +237,7 @@ class Reranker(Estimator, Saved):
     def evaluate(self, candidates: Iterable[Any], gold: Iterable[Any]) -> Report:
         """The measure of the base model's choices, of these, and of the best possible ones."""
         lists, scores = self._scored(candidates)
-        examples = Examples(lists, gold, measure=self.measure_)
-        first, chosen = lists.best(lists.logs), lists.best(scores)
-        counts = [examples.counts_at(places) for places in (first, chosen, examples.oracle())]
-        change = self.measure_.value(counts[1]) - self.measure_.value(counts[0])
-        return Report(
-            *(self.measure_.value(one.sum(axis=0)) for one in counts),
-            n_inputs=len(lists),
-            n_candidates=len(scores),
-            n_empty=int((lists.sizes == 0).sum()),
-            n_changed=int((first != chosen).sum()),
-            n_better=int((change > 0).sum()),
-            n_worse=int((change < 0).sum()),
-            measure=self.measure_.name,
-        )
+        return compare(Examples(lists, gold, measure=self.measure_), lists.best(scores))
 
     def _to_saved(self):
         check_is_fitted(self)
@@ -338,21 +278,15 @@ class Reranker(Estimator, Saved):
             found = {d: type(kernel)(**parameters | {"decay": d}) for d in _several(decays)}
         else:
             raise ParameterError(f"{kernel!r} has no decay to choose; leave `decay` None")
-        return {d: one.normalized() for d, one in found.items()} if self.normalize else found
+        return found
 
     def _parts(self, examples: Examples, dev: Any, n_kernels: int) -> tuple[Examples, Any]:
         """What to train on while choosing, and what to choose on, if there is a choice."""
         if dev is not None:
             candidates, gold = dev
             return examples, Examples(Lists(candidates), gold, measure=examples.measure)
-        n_choices = n_kernels * sum(len(self._betas(one)) for one in _several(self.average))
+        n_choices = n_kernels * len(_several(self.average)) * len(_several(self.beta))
         return self._split(examples) if n_choices > 1 else (examples, None)
-
-    def _betas(self, average: str | None) -> list[float]:
-        """The weights b to try. Voters vote as they would have chosen in training: one weight."""
-        if average == "vote":
-            return [float(self.training_beta) if self.baseline == "offset" else 0.0]
-        return [float(beta) for beta in _several(self.beta)]
 
     def _split(self, examples: Examples) -> tuple[Examples, Examples]:
         """Examples to train on, and those held out, at random."""
@@ -365,18 +299,42 @@ class Reranker(Estimator, Saved):
         order = np.random.default_rng(self.random_state).permutation(n)
         return examples[np.sort(order[n_dev:])], examples[np.sort(order[:n_dev])]
 
+    def _searched(
+        self, kernels: dict[Any, Kernel], train: Examples, dev: Examples | None
+    ) -> tuple[dict[Any, KernelPerceptron], list[Trial]]:
+        """A perceptron for each decay, and how each did; decays in parallel."""
+        some = self._with_baseline(next(iter(kernels.values())))
+        for part in (train, dev) if dev else (train,):
+            part.lists.encoded(some)  # once, before threads ask for it
+
+        def run(decay: Any) -> tuple[Any, KernelPerceptron, list[Trial]]:
+            model = self._trained(kernels[decay], train)
+            return decay, model, self._tried(decay, model, dev)
+
+        models, trials = {}, []
+        with threadpool_limits(1, "blas"), engine.phase("rerank", len(kernels), "runs") as advance:
+            for decay, model, tried in engine.current().map(run, kernels):
+                models[decay] = model
+                trials += tried
+                advance(1)
+        return models, trials
+
     def _trained(self, kernel: Kernel, examples: Examples) -> KernelPerceptron:
-        """A perceptron from the lists that have a choice."""
-        which = np.flatnonzero(examples.lists.sizes > 1)
-        if not len(which):
+        """A perceptron; where there is but one candidate it makes no mistakes."""
+        lists, right = examples.lists, examples.right[examples.lists.sizes > 0]
+        if not (lists.sizes > 1).any():
             raise ParameterError("no input has two candidates or more; there is nothing to learn")
-        lists, right = [examples.lists.lists[i] for i in which], examples.right[which]
+        encoded = lists.encoded(self._with_baseline(kernel))
         if self.baseline == "kernel":
             model = KernelPerceptron(kernel, n_epochs=self.n_epochs, baseline=self.training_beta)
-            return model.fit(lists, right)
-        structures = [[one.structure for one in candidates] for candidates in lists]
-        logs = [[self.training_beta * one.log_probability for one in c] for c in lists]
-        return KernelPerceptron(kernel, n_epochs=self.n_epochs).fit(structures, right, offsets=logs)
+            return model.fit(lists.full, right, encoded=encoded)
+        model = KernelPerceptron(kernel, n_epochs=self.n_epochs)
+        structures = [[one.structure for one in candidates] for candidates in lists.full]
+        offsets = lists.weighted_logs(self.training_beta)
+        return model.fit(structures, right, offsets=offsets, encoded=encoded)
+
+    def _with_baseline(self, kernel: Kernel) -> Kernel:
+        return kernel.with_baseline(self.training_beta) if self.baseline == "kernel" else kernel
 
     def _train_on_all(self, kernel: Kernel, examples: Examples) -> None:
         """What was chosen, from all examples.
@@ -385,21 +343,31 @@ class Reranker(Estimator, Saved):
         """
         before = len(self.perceptron_.mistakes_)
         self.perceptron_ = self._trained(kernel, examples)
-        if before and self.average_ != "vote":
+        if before:
             self.beta_ *= len(self.perceptron_.mistakes_) / before
 
     def _tried(self, decay: Any, model: KernelPerceptron, dev: Examples | None) -> list[Trial]:
         """Every average and b on held-out lists; the kernel is evaluated once for an average."""
+        betas = [float(beta) for beta in _several(self.beta)]
+        if dev is None:
+            return [Trial(decay, betas[0], _several(self.average)[0], np.nan)]
+
+        def value(scores: np.ndarray) -> float:
+            return dev.measure.value(dev.counts_at(dev.lists.best(scores)).sum(axis=0))
+
         trials = []
         for average in _several(self.average):
-            betas = self._betas(average)
-            if dev is None:
-                return [Trial(decay, betas[0], average, np.nan)]
-            scores = _scores(model, dev.lists, average, betas[0])
-            for beta in betas:
-                chosen = dev.lists.best(scores + (beta - betas[0]) * dev.lists.logs)
-                value = dev.measure.value(dev.counts_at(chosen).sum(axis=0))
-                trials.append(Trial(decay, beta, average, value))
+            # Voters take the b that is best for their mean, which has their scale.
+            scores = _scores(model, dev.lists, average and "mean", 0.0)
+            tried = [
+                Trial(decay, beta, average, value(scores + beta * dev.lists.logs)) for beta in betas
+            ]
+            if average == "vote":
+                beta = _best_trial(tried).beta
+                tried = [
+                    Trial(decay, beta, average, value(_scores(model, dev.lists, average, beta)))
+                ]
+            trials += tried
         return trials
 
     def _scored(self, candidates: Iterable[Any]) -> tuple[Lists, np.ndarray]:
@@ -429,8 +397,10 @@ def _scores(model: KernelPerceptron, lists: Lists, average: Any, beta: float) ->
     """Beta L + the perceptron's score of all candidates; of votes, their number."""
     if not lists.full:
         return np.empty(0)
-    offsets = [[beta * one.log_probability for one in candidates] for candidates in lists.full]
-    return np.concatenate(model.scores(lists.full, average=average, offsets=offsets))
+    offsets, encoded = lists.weighted_logs(beta), lists.encoded(model.kernel_)
+    return np.concatenate(
+        model.scores(lists.full, average=average, offsets=offsets, encoded=encoded)
+    )
 
 
 def _best_trial(trials: list[Trial]) -> Trial:

@@ -13,11 +13,26 @@ form of the recursion, with lambda inside the bracket, is this divided by lambda
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.kernels._nodes import NodeKernel
-from eigentext.kernels._store import Store
+from eigentext.kernels._store import EncodedNodes, Forest, Store
+
+_ROUNDING = 1e-14  # what is left of weights that cancel, for the largest of them
+
+
+class Pairs(NamedTuple):
+    """Two taggings of the same words each: where they begin, their length, and their weight."""
+
+    first: np.ndarray
+    second: np.ndarray
+    length: np.ndarray
+    weight: np.ndarray
+
 
 Match = str | Mapping[Any, Hashable] | Callable[[Any], Hashable]
 
@@ -97,10 +112,28 @@ class SequenceKernel(NodeKernel):
             return (self.match[word],) if word in self.match else word
         return self.match(word)
 
-    def _fill(self, rows: Any, column: int, triangle: bool, a: Any, b: Any, out: Any) -> None:
+    def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
         from eigentext.kernels._kernels import sequence_rows
 
-        sequence_rows(rows, column, triangle, float(self.decay), a, b, out)
+        sequence_rows(rows, *how, float(self.decay), a, b, out)
+
+    def _scores(self, a: EncodedNodes, alpha: np.ndarray, b: EncodedNodes) -> np.ndarray:
+        """See :meth:`scores`. What a perceptron adds for one tagging of a sentence it takes from
+        another: such pairs are cheap, as only fragments where the two differ count.
+        """
+        from eigentext.kernels._kernels import sequence_differences
+
+        pairs, rest, left = _paired(a, alpha)
+        out = super()._scores(a[rest], left, b)[None]
+        if len(pairs.weight):
+            names = a.named(a.walked()[0], b.store)
+
+            def fill(forest: tuple[int, Forest]) -> None:
+                start, nodes = forest
+                sequence_differences(pairs, start, float(self.decay), *names, nodes, out)
+
+            self._over(fill, b, int(pairs.length.sum()))
+        return out[0]
 
     def _check(self) -> None:
         super()._check()
@@ -110,3 +143,29 @@ class SequenceKernel(NodeKernel):
                 f"match must be {', '.join(map(repr, _CLASSES))}, a mapping of words to classes, "
                 f"or a function of a word, not {self.match!r}"
             )
+
+
+def _paired(a: EncodedNodes, alpha: np.ndarray) -> tuple[Pairs, list[int], np.ndarray]:
+    """Taggings of the same words as differences from one of them, and what is left over.
+
+    With r one of the taggings of a sentence, their weighted sum is that of the differences s - r
+    and, unless the weights cancel, r itself with all of the weight.
+    """
+    walked, offsets = a.walked()
+    words = a.store.nodes.word[walked]
+    sentences: dict[bytes, list[int]] = {}
+    for number, (start, end) in enumerate(pairwise(offsets.tolist())):
+        sentences.setdefault(words[start:end].tobytes(), []).append(number)
+    first, second, rest, left = [], [], [], []
+    for numbers in sentences.values():
+        weights = alpha[numbers]
+        r = numbers[int(np.abs(weights).argmax())]
+        others = [s for s in numbers if s != r]
+        first += others
+        second += [r] * len(others)
+        total = weights.sum()
+        if abs(total) > _ROUNDING * len(numbers) * np.abs(weights).max():
+            rest.append(r)
+            left.append(total)
+    length = np.diff(offsets)[first]
+    return Pairs(offsets[first], offsets[second], length, alpha[first]), rest, np.array(left)

@@ -72,7 +72,7 @@ class TreeKernel(NodeKernel):
             made.append(number)
         return made[0]
 
-    def _fill(self, rows: Any, column: int, triangle: bool, a: Any, b: Any, out: Any) -> None:
+    def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
         from eigentext.kernels._kernels import tree_rows
 
-        tree_rows(rows, column, triangle, float(self.decay), a, b, out)
+        tree_rows(rows, *how, float(self.decay), a, b, out)
