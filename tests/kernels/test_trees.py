@@ -81,6 +81,7 @@ def test_a_deep_tree_of_ten_thousand_nodes():
     )
 
 
+@pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
 def test_a_wide_tree_of_ten_thousand_nodes():
     tree = "(A " + " ".join(f"(B w{i})" for i in range(10_000)) + ")"
     assert TreeKernel(0.5)(tree, "(A (B w1))") == 0.5

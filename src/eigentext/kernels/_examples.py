@@ -142,11 +142,14 @@ class Examples:
         some._counts = [self._counts[i] for i in numbers]
         return some
 
+    def values(self) -> list[np.ndarray]:
+        """The measure of each candidate, for each list that is not empty."""
+        full = np.flatnonzero(self.lists.sizes).tolist()
+        return [self.measure.value(self.counts(number)) for number in full]
+
     def oracle(self) -> np.ndarray:
         """The place of the candidate with the best measure of its own; -1 in an empty list."""
-        counts = [self.counts(i) for i in np.flatnonzero(self.lists.sizes).tolist()]
-        values = self.measure.value(np.concatenate(counts)) if counts else np.empty(0)
-        return self.lists.best(values)
+        return self.lists.best(np.concatenate([np.empty(0), *self.values()]))
 
     def counts(self, number: int) -> np.ndarray:
         """The measure's counts of each candidate for an input; of none, those of a lost answer."""

@@ -6,10 +6,10 @@ kernel perceptron learns on other inputs which of them are right; and the answer
 .. math:: F(x) = \arg\max_{c \in GEN(x)} \; b L(c) + \sum_{s} \alpha_s K(s, c)
 
 (seed 001, "Refinements of the kernels": the base model's own ranking is the default). While it
-learns, L is there with a small fixed weight (``baseline="offset"``), or is one more component of
-the representation, :math:`\beta L(s) L(c) + K(s, c)`, as on the slides ("kernel"). Only differences
-of L within a list matter to either. The weight in learning is best kept small: a kernel that only
-ever hears of the base model's mistakes does not learn what that gets right.
+learns, b is small: a kernel that only ever hears of the base model's mistakes does not learn what
+that gets right. And the right candidate y has to win by a margin, which others are given ahead:
+the more, the less of y they have by the measure (Taskar, Guestrin and Koller, "Max-margin Markov
+networks", 2003). Only differences of L within a list matter.
 
 The weight b, the decay of fragments with their size, and whether the last weights, their mean or
 their votes decide, are chosen on held-out lists. A decay takes one run of training; every b is then
@@ -39,7 +39,6 @@ from eigentext.storage.models import Saved
 DECAYS = (0.2, 0.3, 0.4, 0.5)
 BETAS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 AVERAGES = ("mean", "vote", None)
-BASELINES = ("offset", "kernel")
 
 
 class Trial(NamedTuple):
@@ -71,9 +70,10 @@ class Reranker(Estimator, Saved):
         Weights b of the log-probability to choose from, rising.
     training_beta : float
         Its weight in training.
-    baseline : "offset" or "kernel"
-        In training, the log-probability as a fixed part of each score, or as one more component of
-        the representation; `beta` is then added to what it has learned.
+    margin : float
+        By how much, in training, the right candidate must beat one that has nothing right, and
+        others in proportion to what they lack; in units of the median K of right candidates with
+        themselves.
     n_epochs : int
         Passes over the training lists.
     average : "mean", "vote", None, or several
@@ -117,7 +117,7 @@ class Reranker(Estimator, Saved):
         decay: Sequence[float] | float | None = None,
         beta: Sequence[float] | float = BETAS,
         training_beta: float = 0.3,
-        baseline: str = "offset",
+        margin: float = 0.2,
         n_epochs: int = 5,
         average: Any = "mean",
         closest: bool = True,
@@ -128,7 +128,7 @@ class Reranker(Estimator, Saved):
         self.decay = decay
         self.beta = beta
         self.training_beta = training_beta
-        self.baseline = baseline
+        self.margin = margin
         self.n_epochs = n_epochs
         self.average = average
         self.closest = closest
@@ -303,7 +303,7 @@ class Reranker(Estimator, Saved):
         self, kernels: dict[Any, Kernel], train: Examples, dev: Examples | None
     ) -> tuple[dict[Any, KernelPerceptron], list[Trial]]:
         """A perceptron for each decay, and how each did; decays in parallel."""
-        some = self._with_baseline(next(iter(kernels.values())))
+        some = next(iter(kernels.values()))
         for part in (train, dev) if dev else (train,):
             part.lists.encoded(some)  # once, before threads ask for it
 
@@ -324,17 +324,16 @@ class Reranker(Estimator, Saved):
         lists, right = examples.lists, examples.right[examples.lists.sizes > 0]
         if not (lists.sizes > 1).any():
             raise ParameterError("no input has two candidates or more; there is nothing to learn")
-        encoded = lists.encoded(self._with_baseline(kernel))
-        if self.baseline == "kernel":
-            model = KernelPerceptron(kernel, n_epochs=self.n_epochs, baseline=self.training_beta)
-            return model.fit(lists.full, right, encoded=encoded)
-        model = KernelPerceptron(kernel, n_epochs=self.n_epochs)
         structures = [[one.structure for one in candidates] for candidates in lists.full]
         offsets = lists.weighted_logs(self.training_beta)
+        encoded = lists.encoded(kernel)
+        if self.margin:
+            places = lists.borders[:-1][lists.sizes > 0] + right
+            margin = self.margin * np.median(kernel.diagonal(encoded[places]))
+            for own, values in zip(offsets, examples.values(), strict=True):
+                own += margin * (values.max() - values)
+        model = KernelPerceptron(kernel, n_epochs=self.n_epochs)
         return model.fit(structures, right, offsets=offsets, encoded=encoded)
-
-    def _with_baseline(self, kernel: Kernel) -> Kernel:
-        return kernel.with_baseline(self.training_beta) if self.baseline == "kernel" else kernel
 
     def _train_on_all(self, kernel: Kernel, examples: Examples) -> None:
         """What was chosen, from all examples.
@@ -377,15 +376,13 @@ class Reranker(Estimator, Saved):
         return lists, _scores(self.perceptron_, lists, self.average_, self.beta_)
 
     def _check_parameters(self) -> None:
-        if self.baseline not in BASELINES:
-            raise ParameterError(f"baseline must be 'offset' or 'kernel', not {self.baseline!r}")
-        for name in ("beta", "training_beta", "average", "decay"):
+        for name in ("beta", "training_beta", "margin", "average", "decay"):
             if not _several(getattr(self, name)):
                 raise ParameterError(f"{name} has no value to choose from; give one or more")
         for average in _several(self.average):
             if average not in AVERAGES:
                 raise ParameterError(f"average must be 'mean', 'vote' or None, not {average!r}")
-        for name in ("beta", "training_beta"):
+        for name in ("beta", "training_beta", "margin"):
             for value in _several(getattr(self, name)):
                 if not (_is_number(value) and 0 <= value < np.inf):
                     raise ParameterError(f"{name} must be 0 or more, not {value!r}")
