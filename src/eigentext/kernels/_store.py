@@ -42,14 +42,18 @@ class Store:
         self._class.append(word_class)
         self._children.extend(children)
         self._child_start.append(len(self._children))
-        self._size.append(1 + sum(self._size[child] for child in children if child >= 0))
+        size = 1
+        for child in children:
+            if child >= 0:
+                size += self._size[child]
+        self._size.append(size)
         return len(self._group) - 1
 
     @cached_property
     def nodes(self) -> "Nodes":
         """The table as arrays; for when nothing is added any more."""
         fields = (self._group, self._word, self._class, self._child_start, self._children)
-        return Nodes(*(np.array(field, dtype=np.int32) for field in fields), np.array(self._size))
+        return Nodes(*(np.array(field, np.int32) for field in fields), size=np.array(self._size))
 
 
 class Nodes(NamedTuple):
@@ -191,7 +195,8 @@ class EncodedNodes(Encoded):
         place = np.searchsorted(keys, wanted) - offsets[row[owner]]
         place = np.where(children < 0, -1, place)
         weights = np.asarray(weights, dtype=np.float64)
-        return Rows(offsets, *self.named(node, names), child_start, place, weights)
+        group, word, word_class = self.named(node, names)
+        return Rows(offsets, group, word, word_class, child_start, place, weights)
 
     def named(self, node: np.ndarray, names: Store) -> list[np.ndarray]:
         """Groups, words and classes of nodes, as numbered in this or another store."""

@@ -118,19 +118,19 @@ class SequenceKernel(NodeKernel):
         sequence_rows(rows, *how, float(self.decay), a, b, out)
 
     def _scores(self, a: EncodedNodes, alpha: np.ndarray, b: EncodedNodes) -> np.ndarray:
-        """See :meth:`scores`. What a perceptron adds for one tagging of a sentence it takes from
-        another: such pairs are cheap, as only fragments where the two differ count.
-        """
+        # What a perceptron adds for one tagging of a sentence it takes from another: such pairs
+        # are cheap, as only fragments where the two differ count.
         from eigentext.kernels._kernels import sequence_differences
 
         pairs, rest, left = _paired(a, alpha)
         out = super()._scores(a[rest], left, b)[None]
         if len(pairs.weight):
-            names = a.named(a.walked()[0], b.store)
+            tag, word, word_class = a.named(a.walked()[0], b.store)
+            decay = float(self.decay)
 
             def fill(forest: tuple[int, Forest]) -> None:
                 start, nodes = forest
-                sequence_differences(pairs, start, float(self.decay), *names, nodes, out)
+                sequence_differences(pairs, start, decay, tag, word, word_class, nodes, out)
 
             self._over(fill, b, int(pairs.length.sum()))
         return out[0]

@@ -20,7 +20,7 @@ looked at, each pair of *distinct* subtrees once, children first.
 
 from typing import Any
 
-from eigentext.corpus.trees import as_tree, walk
+from eigentext.corpus.trees import Tree, as_tree, walk
 from eigentext.kernels._nodes import NodeKernel
 from eigentext.kernels._store import Store
 
@@ -57,18 +57,12 @@ class TreeKernel(NodeKernel):
             if isinstance(node, str):
                 made.append(node)
                 continue
-            border = len(made) - len(node.children)
-            key = (node.label, *reversed(made[border:]))
-            del made[border:]
-            if (number := known.get(key)) is None:
-                pairs = zip(node.children, key[1:], strict=True)
-                # A child's label in a tuple is not a word.
-                production = (
-                    node.label,
-                    *(part if isinstance(child, str) else (child.label,) for child, part in pairs),
-                )
-                below = [part for part in key[1:] if not isinstance(part, str)]
-                number = known[key] = store.add(production, below)
+            n = len(node.children)
+            key = (node.label, *made[: -n - 1 : -1])  # the first child was made last
+            del made[len(made) - n :]
+            number = known.get(key)
+            if number is None:
+                number = known[key] = _new(store, node, key)
             made.append(number)
         return made[0]
 
@@ -76,3 +70,9 @@ class TreeKernel(NodeKernel):
         from eigentext.kernels._kernels import tree_rows
 
         tree_rows(rows, *how, float(self.decay), a, b, out)
+
+
+def _new(store: Store, node: Tree, key: tuple[Any, ...]) -> int:
+    """Add a node: its production, with the labels of children in tuples, as they are no words."""
+    labels = (child if isinstance(child, str) else (child.label,) for child in node.children)
+    return store.add((node.label, *labels), [part for part in key[1:] if isinstance(part, int)])
