@@ -37,7 +37,7 @@ from eigentext.kernels.saving import described, kernel_of
 from eigentext.storage.models import Saved
 
 DECAYS = (0.2, 0.3, 0.4, 0.5)
-BETAS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+BETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0)
 AVERAGES = ("mean", "vote", None)
 
 
@@ -117,7 +117,7 @@ class Reranker(Estimator, Saved):
         decay: Sequence[float] | float | None = None,
         beta: Sequence[float] | float = BETAS,
         training_beta: float = 0.3,
-        margin: float = 0.2,
+        margin: float = 0.4,
         n_epochs: int = 5,
         average: Any = "mean",
         closest: bool = True,
