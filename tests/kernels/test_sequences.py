@@ -67,6 +67,14 @@ def test_words_of_a_class_count_half(match, value):
     assert kernel([("dog|NN", "N")], [("dog|NN", "O")]) == 0.0
 
 
+def test_joint_states_are_tags_with_classes():
+    tagged = [("dog|NN", "B"), ("barks|VB", "I")], [("cat|NN", "B"), ("barks|NN", "I")]
+    apart = [[(word, f"{tag}|{word[-2:]}") for word, tag in one] for one in tagged]
+    kernel, expected = SequenceKernel(0.5, match="factor", joint=True), SequenceKernel(0.5)
+    assert np.array_equal(kernel.gram(tagged), expected.gram(apart))
+    assert kernel(*tagged) == 0.5  # nothing but a B over a noun
+
+
 def test_capitalization_is_that_of_the_first_letter():
     kernel = SequenceKernel(match="capitalization")
     values = [kernel([("Elba", "S")], [(word, "S")]) for word in ("Elba", "IBM", "to", "1815", "")]

@@ -66,6 +66,10 @@ class SequenceKernel(NodeKernel):
         Which different words count half: none; both capitalised, or neither; both the same after
         their last ``|``, as the parts of speech in ``dog|NN`` and ``cat|NN``; or of one class by a
         mapping of words (each word outside it is its own class) or a function of a word.
+    joint : bool
+        Whether a state is a tag with the class of its word, so that words of other classes do not
+        match at all (and those of one class match as tags, not half as words). Better and faster
+        where the class is known of every word, as parts of speech are.
 
     Examples
     --------
@@ -76,9 +80,10 @@ class SequenceKernel(NodeKernel):
     (17.0, 21.5)
     """
 
-    def __init__(self, decay: float = 1.0, *, match: Match = "exact"):
+    def __init__(self, decay: float = 1.0, *, match: Match = "exact", joint: bool = False):
         self.decay = decay
         self.match = match
+        self.joint = joint
         self._check()
 
     def _add(self, store: Store, known: dict[Any, int], structure: Any) -> int:
@@ -94,8 +99,9 @@ class SequenceKernel(NodeKernel):
             key = (word, tag, state)
             if (number := known.get(key)) is None:
                 name = self._class(word)
+                label, name = ((tag, name), word) if self.joint else (tag, name)
                 number = known[key] = store.add(
-                    tag,
+                    label,
                     [state],
                     store.words.setdefault(word, len(store.words)),
                     store.classes.setdefault(name, len(store.classes)),

@@ -81,6 +81,9 @@ def test_words_that_are_alike(fit, tagged_files):
         model, told = fit(tagged_files, "--match", match, "--kernel", "sequence")
         assert repr(model.kernel) == repr(et.SequenceKernel(match=match))
         assert {trial["decay"] for trial in told["trials"]} == set(DECAYS)
+    model, _ = fit(tagged_files, "--match", "factor", "--joint", "--margin", 0, "--decay", 0.3)
+    assert model.perceptron_.kernel.joint
+    assert model.margin == 0
 
 
 def test_defaults_are_those_of_the_reranker():
@@ -91,6 +94,7 @@ def test_defaults_are_those_of_the_reranker():
     defaults = et.Reranker().get_params()
     assert shown["decay"] == ", ".join(map(str, DECAYS))
     assert shown["beta"] == f"from {min(BETAS):g} to {max(BETAS):g}"
+    assert shown["margin"] == str(defaults["margin"])
     assert shown["epochs"] == str(defaults["n_epochs"])
     assert shown["average"] == defaults["average"]
     assert shown["match"] == et.SequenceKernel().get_params()["match"]
@@ -171,6 +175,7 @@ def test_mistakes_are_one_line(cli, model, tagged_files, tree_files, standard_in
         ((best, "--gold", tmp_path / "empty"), "empty: nothing in it"),
         ((best, "--gold", gold, "--kernel", "tree"), "--kernel tree is not for tagged sequences"),
         ((*tree_files[:1], "--gold", tree_files[1], "--match", "exact"), "--match is for tagged"),
+        ((best, "--gold", gold, "--joint"), "give --match too"),
         ((best, "--gold", gold, "--decay", 0), "decay"),
         ((best, "--gold", gold, "--beta", -1), "see eigentext rerank fit --help"),
         ((best, "--gold", gold, "--epochs", 0), "see eigentext rerank fit --help"),

@@ -72,6 +72,14 @@ def fit(
             show_default="exact",
         ),
     ] = None,
+    joint: Annotated[
+        bool,
+        typer.Option("--joint", help="Only words that are alike by --match match at all."),
+    ] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(min=0, help="How far the right one must be ahead.", show_default="0.4"),
+    ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the lists.", show_default="5")
     ] = None,
@@ -112,9 +120,10 @@ def fit(
         given = {
             "decay": decay,
             "beta": beta,
+            "margin": margin,
             "n_epochs": epochs,
             "average": average,
-            **_kernel(kernel, match, examples, decay),
+            **_kernel(kernel, match, joint, examples, decay),
         }
         parameters = {name: value for name, value in given.items() if value is not None}
         if average == "none":
@@ -128,7 +137,11 @@ def fit(
 
 
 def _kernel(
-    kernel: str | None, match: str | None, examples: Examples, decay: list[float] | None
+    kernel: str | None,
+    match: str | None,
+    joint: bool,
+    examples: Examples,
+    decay: list[float] | None,
 ) -> dict[str, Any]:
     """What the reranker needs to know of the kernel, if it would not see it for itself."""
     from eigentext import SequenceKernel
@@ -139,10 +152,12 @@ def _kernel(
     if kernel not in (None, found):
         raise ParameterError(f"--kernel {kernel} is not for {_KINDS[found]}; leave it out")
     if match is None:
+        if joint:
+            raise ParameterError("--joint says how words are matched; give --match too")
         return {}
     if found == "tree":
         raise ParameterError("--match is for tagged sequences, not for trees; leave it out")
-    return {"kernel": SequenceKernel(match=match), "decay": decay or list(DECAYS)}
+    return {"kernel": SequenceKernel(match=match, joint=joint), "decay": decay or list(DECAYS)}
 
 
 def _tell(
