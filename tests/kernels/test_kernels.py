@@ -38,7 +38,8 @@ def test_rows_of_a_triangle_and_their_sum(slow, kernel):
     np.testing.assert_allclose(upper, np.triu(whole), rtol=1e-12)
     np.testing.assert_allclose(summed[0, 2:], whole.sum(axis=0), rtol=1e-12)
     assert not summed[0, :2].any()
-    mirror(upper)
+    mirror(upper, 0, 5)
+    mirror(upper, 5, 12)
     np.testing.assert_allclose(upper, whole, rtol=1e-12)
 
 

@@ -219,10 +219,15 @@ def _n_matching(b, g, least):
     if g < 0:
         return 0
     first = b.group_start[g]
-    end = b.group_start[g + 1]
-    while end > first and b.last[end - 1] < least:
-        end -= 1
-    return end - first
+    low, high = first, b.group_start[g + 1]
+    if least > 0:
+        while low < high:
+            middle = (low + high) // 2
+            if b.last[middle] < least:
+                high = middle
+            else:
+                low = middle + 1
+    return high - first
 
 
 @njit(cache=True, nogil=True)
@@ -238,7 +243,8 @@ def _spread(i, least, a, b, totals, last_row, row):
             if j < least:  # they fall
                 break
             row[np.uint32(j)] += totals[np.uint32(b.occurrence_node[o])]
-        for node in range(b.group_start[g], b.group_start[g + 1]):
+        first = b.group_start[g]
+        for node in range(first, first + _n_matching(b, g, least)):
             totals[node] = 0.0
 
 
@@ -250,8 +256,9 @@ def _spread_all(b, totals, row):
 
 
 @njit(cache=True, nogil=True)
-def mirror(out):
-    """Copy the upper triangle to the lower one."""
-    for i in range(len(out)):
-        for j in range(i):
-            out[i, j] = out[j, i]
+def mirror(out, start, stop):
+    """Copy rows of the lower triangle from the upper one, tile by tile for the cache."""
+    for left in range(0, stop, 64):
+        for i in range(start, stop):
+            for j in range(left, min(left + 64, i)):
+                out[i, j] = out[j, i]

@@ -65,7 +65,9 @@ class NodeKernel(Kernel):
         for _ in engine.current().map(fill, range(n_tasks)):
             pass
         if symmetric:
-            mirror(out)
+            starts = range(0, len(a), _TASK)
+            for _ in engine.current().map(lambda i: mirror(out, i, min(i + _TASK, len(a))), starts):
+                pass
         return out
 
     def _diagonal(self, a: EncodedNodes) -> np.ndarray:

@@ -135,8 +135,15 @@ class EncodedNodes(Encoded):
 
     def rows(self, other: "EncodedNodes") -> Rows:
         """Each structure, its names as `other` numbers them."""
+        return self._rows if other.store is self.store else self._listed_for(other.store)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return self._listed_for(self.store)
+
+    def _listed_for(self, names: Store) -> Rows:
         row, node, counts = self._counts
-        return self._listed(row, node, counts, len(self), other.store)
+        return self._listed(row, node, counts, len(self), names)
 
     def merged(self, alpha: np.ndarray, other: "EncodedNodes") -> Rows:
         """Some at a time as one structure, which weighs a node by the sum of its alphas.
