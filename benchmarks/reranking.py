@@ -2,7 +2,8 @@
 
 Run it with ``.venv/bin/python benchmarks/reranking.py [--task chunks|jackknife|trees ...]
 [--split dev|test] [--only NAME ...] [--lists FOLDER] [--json]``; all tasks by default, names are
-those of CONTESTANTS. All lists have 20 candidates; rerankers have their defaults, and choose decay
+those of CONTESTANTS. All lists have 20 candidates; rerankers have their defaults (of
+chunks, joint states of tags and parts of speech), and choose decay
 and beta (and nothing else) on lists that neither they nor the base model learned from.
 
 chunks     CoNLL-2000: the base model, an HMM tagger of words with parts of speech, learns from the
@@ -24,7 +25,7 @@ the last column's part. Memory is the peak of the process meanwhile, with all li
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from _harness import Phases
 from _reranking import FOLDER, Lists, chunked, jackknifed, kept, lists_of
 from eigentext import engine
 from eigentext.evaluate import brackets
+from eigentext.kernels.reranking import DECAYS
 
 Part = tuple[Lists, list[Any]]
 BASES = {
@@ -102,7 +104,7 @@ def chunks(base: str, split: str, folder: str) -> list[dict]:
     rest = data[7000:] if split == "dev" else chunked("test")
     lists, right = maker.by_model(f"chunks-rest-{split}", learned, rest)
     parts = {"500": (lists[:500], right[:500]), "all": (lists, right)}
-    return list(rows(maker, train, dev, parts))
+    return list(rows(maker, chunk_reranker, train, dev, parts))
 
 
 def jackknife(base: str, split: str, folder: str) -> list[dict]:
@@ -110,7 +112,7 @@ def jackknife(base: str, split: str, folder: str) -> list[dict]:
     train = maker.by_folds("jackknife-train", data[:1500])
     rest = data[1500:2000] if split == "dev" else chunked("test")[:500]
     part = maker.by_model(f"jackknife-{split}", data[:1500], rest)
-    return list(rows(maker, train, None, {"500": part}))
+    return list(rows(maker, chunk_reranker, train, None, {"500": part}))
 
 
 def trees(base: str, split: str, folder: str) -> list[dict]:
@@ -121,20 +123,31 @@ def trees(base: str, split: str, folder: str) -> list[dict]:
         for name in {"dev", split}
     }
     chosen_on = parts["dev"] if split == "test" else None
-    (row,) = rows(maker, train, chosen_on, {split: parts[split]})
+    (row,) = rows(maker, et.Reranker, train, chosen_on, {split: parts[split]})
     right = parts[split][1]
     parses = maker.model(learned).parses([tree.leaves() for tree in right], n_jobs=1)
     row["parse"] = 100 * brackets(right, [one.tree for one in parses]).f1
     return [row]
 
 
-def rows(maker: Maker, train: Part, dev: Part | None, parts: dict[str, Part]) -> Iterator[dict]:
+def chunk_reranker() -> et.Reranker:
+    """States are chunk tags with parts of speech, as those of the better base model are."""
+    return et.Reranker(et.SequenceKernel(match="factor", joint=True), decay=DECAYS)
+
+
+def rows(
+    maker: Maker,
+    reranker: Callable[[], et.Reranker],
+    train: Part,
+    dev: Part | None,
+    parts: dict[str, Part],
+) -> Iterator[dict]:
     """A reranker learned from lists, and its figures on each part."""
     small = tuple(some[:20] for some in train)
-    et.Reranker().fit(*small).predict(small[0])  # kernels are compiled and loaded
+    reranker().fit(*small).predict(small[0])  # kernels are compiled and loaded
     phases = Phases()
     with phases("train"):
-        model = et.Reranker().fit(*train, dev=dev)
+        model = reranker().fit(*train, dev=dev)
     found = model.diagnostics_
     for name, part in parts.items():
         with phases("score"):
