@@ -7,9 +7,10 @@ than 1,000 trees and sentences, to try it out.
 Trees are those of NLTK's Penn sample in the order of its files, normalised; decay is 0.4. An
 evaluation is one K(a, b): a symmetric Gram matrix of n trees counts n (n + 1) / 2 of them, one of n
 and m trees, and scores of n trees by m weighted ones, n m. Speeds are of CPU seconds on one thread
-and of wall seconds on two, the best of five; kernels have been compiled and loaded, and trees
-encoded, but the forests of a set are built within each measurement. Plain Python runs on the first
-60 trees. Memory is the peak of the process, with Python, Numba and the treebank.
+and of wall seconds on two, the best of five (growth and perceptron: of one run); kernels have been
+compiled and loaded, and trees encoded, but the forests of a set are built within each measurement.
+Plain Python runs on the first 60 trees. Memory is the peak of the process, with Python, Numba and
+the treebank.
 
 "perceptron" learns from 20-best lists of the first 1,500 trees of the training part by a PCFG of
 the others (five folds), which take some minutes to make and are kept in the folder of lists.

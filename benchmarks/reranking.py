@@ -2,9 +2,9 @@
 
 Run it with ``.venv/bin/python benchmarks/reranking.py [--task chunks|jackknife|trees ...]
 [--split dev|test] [--only NAME ...] [--lists FOLDER] [--json]``; all tasks by default, names are
-those of CONTESTANTS. All lists have 20 candidates; rerankers have their defaults (of
-chunks, joint states of tags and parts of speech), and choose decay
-and beta (and nothing else) on lists that neither they nor the base model learned from.
+those of CONTESTANTS. All lists have 20 candidates; rerankers have their defaults (of chunks, joint
+states of tags and parts of speech), and choose decay and beta (and nothing else) on lists that
+neither they nor the base model learned from.
 
 chunks     CoNLL-2000: the base model, an HMM tagger of words with parts of speech, learns from the
            first 5,000 training sentences, the reranker from the next 1,500, and chooses on the next
