@@ -424,7 +424,7 @@ def _checked_gold(gold: Iterable[int], borders: np.ndarray) -> np.ndarray:
         if not (is_index and 0 <= index < size):
             raise ParameterError(
                 f"the gold of example {number} is {index!r:.40}, but its {size} candidates are "
-                f"numbered from 0; candidates.closest finds the one nearest to a structure"
+                f"numbered from 0; kernels.measures.closest finds the one nearest to a structure"
             )
     return borders[:-1] + np.array(gold, np.int64)
 
