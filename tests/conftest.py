@@ -1,6 +1,7 @@
 """What all tests share: where the data is, and small random texts."""
 
 import os
+import signal
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +13,10 @@ settings.register_profile("eigentext", deadline=None, max_examples=60)
 settings.load_profile("eigentext")
 
 _BESIDE = Path(__file__).parents[2] / "shared" / "data"
+
+# Tests that a shell runs in the background ignore Ctrl-C, and so would the commands they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
