@@ -16,7 +16,7 @@ from eigentext.cli._console import (
     printer,
     work,
 )
-from eigentext.cli.grammar._lines import decoded, raw_lines
+from eigentext.cli._lines import decoded, raw_lines
 from eigentext.cli.grammar._shared import (
     KERNEL,
     DecodingOption,

@@ -18,7 +18,7 @@ from eigentext.cli._console import (
     messages,
     work,
 )
-from eigentext.cli.grammar._lines import in_step, input_paths, line_writer, read_lines
+from eigentext.cli._lines import in_step, input_paths, line_writer, read_lines
 from eigentext.cli.grammar._shared import (
     KERNEL,
     DecodingOption,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from eigentext.cli._console import QuietFlag, ThreadsOption, check_no_input, messages, work
-from eigentext.cli.grammar._lines import line_writer
+from eigentext.cli._lines import line_writer
 from eigentext.cli.rerank._shared import (
     KERNEL,
     CandidatesArgument,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentext.cli.grammar._lines import (
+from eigentext.cli._lines import (
     Line,
     in_step,
     input_paths,
