@@ -26,16 +26,21 @@ _HOMES = {
     "PolynomialKernel": "eigentext.kernels",
     "Reranker": "eigentext.kernels",
     "SequenceKernel": "eigentext.kernels",
+    "Tagger": "eigentext.tagging",
     "TextCorpus": "eigentext.corpus",
     "TopicModel": "eigentext.topics",
     "Tree": "eigentext.corpus",
     "TreeKernel": "eigentext.kernels",
+    "TwoViewClassifier": "eigentext.tagging",
+    "TwoViewRegressor": "eigentext.tagging",
     "Vocabulary": "eigentext.corpus",
     "WordClusters": "eigentext.words",
     "load": "eigentext.storage",
     "load_dataset": "eigentext.corpus",
     "normalize_tree": "eigentext.corpus",
+    "read_conll": "eigentext.corpus",
     "read_trees": "eigentext.corpus",
+    "write_conll": "eigentext.corpus",
     "write_trees": "eigentext.corpus",
 }
 _ROOMS = (
@@ -49,7 +54,9 @@ _ROOMS = (
     "moments",
     "sequences",
     "storage",
+    "tagging",
     "topics",
+    "trellis",
     "words",
 )
 
@@ -71,10 +78,13 @@ __all__ = [
     "PolynomialKernel",
     "Reranker",
     "SequenceKernel",
+    "Tagger",
     "TextCorpus",
     "TopicModel",
     "Tree",
     "TreeKernel",
+    "TwoViewClassifier",
+    "TwoViewRegressor",
     "Vocabulary",
     "WordClusters",
     "corpus",
@@ -88,11 +98,15 @@ __all__ = [
     "load_dataset",
     "moments",
     "normalize_tree",
+    "read_conll",
     "read_trees",
     "sequences",
     "storage",
+    "tagging",
     "topics",
+    "trellis",
     "words",
+    "write_conll",
     "write_trees",
 ]
 
@@ -108,7 +122,9 @@ if TYPE_CHECKING:
         moments,
         sequences,
         storage,
+        tagging,
         topics,
+        trellis,
         words,
     )
     from eigentext.corpus import (
@@ -117,7 +133,9 @@ if TYPE_CHECKING:
         Vocabulary,
         load_dataset,
         normalize_tree,
+        read_conll,
         read_trees,
+        write_conll,
         write_trees,
     )
     from eigentext.errors import EigentextError
@@ -133,6 +151,7 @@ if TYPE_CHECKING:
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
     from eigentext.storage import load
+    from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel
     from eigentext.words import Eigentokens, Eigenwords, WordClusters
 

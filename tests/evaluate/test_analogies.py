@@ -12,7 +12,7 @@ from eigentext import Eigenwords, engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import AnalogyResult, Question, analogies, read_questions
 from eigentext.evaluate._kernels import best_by_add, best_by_mul
-from eigentext.evaluate._vectors import WordVectors
+from eigentext.evaluate.vectors import WordVectors
 
 module = import_module("eigentext.evaluate.analogies")  # its name in the room is the function's
 

@@ -12,7 +12,8 @@ from eigentext.evaluate import chunk_spans, chunks
 
 
 def slow_spans(tags):
-    """Does a chunk end before this token, does one begin at it? conlleval's way."""
+    """Does a chunk end before this token, does one begin at it? conlleval's way, with E- and S-."""
+    tags = [{"L": "E", "U": "S"}.get(tag[0], tag[0]) + tag[1:] for tag in tags]
     parts = [("O", ""), *((tag[0], tag[2:]) for tag in tags), ("O", "")]
     spans, start = [], None
     for i, ((old, old_type), (new, new_type)) in enumerate(pairwise(parts)):
@@ -46,6 +47,9 @@ def slow_spans(tags):
         ("B-A I-B I-B I-A", [("A", 0, 1), ("B", 1, 3), ("A", 3, 4)]),
         ("B-A I-A E-A I-A", [("A", 0, 3), ("A", 3, 4)]),
         ("S-A S-A E-A B-B-C", [("A", 0, 1), ("A", 1, 2), ("A", 2, 3), ("B-C", 3, 4)]),
+        ("B-A I-A L-A I-A", [("A", 0, 3), ("A", 3, 4)]),
+        ("U-A U-A L-A B-B L-B", [("A", 0, 1), ("A", 1, 2), ("A", 2, 3), ("B", 3, 5)]),
+        ("B-A U-A B-A L-B O", [("A", 0, 1), ("A", 1, 2), ("A", 2, 3), ("B", 3, 4)]),
     ],
 )
 def test_spans_by_hand(tags, spans):
@@ -56,7 +60,7 @@ def test_spans_by_hand(tags, spans):
 
 def test_spans_as_conlleval_has_them():
     rng = random.Random(0)
-    names = ["O", *(f"{prefix}-{kind}" for prefix in "BIES" for kind in "XY")]
+    names = ["O", *(f"{prefix}-{kind}" for prefix in "BILUES" for kind in "XY")]
     for _ in range(2000):
         tags = rng.choices(names, k=rng.randrange(9))
         assert chunk_spans(tags) == slow_spans(tags)
@@ -80,6 +84,51 @@ def test_scores_by_hand():
     assert data["by_type"]["PP"]["recall"] is None
 
 
+@pytest.mark.parametrize(
+    ("gold", "predicted", "scores"),  # of each type: right, found and gold, so P, R and F1 by hand
+    [
+        ("B-A I-A O", "B-A I-A O", {"A": (1, 1, 1)}),
+        ("B-A I-A O", "O I-A O", {"A": (0, 1, 1)}),  # I-A after O begins a chunk, of one token
+        ("B-A I-A O", "I-A I-A O", {"A": (1, 1, 1)}),  # and here the right one
+        ("B-A I-A I-A", "B-A I-A O", {"A": (0, 1, 1)}),  # an end is wrong
+        ("B-A I-A I-A", "B-A B-A I-A", {"A": (0, 2, 1)}),  # one chunk in two
+        ("B-A B-A I-A", "I-A I-A I-A", {"A": (0, 1, 2)}),  # two in one
+        ("B-A B-A I-A", "I-A B-A I-A", {"A": (2, 2, 2)}),  # B after I begins another
+        ("B-A I-A", "B-A I-B", {"A": (0, 1, 1), "B": (0, 1, 0)}),  # another type, another chunk
+        ("B-A B-B I-B", "I-A I-B I-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),
+        ("B-A I-A O B-B", "B-B I-B O B-B", {"A": (0, 0, 1), "B": (1, 2, 1)}),  # a wrong type
+        ("B-A O B-A O B-A I-A", "B-A O O B-B B-A O", {"A": (1, 2, 3), "B": (0, 1, 0)}),
+        ("B-A I-A O B-B", "B-A L-A O U-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),  # BILOU is as good
+        ("B-A I-A I-A B-A", "B-A L-A L-A U-A", {"A": (1, 3, 2)}),
+        ("B-A I-A O B-B", "B-A E-A O S-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),  # and IOBES
+        ("O O O", "O B-A O", {"A": (0, 1, 0)}),
+        ("B-A O", "O O", {"A": (0, 0, 1)}),
+    ],
+)
+def test_scores_of_types_by_hand(gold, predicted, scores):
+    result = chunks([gold.split()], [predicted.split()])
+    assert result.by_type.keys() == scores.keys()
+    totals = tuple(map(sum, zip(*scores.values())))
+    for part, (right, found, wanted) in [
+        (result, totals),
+        *((result.by_type[kind], numbers) for kind, numbers in scores.items()),
+    ]:
+        assert (part.n_right, part.n_predicted, part.n_gold) == (right, found, wanted)
+        precision = right / found if found else math.nan
+        recall = right / wanted if wanted else math.nan
+        assert part.precision == pytest.approx(precision, nan_ok=True)
+        assert part.recall == pytest.approx(recall, nan_ok=True)
+        if right:  # the harmonic mean, of which 0 and 0 have none
+            assert part.f1 == pytest.approx(2 / (1 / precision + 1 / recall))
+        else:
+            assert part.f1 == 0
+
+
+def test_chunks_end_with_their_sentence():
+    result = chunks([["O", "B-A"], ["I-A", "O"]], [["O", "B-A"], ["B-A", "O"]])
+    assert (result.n_gold, result.n_right, result.accuracy) == (2, 2, 3 / 4)
+
+
 def test_perfect_and_empty():
     gold = [[("a", "B-X"), ("b", "I-X")], [("c", "O")]]
     assert chunks(gold, gold).f1 == chunks(gold, gold).accuracy == 1
@@ -96,6 +145,8 @@ def test_bad_input():
         chunks([["O", "O"]], [["O", "NP"]])
     with pytest.raises(CorpusError, match="token 1: None is no tag"):
         chunk_spans([("word", None)])
+    with pytest.raises(CorpusError, match="sentence 2, token 1: None is no tag"):
+        chunks([["O"], [("word", None)]], [["O"], ["O"]])
     with pytest.raises(ParameterError, match="not a string: 'B-NP O'"):
         chunk_spans("B-NP O")
     with pytest.raises(ParameterError, match="lists of sentences"):

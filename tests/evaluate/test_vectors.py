@@ -8,7 +8,7 @@ from gensim.models import KeyedVectors
 
 from eigentext import Eigenwords, Vocabulary
 from eigentext.errors import ParameterError
-from eigentext.evaluate._vectors import WordVectors
+from eigentext.evaluate.vectors import WordVectors
 
 WORDS = ["cat", "Dog", "tea"]
 VECTORS = np.array([[3.0, 4.0], [0.0, -2.0], [1.0, 0.0]])

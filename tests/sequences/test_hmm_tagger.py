@@ -122,6 +122,8 @@ def test_training_data_that_break_the_scheme():
         HMMTagger(classes="factor", scheme="bio").fit(bad)
     with pytest.raises(CorpusError, match=r"sentence 1, token 1: I-NP after O .*begin every chunk"):
         HMMTagger(scheme="bio").fit([[("a", "I-NP")]])
+    with pytest.raises(CorpusError, match="sentence 1, token 2: 'NN' is no tag of the scheme"):
+        HMMTagger(scheme="bio").fit([[("a", "O"), ("dog", "NN")]])
 
 
 def test_classes_of_ones_own():

@@ -1,8 +1,9 @@
-"""What comes in: text and its vocabulary, and trees."""
+"""What comes in: text and its vocabulary, tagged sentences, and trees."""
 
-from eigentext.corpus.conll import factored
+from eigentext.corpus.conll import factored, read_conll, write_conll
 from eigentext.corpus.datasets import LabelledTexts, load_dataset
 from eigentext.corpus.encoded import EncodedCorpus, encode
+from eigentext.corpus.schemes import from_bilou, iob1_to_bio, to_bilou
 from eigentext.corpus.symbols import encode_sequences
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.trees import Tree, as_tree, normalize_tree, read_trees, write_trees
@@ -18,8 +19,13 @@ __all__ = [
     "encode",
     "encode_sequences",
     "factored",
+    "from_bilou",
+    "iob1_to_bio",
     "load_dataset",
     "normalize_tree",
+    "read_conll",
     "read_trees",
+    "to_bilou",
+    "write_conll",
     "write_trees",
 ]

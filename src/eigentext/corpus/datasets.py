@@ -1,34 +1,41 @@
 """`load_dataset`: corpora by name, from where people keep them.
 
-A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``nltk_data/``, ``text/``,
+A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``ner/``, ``nltk_data/``, ``text/``,
 ``topics/`` and ``treebanks/`` in it), then, if NLTK has it, in the folders of ``NLTK_DATA`` and
 NLTK's usual ones, then in eigentext's cache, which is laid out as ``EIGENTEXT_DATA`` is. Nothing
 is fetched unless asked for.
 
-=========== ============================================== ======================================
-name        what                                           where in ``EIGENTEXT_DATA``
-=========== ============================================== ======================================
-brown       Brown corpus: 57,340 sentences, 1,161,192      nltk_data/corpora/brown, or brown.zip
-            tokens, tagged; for non-commercial use
-text8       Wikipedia of 2006 in lower case, one stream    text/text8, or its first 12.6 million
-            of words (GFDL)                                tokens, text/text8-prefix.txt.xz
-enwiki-30m  Wikipedia of 2015, cased, a paragraph a line,  text/enwiki-30m.tok.txt.xz
-            30,000,010 tokens (CC BY-SA 3.0)
-20news      20 newsgroups by date: 11,314 and 7,532        topics/20news.jsonl.xz
-            posts, each with its group
-reuters     Reuters-21578 by its "ModApte" split: 9,603    topics/reuters21578.jsonl.xz
-            and 3,299 stories with lists of topics; for
-            research
-penn-sample NLTK's sample of the Penn treebank, by files:  nltk_data/corpora/treebank, or
-            3,501, 217 and 196 trees to train, develop and treebank.zip
-            test on (LDC; for non-commercial use)
-gum         GUM's constituents by its own split: 10,224,   treebanks/gum/train.ptb.xz, dev.ptb.xz
-            1,575 and 1,464 trees, automatic parses (CC    and test.ptb.xz
-            BY 4.0, some texts for non-commercial use)
-conll2000   chunks of Wall Street Journal sections 15 to   nltk_data/corpora/conll2000, or
-            18 and 20: 8,936 and 2,012 sentences, with     conll2000.zip
-            parts of speech (by a tagger)
-=========== ============================================== ======================================
+============ ============================================== ======================================
+name         what                                           where in ``EIGENTEXT_DATA``
+============ ============================================== ======================================
+brown        Brown corpus: 57,340 sentences, 1,161,192      nltk_data/corpora/brown, or brown.zip
+             tokens, tagged; for non-commercial use
+text8        Wikipedia of 2006 in lower case, one stream    text/text8, or its first 12.6 million
+             of words (GFDL)                                tokens, text/text8-prefix.txt.xz
+enwiki-30m   Wikipedia of 2015, cased, a paragraph a line,  text/enwiki-30m.tok.txt.xz
+             30,000,010 tokens (CC BY-SA 3.0)
+20news       20 newsgroups by date: 11,314 and 7,532        topics/20news.jsonl.xz
+             posts, each with its group
+reuters      Reuters-21578 by its "ModApte" split: 9,603    topics/reuters21578.jsonl.xz
+             and 3,299 stories with lists of topics; for
+             research
+penn-sample  NLTK's sample of the Penn treebank, by files:  nltk_data/corpora/treebank, or
+             3,501, 217 and 196 trees to train, develop and treebank.zip
+             test on (LDC; for non-commercial use)
+gum          GUM's constituents by its own split: 10,224,   treebanks/gum/train.ptb.xz, dev.ptb.xz
+             1,575 and 1,464 trees, automatic parses (CC    and test.ptb.xz
+             BY 4.0, some texts for non-commercial use)
+conll2000    chunks of Wall Street Journal sections 15 to   nltk_data/corpora/conll2000, or
+             18 and 20: 8,936 and 2,012 sentences, with     conll2000.zip
+             parts of speech (by a tagger)
+conll2002-es named entities in Spanish news: 8,323, 1,915   nltk_data/corpora/conll2002, or
+             and 1,517 sentences, with parts of speech; for conll2002.zip
+             research
+conll2002-nl the same in Dutch: 15,806, 2,895 and 5,195
+             sentences
+wnut17       emerging entities in tweets and the like:      ner/wnut17/train.conll, dev.conll and
+             3,394, 1,009 and 1,287 sentences (CC BY 4.0)   test.conll
+============ ============================================== ======================================
 """
 
 import difflib
@@ -37,17 +44,16 @@ import lzma
 import os
 import re
 import sys
-import tempfile
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, overload
 
-from eigentext import engine
+from eigentext.corpus._download import BROKEN, fetch
+from eigentext.corpus._places import Dataset, candidates, not_found
 from eigentext.corpus.conll import parse_conll
-from eigentext.corpus.encoded import default_cache
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.trees import Tree, parse_trees, read_trees
 from eigentext.errors import CorpusError, ParameterError
@@ -56,22 +62,14 @@ TaggedSentences = list[list[tuple[str, str]]]
 ChunkedSentences = list[list[tuple[str, str, str]]]
 Label = TypeVar("Label")
 Split = Literal["train", "test", "all"]
-TreeSplit = Literal["train", "dev", "test", "all"]
+DevSplit = Literal["train", "dev", "test", "all"]
 
-DOWNLOADS = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages"
-_NLTK = "nltk_data/"
-_SYSTEM = ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")  # as NLTK has it
 _BROWN_FILE = re.compile(r"(?:.*/)?(c[a-r]\d\d)")
 _N_BROWN_FILES = 500
 _PENN_FILE = re.compile(r"(?:.*/)?combined/(wsj_\d{4}\.mrg)")
 _PENN_SPLIT = {"train": range(1, 170), "dev": range(170, 185), "test": range(185, 200)}
-_CONLL_FILE = re.compile(r"(?:.*/)?(train|test)\.txt")
-_SECONDS = 30  # of silence, after which a download is given up
-# What a damaged, cut, foreign or encrypted archive raises, and text that is none.
-_BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
-    *(OSError, RuntimeError, ValueError),
-)
+_CONLL2002 = {"train": "train", "dev": "testa", "test": "testb"}
+_DEV_SPLITS = ("train", "dev", "test", "all")
 # How lines of somebody else's begin, and what lines hold that say whose lines follow.
 _QUOTES = (">", "|", "In article", "Quoted from")
 _QUOTING = ("writes in", "writes:", "wrote:", "says:", "said:")
@@ -102,7 +100,7 @@ def load_dataset(
 ) -> LabelledTexts[list[str]]: ...
 @overload
 def load_dataset(
-    name: Literal["penn-sample", "gum"], *, split: TreeSplit = "train", download: bool = False
+    name: Literal["penn-sample", "gum"], *, split: DevSplit = "train", download: bool = False
 ) -> list[Tree]: ...
 @overload
 def load_dataset(
@@ -112,6 +110,22 @@ def load_dataset(
     tagged: bool = True,
     download: bool = False,
 ) -> ChunkedSentences: ...
+@overload
+def load_dataset(
+    name: Literal["conll2002-es", "conll2002-nl"],
+    *,
+    split: DevSplit = "train",
+    tagged: bool = True,
+    download: bool = False,
+) -> ChunkedSentences: ...
+@overload
+def load_dataset(
+    name: Literal["wnut17"],
+    *,
+    split: DevSplit = "train",
+    tagged: bool = True,
+    download: bool = False,
+) -> TaggedSentences: ...
 @overload
 def load_dataset(
     name: str, *, tagged: Literal[False] = False, download: bool = False
@@ -133,15 +147,17 @@ def load_dataset(
     Parameters
     ----------
     name : str
-        "brown", "text8", "enwiki-30m", "20news", "reuters", "penn-sample", "gum" or "conll2000".
+        "brown", "text8", "enwiki-30m", "20news", "reuters", "penn-sample", "gum", "conll2000",
+        "conll2002-es", "conll2002-nl" or "wnut17".
     tagged : bool
         Words with their tags, as the files have them (the part after a token's last slash), where
-        the data set has tags: "brown"; "conll2000" always comes with them.
+        the data set has tags: "brown"; the last four always come with them.
     split : "train", "dev", "test" or "all"
         Which documents of "20news" (the earlier and the later posts; no "dev") or "reuters" (the
         ModApte split: LEWISSPLIT is TRAIN or TEST, and TOPICS is YES; no "dev"), or which trees of
         "penn-sample" (the files wsj_0001 to 0169, 0170 to 0184, 0185 to 0199) or "gum", or which
-        sentences of "conll2000" (no "dev"); by default those to train on.
+        sentences of "conll2000" (no "dev"), "conll2002-es" and "-nl" (testa is "dev", testb
+        "test") or "wnut17"; by default those to train on.
     clean : bool
         For "20news": only what the writer of a post wrote to its readers (the default). Its header
         goes, up to the first blank line; its last block after a line that is blank or of dashes, as
@@ -161,10 +177,12 @@ def load_dataset(
         each paragraph ("enwiki-30m"), or for everything ("text8", a stream).
         ``[word for unit in corpus for word in unit]`` is its words as one stream.
     list of lists of (word, tag)
-        With `tagged`: the same sentences.
+        With `tagged`: the same sentences. For "wnut17", with tags B-person, I-person, O, ...
     list of lists of (word, part of speech, chunk tag)
-        For "conll2000", with chunk tags B-NP, I-NP, O, ...; for a tagger of chunks,
-        :func:`eigentext.corpus.factored` makes ("word|part", chunk tag) of each.
+        For "conll2000", with chunk tags B-NP, I-NP, O, ..., and "conll2002-es" and "-nl", with
+        B-PER, I-PER, O, ..., without the lines that begin documents (in Spanish, one sentence of
+        each part begins with I-: :func:`eigentext.corpus.iob1_to_bio` mends it); for a tagger of
+        chunks, :func:`eigentext.corpus.factored` makes ("word|part", chunk tag) of each.
     LabelledTexts
         For "20news" and "reuters": ``texts``, ``labels`` (a post's group; a story's list of topics,
         often empty) and ``ids``, in the order of the file. A story is its title, a blank line,
@@ -195,7 +213,7 @@ def load_dataset(
     [('Confidence', 'NN', 'B-NP'), ('in', 'IN', 'B-PP')]
     """
     dataset = _named(name)
-    if tagged and not dataset.tagged and name != "conll2000":
+    if tagged and not (dataset.tagged or dataset.always_tagged):
         raise ParameterError(f"{name} has no tags; load it without tagged=True")
     options = {"split": split, "clean": clean}
     options = {option: value for option, value in options.items() if value is not None}
@@ -205,16 +223,16 @@ def load_dataset(
     if split not in (None, *dataset.splits):
         *most, last = map(repr, dataset.splits)
         raise ParameterError(f"split must be {', '.join(most)} or {last}, not {split!r}")
-    path = next(filter(os.path.exists, _candidates(dataset)), None)
+    path = next(filter(os.path.exists, candidates(dataset)), None)
     if path is None and download:
-        path = _download(dataset)
+        path = fetch(dataset)
     if path is None:
-        raise _not_found(dataset)
+        raise not_found(dataset)
     try:
         content = dataset.read(path, **options)
     except CorpusError:
         raise
-    except _BROKEN as error:
+    except BROKEN as error:
         raise CorpusError(f"{path}: cannot be read ({error}); mend it or get it again") from error
     if not dataset.tagged or tagged:
         return content
@@ -307,7 +325,7 @@ def _read_reuters(path: Path, split: Split = "train") -> LabelledTexts[list[str]
     return LabelledTexts(texts, labels, ids)
 
 
-def _read_penn(place: Path, split: TreeSplit = "train") -> list[Tree]:
+def _read_penn(place: Path, split: DevSplit = "train") -> list[Tree]:
     files = dict(_files(place, _PENN_FILE))
     trees: list[Tree] = []
     for part, numbers in _PENN_SPLIT.items():
@@ -320,22 +338,25 @@ def _read_penn(place: Path, split: TreeSplit = "train") -> list[Tree]:
     return trees
 
 
-def _read_gum(folder: Path, split: TreeSplit = "train") -> list[Tree]:
+def _read_gum(folder: Path, split: DevSplit = "train") -> list[Tree]:
     parts = ("train", "dev", "test") if split == "all" else (split,)
     return read_trees(folder / f"{part}.ptb.xz" for part in parts)
 
 
-def _read_conll(place: Path, split: Split = "train") -> ChunkedSentences:
-    files = dict(_files(place, _CONLL_FILE))
-    sentences: ChunkedSentences = []
-    for part in ("train", "test"):
-        if part not in files:
-            raise ValueError(f"it lacks {part}.txt")
+def _read_conll(
+    place: Path, names: dict[str, str], n_columns: int, split: str = "train"
+) -> list[list[tuple[Any, ...]]]:
+    """Sentences in columns; `names` are those of the files, by the parts of the split."""
+    files = dict(_files(place, re.compile(rf"(?:.*/)?({'|'.join(names.values())})")))
+    sentences: list[list[tuple[Any, ...]]] = []
+    for part, name in names.items():
+        if name not in files:
+            raise ValueError(f"it lacks {name}")
         if split in (part, "all"):
             try:
-                sentences += parse_conll(files[part].decode(), 3)
+                sentences += parse_conll(files[name], n_columns)
             except ValueError as error:
-                raise ValueError(f"{part}.txt, {error}") from error
+                raise ValueError(f"{name}, {error}") from error
     return sentences
 
 
@@ -356,155 +377,81 @@ def _records(path: Path, *fields: str) -> Iterator[tuple[Any, ...]]:
                 raise ValueError(f"line {number}: {error!r}") from error
 
 
-@dataclass(frozen=True)
-class _Dataset:
-    name: str
-    places: tuple[str, ...]  # in EIGENTEXT_DATA, the preferred one first
-    read: Callable[..., Any]
-    tagged: bool = False
-    options: tuple[str, ...] = ()  # of load_dataset, that reading takes
-    splits: tuple[str, ...] = ("train", "test", "all")
-    download: str = ""  # below DOWNLOADS; nothing where terms or form forbid it
-
-
 _DATASETS = {
     dataset.name: dataset
     for dataset in (
-        _Dataset(
+        Dataset(
             "brown",
             ("nltk_data/corpora/brown", "nltk_data/corpora/brown.zip"),
             _read_brown,
             tagged=True,
             download="corpora/brown.zip",
         ),
-        _Dataset("enwiki-30m", ("text/enwiki-30m.tok.txt.xz",), TextCorpus),
-        _Dataset("text8", ("text/text8", "text/text8-prefix.txt.xz"), _read_stream),
-        _Dataset(
+        Dataset("enwiki-30m", ("text/enwiki-30m.tok.txt.xz",), TextCorpus),
+        Dataset("text8", ("text/text8", "text/text8-prefix.txt.xz"), _read_stream),
+        Dataset(
             "20news", ("topics/20news.jsonl.xz",), _read_newsgroups, options=("split", "clean")
         ),
-        _Dataset("reuters", ("topics/reuters21578.jsonl.xz",), _read_reuters, options=("split",)),
-        _Dataset(
+        Dataset("reuters", ("topics/reuters21578.jsonl.xz",), _read_reuters, options=("split",)),
+        Dataset(
             "penn-sample",
             ("nltk_data/corpora/treebank", "nltk_data/corpora/treebank.zip"),
             _read_penn,
             options=("split",),
-            splits=(*_PENN_SPLIT, "all"),
+            splits=_DEV_SPLITS,
             download="corpora/treebank.zip",
         ),
-        _Dataset(
+        Dataset(
             "gum",
             ("treebanks/gum",),
             _read_gum,
             options=("split",),
-            splits=("train", "dev", "test", "all"),
+            splits=_DEV_SPLITS,
         ),
-        _Dataset(
+        Dataset(
             "conll2000",
             ("nltk_data/corpora/conll2000", "nltk_data/corpora/conll2000.zip"),
-            _read_conll,
+            partial(_read_conll, names={"train": "train.txt", "test": "test.txt"}, n_columns=3),
+            always_tagged=True,
             options=("split",),
             download="corpora/conll2000.zip",
+        ),
+        *(
+            Dataset(
+                name,
+                ("nltk_data/corpora/conll2002", "nltk_data/corpora/conll2002.zip"),
+                partial(
+                    _read_conll,
+                    names={part: f"{of}.{end}" for part, end in _CONLL2002.items()},
+                    n_columns=3,
+                ),
+                always_tagged=True,
+                options=("split",),
+                splits=_DEV_SPLITS,
+            )
+            for name, of in (("conll2002-es", "esp"), ("conll2002-nl", "ned"))
+        ),
+        Dataset(
+            "wnut17",
+            ("ner/wnut17",),
+            partial(
+                _read_conll,
+                names={part: f"{part}.conll" for part in ("train", "dev", "test")},
+                n_columns=2,
+            ),
+            always_tagged=True,
+            options=("split",),
+            splits=_DEV_SPLITS,
         ),
     )
 }
 
 
-def _named(name: str) -> _Dataset:
+def _named(name: str) -> Dataset:
     if name in _DATASETS:
         return _DATASETS[name]
-    close = difflib.get_close_matches(str(name).lower(), _DATASETS, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    asked = str(name).lower()
+    close = [known for known in _DATASETS if asked and known.startswith(asked)]
+    close = close or difflib.get_close_matches(asked, _DATASETS, n=1)
+    hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
     raise ParameterError(f"no data set {name!r}; {hint}Known: {', '.join(_DATASETS)}")
-
-
-# Where to look.
-
-
-def _candidates(dataset: _Dataset) -> Iterator[Path]:
-    """Every path that may hold the data set, in the order of search."""
-    for folder, is_nltk in _folders(dataset):
-        for place in dataset.places:
-            yield Path(folder, place.removeprefix(_NLTK) if is_nltk else place)
-
-
-def _folders(dataset: _Dataset) -> Iterator[tuple[Path, bool]]:
-    """Folders to look in, and whether they are laid out as NLTK's are."""
-    if data := os.environ.get("EIGENTEXT_DATA"):
-        yield Path(data).expanduser(), False
-    if dataset.places[0].startswith(_NLTK):
-        named = os.environ.get("NLTK_DATA", "").split(os.pathsep)
-        parents = ("~", *(Path(sys.prefix, part) for part in ("", "share", "lib")), *_SYSTEM)
-        usual = (Path(parent, "nltk_data") for parent in parents)
-        for folder in (*filter(None, named), *usual):
-            yield Path(folder).expanduser(), True
-    yield _own_folder(), False
-
-
-def _own_folder() -> Path:
-    return default_cache() / "data"
-
-
-def _not_found(dataset: _Dataset, failed: str = "") -> CorpusError:
-    """Where it was looked for, and what to do; `failed` says why it was not fetched either."""
-    of_nltk = dataset.places[0].startswith(_NLTK)
-    variables = ("EIGENTEXT_DATA", "NLTK_DATA") if of_nltk else ("EIGENTEXT_DATA",)
-    looked = [f"{variable} (not set)" for variable in variables if not os.environ.get(variable)]
-    looked += [str(folder) for folder, _ in _folders(dataset)]
-    remedies = [f"set EIGENTEXT_DATA to a folder that holds {' or '.join(dataset.places)}"]
-    if of_nltk:
-        remedies.append(f"run `python -m nltk.downloader {Path(dataset.places[0]).name}`")
-    if dataset.download and not failed:
-        remedies.append(f"call load_dataset({dataset.name!r}, download=True)")
-    return CorpusError(
-        f"{dataset.name}: not found{failed and f', and {failed}'}; "
-        f"looked in {', '.join(looked)}; {', or '.join(remedies)}"
-    )
-
-
-# Fetching.
-
-
-def _download(dataset: _Dataset) -> Path:
-    """Fetch the data set into eigentext's own folder: whole and readable, or not at all."""
-    if not dataset.download:
-        raise _not_found(dataset, "not offered for download")
-    base = os.environ.get("EIGENTEXT_DOWNLOADS") or DOWNLOADS
-    url = f"{base.rstrip('/')}/{dataset.download}"
-    data = _fetched(dataset, url)
-    target = _own_folder() / _NLTK / dataset.download
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as folder:
-            kept = Path(folder, target.name)
-            kept.write_bytes(data)
-            try:
-                dataset.read(kept)
-            except _BROKEN as error:
-                raise _not_found(dataset, f"what {url} sent cannot be read ({error})") from error
-            kept.replace(target)
-    except OSError as error:
-        raise CorpusError(
-            f"{target}: cannot be written ({error.strerror}); "
-            "set EIGENTEXT_CACHE to a folder of your own"
-        ) from error
-    return target
-
-
-def _fetched(dataset: _Dataset, url: str) -> bytes:
-    from http.client import HTTPException
-    from urllib.error import HTTPError
-    from urllib.request import urlopen
-
-    pieces: list[bytes] = []
-    try:
-        with urlopen(url, timeout=_SECONDS) as response:
-            size = int(response.headers.get("Content-Length", 0)) or None
-            with engine.phase(f"download {dataset.name}", size, "B") as advance:
-                while piece := response.read(1 << 16):
-                    pieces.append(piece)
-                    advance(len(piece))
-    except (OSError, ValueError, HTTPException) as error:
-        if isinstance(error, HTTPError):
-            error.close()  # its connection
-        raise _not_found(dataset, f"{url} cannot be fetched ({error})") from error
-    return b"".join(pieces)

@@ -14,6 +14,7 @@ from eigentext.evaluate.readers import (
     read_questions,
 )
 from eigentext.evaluate.similarity import SimilarityResult, similarity
+from eigentext.evaluate.tags import Tags, tags
 
 __all__ = [
     "Accuracy",
@@ -25,6 +26,7 @@ __all__ = [
     "Pair",
     "Question",
     "SimilarityResult",
+    "Tags",
     "analogies",
     "brackets",
     "chunk_spans",
@@ -37,4 +39,5 @@ __all__ = [
     "read_pairs",
     "read_questions",
     "similarity",
+    "tags",
 ]

@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.evaluate._vectors import Case, WordVectors
 from eigentext.evaluate.readers import Question, read_questions
+from eigentext.evaluate.vectors import Case, WordVectors
 
 Method = Literal["mul", "add"]
 METHODS: tuple[Method, ...] = ("mul", "add")

@@ -6,18 +6,19 @@ with one, O is outside of all. With M chunks that both have, of G right and P pr
 .. math:: \text{precision} = M / P, \qquad \text{recall} = M / G, \qquad F_1 = \frac{2M}{G + P}
 
 The rules are those of conlleval, the program of the CoNLL tasks: I-X after O, or after a chunk of
-another type, begins a chunk. E-X ends a chunk, and S-X is a whole one (IOBES).
+another type, begins a chunk. L-X or E-X ends a chunk, and U-X or S-X is a whole one (BILOU, IOBES;
+see :mod:`eigentext.corpus.schemes`).
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eigentext.corpus.schemes import Span, spans
 from eigentext.errors import CorpusError, ParameterError
 
-Span = tuple[str, int, int]
 _TITLES = "type           right  predicted  precision  recall      F1"
 
 
@@ -83,7 +84,7 @@ def chunks(gold: Iterable[Any], predicted: Iterable[Any], *, scheme: str = "bio"
         Lists of sentences; a sentence is a list of tags, or of tuples that end in one, such as
         (word, tag).
     scheme : "bio"
-        B-, I- and O, also with E- and S-.
+        B-, I- and O, also with L- and U-, or E- and S-.
 
     Examples
     --------
@@ -96,23 +97,13 @@ def chunks(gold: Iterable[Any], predicted: Iterable[Any], *, scheme: str = "bio"
     """
     if scheme != "bio":
         raise ParameterError(f"scheme must be 'bio', not {scheme!r}")
-    gold, predicted = _listed(gold), _listed(predicted)
-    if len(gold) != len(predicted):
-        raise ParameterError(
-            f"{len(gold)} gold sentences and {len(predicted)} predicted ones; give one for each"
-        )
     n_gold, n_predicted, n_right = Counter(), Counter(), Counter()
     n_tokens = n_right_tags = 0
-    for number, sentences in enumerate(zip(gold, predicted), start=1):
-        right, found = (_tags(sentence) for sentence in sentences)
-        if len(right) != len(found):
-            raise ParameterError(
-                f"sentence {number}: {len(right)} gold tags and {len(found)} predicted ones"
-            )
+    for number, (right, found) in enumerate(paired_tags(gold, predicted), start=1):
         n_tokens += len(right)
         n_right_tags += sum(a == b for a, b in zip(right, found))
         try:
-            a, b = chunk_spans(right), chunk_spans(found)
+            a, b = spans(right), spans(found)
         except CorpusError as error:
             raise CorpusError(f"sentence {number}, {error}") from error
         n_gold.update(kind for kind, _, _ in a)
@@ -135,20 +126,24 @@ def chunk_spans(tags: Sequence[Any]) -> list[Span]:
     >>> chunk_spans(["B-NP", "I-NP", "B-NP", "O", "I-VP"])
     [('NP', 0, 2), ('NP', 2, 3), ('VP', 4, 5)]
     """
-    spans: list[Span] = []
-    kind, start, is_over = None, 0, False  # the open chunk, and whether its last token ended it
-    for i, tag in enumerate(_tags(tags)):
-        prefix, _, name = tag.partition("-")
-        if prefix not in ("O", "B", "I", "E", "S") or (prefix == "O" and name):
-            raise CorpusError(f"token {i + 1}: {tag!r} is no tag of chunks: give B-X, I-X or O")
-        new = None if prefix == "O" else name
-        if kind is not None and (is_over or new != kind or prefix in "BS"):
-            spans.append((kind, start, i))
-            kind = None
-        if kind is None:
-            kind, start = new, i
-        is_over = prefix in "ES"
-    return spans if kind is None else [*spans, (kind, start, len(tags))]
+    return spans(_tags(tags))
+
+
+def paired_tags(
+    gold: Iterable[Any], predicted: Iterable[Any]
+) -> Iterator[tuple[list[Any], list[Any]]]:
+    """The right and the predicted tags of each sentence, if there are as many."""
+    gold, predicted = _listed(gold), _listed(predicted)
+    if len(gold) != len(predicted):
+        raise ParameterError(
+            f"{len(gold)} gold sentences and {len(predicted)} predicted ones; give one for each"
+        )
+    for number, (right, found) in enumerate(zip(map(_tags, gold), map(_tags, predicted)), start=1):
+        if len(right) != len(found):
+            raise ParameterError(
+                f"sentence {number}: {len(right)} gold tags and {len(found)} predicted ones"
+            )
+        yield right, found
 
 
 def _listed(sentences: Any) -> list[Any]:
@@ -161,8 +156,4 @@ def _tags(sentence: Any) -> list[str]:
     """The tags of a sentence, whose tokens may be tuples that end in them."""
     if isinstance(sentence, str):
         raise ParameterError(f"a sentence is a list of tags, not a string: {sentence[:40]!r}")
-    tags = [token if isinstance(token, str) else token[-1] for token in sentence]
-    for i, tag in enumerate(tags, 1):
-        if not isinstance(tag, str):
-            raise CorpusError(f"token {i}: {tag!r} is no tag of chunks: give B-X, I-X or O")
-    return tags
+    return [token if isinstance(token, str) else token[-1] for token in sentence]

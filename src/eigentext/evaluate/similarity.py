@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from eigentext.errors import ParameterError
-from eigentext.evaluate._vectors import Case, WordVectors
 from eigentext.evaluate.readers import read_pairs
+from eigentext.evaluate.vectors import Case, WordVectors
 
 
 @dataclass(frozen=True, repr=False)

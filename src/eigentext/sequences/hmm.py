@@ -14,7 +14,7 @@ clusters symbols in their projections, and refines them by EM: see ``_recovery``
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any, Literal, Self
@@ -37,12 +37,12 @@ from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.sequences._baum_welch import Parameters, Sequences, race, random_start, refine
-from eigentext.sequences._k_best import k_best_paths
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.sequences._operators import Operators, Scaling, spectral_operators
 from eigentext.sequences._recovery import clustered, recovered
 from eigentext.sequences._windows import Windows, population
 from eigentext.storage import Saved
+from eigentext.trellis import k_best_paths
 
 Method = Literal["spectral", "em", "spectral+em"]
 RARE = "<rare>"  # how the symbol that rare words share is named to people
@@ -287,6 +287,19 @@ class HMM(LanguageModel, Saved, Estimator):
         For a model with parameters, p(h_t | x_1 .. x_t); for a spectral one, G times that.
         """
         return self._filtered(self._ids(sequence))[1]
+
+    def transform(self, sentences: Iterable[Sequence[str]]) -> list[np.ndarray]:
+        """The states of each sentence's tokens by :meth:`filter`: eigentokens, as seed 000 has it.
+
+        An array for each sentence, in double precision; an empty one has an empty array.
+        """
+        units = [list(sentence) for sentence in sentences]
+        parts = [np.append(self._ids(unit), END) for unit in units]
+        if not parts:
+            return []
+        states = self._filtered(np.concatenate(parts).astype(np.int32))[1]
+        borders = np.cumsum([len(part) for part in parts])
+        return [one[:-1] for one in np.split(states, borders[:-1])]
 
     def viterbi(self, sequence: Any) -> tuple[np.ndarray, float]:
         """The most probable states, and their log-probability with the sequence."""

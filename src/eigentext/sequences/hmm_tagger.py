@@ -8,7 +8,7 @@ With :math:`t_{-1} = t_0` the start of a sentence and :math:`t_{n+1}` its end,
 This is the design of TnT (Brants 2000, "TnT: a statistical part-of-speech tagger", ANLP):
 transitions by deleted interpolation (``_transitions``), rare and unseen words by what words of
 their class and ending have (``_emissions``). The best taggings are found exactly, without a beam
-(``_k_best``), which makes it a GEN for rerankers (seed 001).
+(``trellis``), which makes it a GEN for rerankers (seed 001).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,12 +19,13 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus.schemes import allowed, check_tags
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.sequences._emissions import Classes, Emissions, class_function
-from eigentext.sequences._k_best import check_k, first_order_paths, second_order_paths
 from eigentext.sequences._transitions import deleted_interpolation, transition_scores
 from eigentext.storage import Saved
+from eigentext.trellis import check_k, first_order_paths, second_order_paths
 
 Tagging = list[tuple[str, str]]
 _BLOCK = 64  # sentences that a thread takes at a time
@@ -103,6 +104,8 @@ class HMMTagger(Saved, Estimator):
         sentences = [_columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
         if not sentences:
             raise CorpusError("no tagged sentences to learn from; give lists of (word, tag) pairs")
+        for n, (_, tags) in enumerate(sentences, 1):
+            check_tags(tags, self.scheme, f"sentence {n}, ")
         tokens = list(chain.from_iterable(words for words, _ in sentences))
         tags = list(chain.from_iterable(tags for _, tags in sentences))
         words, x = _numbered(tokens)
@@ -116,8 +119,6 @@ class HMMTagger(Saved, Estimator):
         counts.sum_duplicates()
         lengths = np.array([len(words) for words, _ in sentences])
         grams, times = _grams(h, lengths, len(states), self.order)
-        if self._forbidden(states)[grams[:, -2], grams[:, -1]].any():
-            _find_misfit(sentences)
         self.diagnostics_ = {"n_sentences": len(sentences), "n_tokens": len(tokens)}
         return self._set(words, states, counts, grams, times)
 
@@ -219,11 +220,8 @@ class HMMTagger(Saved, Estimator):
         """Which state never follows which; past the last are the start and the end."""
         m = len(states)
         forbidden = np.zeros((m + 1, m + 1), bool)
-        if self.scheme == "bio":
-            tags = [tag for tag, _ in states] + ["O"]
-            for w, tag in enumerate(tags):
-                if tag.startswith("I-"):
-                    forbidden[:, w] = [before[1:] != tag[1:] for before in tags]
+        start, transition, end = allowed([tag for tag, _ in states], self.scheme)
+        forbidden[m, :m], forbidden[:m, :m], forbidden[:m, m] = ~start, ~transition, ~end
         return forbidden
 
     def _local(self, words: Sequence[str], breadth: int = 0) -> Iterator[tuple[Any, Any]]:
@@ -344,14 +342,3 @@ def _words(sentence: Any, number: int | None = None) -> list[str]:
         if not isinstance(word, str) or not word:
             raise CorpusError(f"{where}token {i}: {word!r} is not a word: give strings")
     return words
-
-
-def _find_misfit(sentences: list[tuple[list[str], list[str]]]) -> None:
-    """Raise where a tag breaks the scheme."""
-    for n, (_, tags) in enumerate(sentences, 1):
-        for i, (before, tag) in enumerate(zip(["O", *tags], tags), 1):
-            if tag.startswith("I-") and before[1:] != tag[1:]:
-                raise CorpusError(
-                    f"sentence {n}, token {i}: {tag} after {before} breaks the scheme 'bio'; begin "
-                    "every chunk with B-, or use scheme=None"
-                )

@@ -24,6 +24,7 @@ _READERS = {
     "eigentext.pcfg": ("eigentext.grammars", "PCFG"),
     "eigentext.perceptron": ("eigentext.kernels", "Perceptron"),
     "eigentext.reranker": ("eigentext.kernels", "Reranker"),
+    "eigentext.tagger": ("eigentext.tagging", "Tagger"),
     "eigentext.topics": ("eigentext.topics", "TopicModel"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }
@@ -56,6 +57,21 @@ def load(path: str | os.PathLike[str]) -> Any:
         If the file is missing, foreign, cut short, or from a newer version of the format.
     """
     arrays, about = read_saved(path)
+    return restored(arrays, about, str(path))
+
+
+def nested(thing: Saved) -> tuple[Arrays, dict[str, Any]]:
+    """What a saved thing keeps of another inside it; `restored` has it back."""
+    if not isinstance(thing, Saved):
+        raise ModelFileError(
+            f"{type(thing).__name__} has no file format here, so what holds it cannot be saved"
+        )
+    arrays, about = thing._to_saved()
+    return arrays, {"format": thing._format, **about}
+
+
+def restored(arrays: Arrays, about: dict[str, Any], path: str = "inside of it") -> Any:
+    """The thing that arrays and a document tell of; errors begin with `path`."""
     family, _, version = str(about["format"]).rpartition(".v")
     if family not in _READERS:
         raise ModelFileError(

@@ -148,7 +148,9 @@ def decomposed(
     # The directions at the cut are half noise: nearer to the exact ones than a basis of twice the
     # rank comes, vectors do not get better (docs/results.md).
     U, s, Vt = svd(Omega, rank, n_oversamples=rank, random_state=random_state, right=right)
-    rank = int((s > s[0] * max(Omega.shape) * np.finfo(s.dtype).eps).sum())
+    # Rounding errors add up as a random walk does: with max(Omega.shape) itself, a tenth of s[0]
+    # would count as nothing in single precision and a million columns.
+    rank = int((s > s[0] * np.sqrt(max(Omega.shape)) * np.finfo(s.dtype).eps).sum())
     if m > rank:
         raise ParameterError(_too_many(m, f"the counts have rank {rank}", rank))
     diagnostics = {

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from eigentext.sequences._k_best import second_order_paths
+from eigentext.trellis import second_order_paths
 
 
 def all_paths(pair, rows, local):

@@ -29,7 +29,7 @@ class WordVectors:
         if case not in ("fold", "exact"):
             raise ParameterError(f"case must be 'fold' or 'exact', not {case!r}")
         self.case = case
-        words, self._vectors = _words_and_vectors(model)
+        words, self._vectors = words_and_vectors(model)
         lengths = _lengths(self._vectors)
         if not np.isfinite(lengths).all():
             bad = words[int(np.argmin(np.isfinite(lengths)))]
@@ -63,7 +63,8 @@ class WordVectors:
         return found, missing, folded
 
 
-def _words_and_vectors(model: Any) -> tuple[list[str], np.ndarray]:
+def words_and_vectors(model: Any) -> tuple[list[str], np.ndarray]:
+    """The words and the matrix of what :class:`WordVectors` takes."""
     gensim = getattr(model, "wv", model)
     if hasattr(model, "vectors_") and hasattr(model, "vocabulary_"):
         words, vectors = model.vocabulary_, model.vectors_

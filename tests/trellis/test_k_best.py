@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigentext.errors import ParameterError
-from eigentext.sequences._k_best import k_best_paths
+from eigentext.trellis import k_best_paths
 
 
 def all_paths(start, transition, local):

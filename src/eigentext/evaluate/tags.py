@@ -1,0 +1,84 @@
+"""Tags: how many of the right ones does a tagger give?"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from eigentext.evaluate.chunks import paired_tags
+
+_TITLES = "tag            right  predicted  precision  recall      F1"
+
+
+@dataclass(frozen=True, repr=False)
+class Tags:
+    """The scores of taggings, or of one tag: shares from 0 to 1, nan where nothing is divided."""
+
+    n_gold: int
+    n_predicted: int
+    n_right: int
+    by_tag: dict[str, "Tags"] = field(default_factory=dict)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of tokens with the right tag; of one tag, its recall."""
+        return self.n_right / (self.n_gold or math.nan)
+
+    @property
+    def precision(self) -> float:
+        """The share of predicted tags that are right."""
+        return self.n_right / (self.n_predicted or math.nan)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall; over all tags, the accuracy."""
+        return 2 * self.n_right / (self.n_gold + self.n_predicted or math.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, where nan is None."""
+        shares = {name: getattr(self, name) for name in ("accuracy", "precision", "f1")}
+        shares = {name: None if math.isnan(value) else value for name, value in shares.items()}
+        counts = {name: getattr(self, name) for name in ("n_gold", "n_predicted", "n_right")}
+        return (
+            shares | counts | {"by_tag": {tag: one.to_dict() for tag, one in self.by_tag.items()}}
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            f"{tag:<10}  {one.n_gold:>8,}  {one.n_predicted:>9,}  {100 * one.precision:9.2f}  "
+            f"{100 * one.accuracy:6.2f}  {100 * one.f1:6.2f}"
+            for tag, one in self.by_tag.items()
+        ]
+        return "\n".join([_TITLES, *rows, f"tags: {self.accuracy:.2%} of {self.n_gold:,} right"])
+
+    def __repr__(self) -> str:
+        return f"Tags({self.accuracy:.2%} of {self.n_gold:,} right)"
+
+
+def tags(gold: Iterable[Any], predicted: Iterable[Any]) -> Tags:
+    """Score predicted taggings against the right ones, token by token.
+
+    Parameters
+    ----------
+    gold, predicted
+        Lists of sentences; a sentence is a list of tags, or of tuples that end in one, such as
+        (word, tag).
+
+    Examples
+    --------
+    >>> from eigentext.evaluate import tags
+    >>> result = tags([["D", "N", "V"]], [["D", "N", "N"]])
+    >>> round(result.accuracy, 3), result.by_tag["N"].precision
+    (0.667, 0.5)
+    """
+    n_gold, n_predicted, n_right = Counter(), Counter(), Counter()
+    for right, found in paired_tags(gold, predicted):
+        n_gold.update(right)
+        n_predicted.update(found)
+        n_right.update(a for a, b in zip(right, found) if a == b)
+    by_tag = {
+        tag: Tags(n_gold[tag], n_predicted[tag], n_right[tag])
+        for tag in sorted(n_gold | n_predicted)
+    }
+    return Tags(n_gold.total(), n_predicted.total(), n_right.total(), by_tag)

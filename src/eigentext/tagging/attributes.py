@@ -1,0 +1,82 @@
+"""What can be read off a single token: its columns, and the look of its word."""
+
+import re
+from collections.abc import Callable
+
+from eigentext.errors import ParameterError
+
+_AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
+
+
+def attribute(name: str) -> Callable[[str], str] | None:
+    """The function from a word to its attribute of that name; None if there is none.
+
+    Examples
+    --------
+    >>> [attribute(name)("McDonald's-97") for name in ("shape", "short_shape", "case", "digits")]
+    ["XxXxxxxx'x-00", "XxXx'x-0", 'mixed', "McDonald's-00"]
+    >>> attribute("prefix3")("is"), attribute("suffix2")("dogs")
+    ('', 'gs')
+    """
+    if name in _LOOKS:
+        return _LOOKS[name]
+    if match := _AFFIX.fullmatch(name):
+        length = int(match[2])
+        if match[1] == "prefix":
+            return lambda word: word[:length] if len(word) >= length else ""
+        return lambda word: word[-length:] if len(word) >= length else ""
+    return None
+
+
+def check_attribute(name: str, columns: tuple[str, ...]) -> None:
+    """Raise unless a template may have that name."""
+    if name in columns or attribute(name):
+        return
+    raise ParameterError(
+        f"no attribute {name!r}: there are the columns {', '.join(columns)}, what is read off a "
+        f"word ({', '.join(_LOOKS)}, prefix1, suffix3, …), and clusters and vectors if given"
+    )
+
+
+def shape(word: str) -> str:
+    """X for a capital, x for another letter, 0 for a digit; signs as they are."""
+    return "".join(map(_kind, word))
+
+
+def short_shape(word: str) -> str:
+    """The shape, runs of one kind made one."""
+    kinds = shape(word)
+    return "".join(kind for i, kind in enumerate(kinds) if i == 0 or kind != kinds[i - 1])
+
+
+def case(word: str) -> str:
+    """How it is capitalised."""
+    if word.islower():
+        return "lower"
+    if word.isupper():
+        return "upper" if len(word) > 1 else "capital"
+    if word[:1].isupper() and not any(map(str.isupper, word[1:])):
+        return "capital"
+    return "mixed" if any(map(str.isalpha, word)) else "none"
+
+
+def digits(word: str) -> str:
+    """The word with every digit made 0."""
+    return "".join("0" if letter.isdigit() else letter for letter in word)
+
+
+def _kind(letter: str) -> str:
+    if letter.isupper():
+        return "X"
+    if letter.isalpha():
+        return "x"
+    return "0" if letter.isdigit() else letter
+
+
+_LOOKS: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "shape": shape,
+    "short_shape": short_shape,
+    "case": case,
+    "digits": digits,
+}

@@ -1,0 +1,122 @@
+"""What a tagger works out from its parameters and the sentences: columns, scheme, templates."""
+
+import warnings
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Literal
+
+from eigentext.corpus import schemes
+from eigentext.errors import ParameterError
+from eigentext.tagging.attributes import check_attribute
+from eigentext.tagging.templates import SOURCES, TEMPLATES, VECTORS, parse_templates
+
+Scheme = Literal["auto", "bio", "bilou"] | None
+ARGUMENTS = {
+    "vector": "vectors",
+    "token": "eigentokens",
+    "state": "states",
+    "cluster": "clusters",
+}  # of a tagger, by the names that templates have for them
+_COLUMNS = {1: ("word",), 2: ("word", "pos")}
+_FEW = 0.5  # of the tokens with vectors: another language, or split in another way
+
+
+def choose_columns(given: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:
+    """What the parts of tokens are, before the tag."""
+    if given is None:
+        if n_columns not in _COLUMNS:
+            raise ParameterError(
+                f"tokens have {n_columns} parts before the tag; name them with columns=[…], "
+                "the word first"
+            )
+        return _COLUMNS[n_columns]
+    columns = (given,) if isinstance(given, str) else tuple(given)
+    if len(columns) != n_columns or len(set(columns)) < n_columns:
+        raise ParameterError(
+            f"columns {', '.join(map(repr, columns))} for tokens with {n_columns} parts before "
+            "the tag; give each a name of its own"
+        )
+    return columns
+
+
+def choose_scheme(given: Scheme, tags: list[list[str]]) -> tuple[str | None, bool]:
+    """Which taggings are valid, and whether tags are learned as BILOU but shown as BIO."""
+    distinct = set(chain.from_iterable(tags))
+    letters = {tag[0] for tag in distinct}
+    scheme: Any = given
+    if scheme == "auto":
+        of_chunks = schemes.is_chunk_tags(distinct) and distinct != {schemes.OUTSIDE}
+        if not of_chunks or letters & set("ES"):
+            return None, False
+        scheme = "bilou" if letters & set("LU") else "bio"
+    converts = scheme == "bilou" and not letters & set("LU")
+    for number, one in enumerate(tags, 1):
+        schemes.check_tags(one, "bio" if converts else scheme, f"sentence {number}, ")
+    return scheme, converts
+
+
+def lone_tags(tags: Sequence[str], scheme: str | None) -> set[str]:
+    """Tags to add, that a sentence of one token may have a tagging at all: U-X, or none.
+
+    Examples
+    --------
+    >>> lone_tags(["B-X", "L-X"], "bilou"), lone_tags(["O", "B-X", "L-X"], "bilou")
+    ({'U-X'}, set())
+    """
+    distinct = set(tags)
+    if scheme != "bilou" or any(tag[0] in "OU" for tag in distinct):
+        return set()
+    return {f"U-{tag[2:]}" for tag in distinct}
+
+
+def choose_templates(
+    given: str | Sequence[str], columns: Sequence[str], tags: Sequence[str], sources: list[str]
+) -> list[str]:
+    """What to look at: as asked for, and the sources that were given."""
+    if isinstance(given, str):
+        name = _task(columns, tags) if given == "auto" else given
+        if name not in TEMPLATES:
+            known = ", ".join(map(repr, TEMPLATES))
+            raise ParameterError(f"features must be 'auto', {known} or a list, not {given!r}")
+        templates = [one for one in TEMPLATES[name] if "pos[" not in one or "pos" in columns]
+    else:
+        templates = list(given)
+    names = {part.name for template in parse_templates(templates) for part in template}
+    for name in names:
+        if name in VECTORS or _source(name) == "cluster":
+            if _source(name) not in sources:
+                argument = ARGUMENTS[_source(name)]
+                raise ParameterError(f"a template looks at {name!r}; give {argument}=… too")
+        else:
+            check_attribute(name, tuple(columns))
+    for source in sources:
+        if source not in map(_source, names):
+            templates += SOURCES[source]
+    return templates
+
+
+def check_coverage(shares: dict[str, float]) -> None:
+    """Raise, or warn, if sources of words know none or few of the training tokens."""
+    for name, share in shares.items():
+        if share == 0:
+            raise ParameterError(
+                f"no word of the training sentences is among those of {ARGUMENTS[name]}: they are "
+                "of another vocabulary; learn them from text of this language, split alike"
+            )
+        if share < _FEW:
+            warnings.warn(
+                f"only {share:.0%} of the training tokens are among the words of "
+                f"{ARGUMENTS[name]}; learn these from text of this language, split alike",
+                stacklevel=3,
+            )
+
+
+def _task(columns: Sequence[str], tags: Sequence[str]) -> str:
+    if not schemes.is_chunk_tags(tags):
+        return "pos"
+    return "chunk" if "pos" in columns else "ner"
+
+
+def _source(name: str) -> str:
+    """The source that a name in a template is of: cluster6 is of clusters."""
+    return name.rstrip("0123456789")

@@ -1,0 +1,173 @@
+"""What was learned without labels, as a tagger takes it: vectors of words, of tokens, clusters."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from eigentext.errors import ParameterError
+from eigentext.evaluate.vectors import words_and_vectors
+
+Words = Sequence[str]
+
+
+class VectorSource(Protocol):
+    """Gives tokens vectors."""
+
+    width: int
+    scale: float
+
+    def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
+        """The row of each token (-1: none) among vectors (float32, scaled), and the vectors."""
+        ...
+
+    def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
+        """Choose the factor that gives coordinates of these tokens that root mean square."""
+        ...
+
+
+class WordVectors:
+    """Vectors of word types: of a word as it is, else in lower case, else as capitalised."""
+
+    def __init__(self, words: Words, vectors: np.ndarray):
+        self.words, self.vectors, self.scale = list(words), vectors, 1.0
+        self.width = vectors.shape[1]
+        self._places = {word: place for place, word in enumerate(self.words)}
+
+    @classmethod
+    def of(cls, model: Any) -> "WordVectors":
+        """From Eigenwords, gensim's vectors, or words and a matrix."""
+        if isinstance(model, WordVectors):
+            return cls(model.words, model.vectors)
+        words, vectors = words_and_vectors(model)
+        if not np.issubdtype(vectors.dtype, np.floating) or not np.isfinite(vectors).all():
+            raise ParameterError("vectors must be finite numbers; learn them again")
+        return cls(words, vectors)
+
+    def __repr__(self) -> str:
+        return f"WordVectors({len(self.words)} words, {self.width} dimensions)"
+
+    def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
+        """One row for each distinct word that is known."""
+        distinct: dict[str, int] = {}
+        used: list[int] = []
+        for word in words:
+            if word not in distinct:
+                place = fold(word, self._places)
+                distinct[word] = -1 if place is None else len(used)
+                if place is not None:
+                    used.append(place)
+        rows = np.fromiter(map(distinct.__getitem__, words), np.int64, len(words))
+        return rows, np.asarray(self.vectors[used], np.float32) * np.float32(self.scale)
+
+    def coverage(self, words: Words) -> float:
+        """The share of words that have a vector."""
+        return _share(words, self._places)
+
+    def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
+        """By the tokens that have a vector."""
+        self.scale = 1.0
+        rows, vectors = self.rows(sentences, words)
+        self.scale = _factor(vectors[rows[rows >= 0]], scale)
+
+
+class TokenVectors:
+    """Vectors of tokens in their sentence, by a model with ``transform(sentences)``."""
+
+    def __init__(self, model: Any):
+        if not hasattr(model, "transform"):
+            raise ParameterError(
+                f"{type(model).__name__} has no transform, so it has no vectors of tokens: give "
+                "fitted Eigentokens or an HMM"
+            )
+        self.model, self.scale = model, 1.0
+        self.width = model.transform([["a"]])[0].shape[1]
+
+    def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
+        """One row for each token."""
+        found = self.model.transform([[token[0] for token in sentence] for sentence in sentences])
+        vectors = np.concatenate(found) if found else np.empty((0, self.width))
+        return np.arange(len(words)), np.asarray(vectors, np.float32) * np.float32(self.scale)
+
+    def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
+        """By all tokens."""
+        self.scale = 1.0
+        self.scale = _factor(self.rows(sentences, words)[1], scale)
+
+
+class Clusters:
+    """Bit strings of words, found as vectors are."""
+
+    def __init__(self, words: Words, paths: Words):
+        self.words, self.paths = list(words), list(paths)
+        self._paths = {word: path for word, path in zip(self.words, self.paths) if path}
+
+    @classmethod
+    def of(cls, model: Any) -> "Clusters":
+        """From WordClusters, or a dictionary of words and bit strings."""
+        if isinstance(model, Clusters):
+            return model
+        if hasattr(model, "vocabulary_") and hasattr(model, "bit_strings_"):
+            return cls(model.vocabulary_.words, model.bit_strings_)
+        if isinstance(model, Mapping) and all(isinstance(path, str) for path in model.values()):
+            return cls(list(model), list(model.values()))
+        raise ParameterError(
+            f"{type(model).__name__} has no clusters: give fitted WordClusters, or a dictionary "
+            "from words to bit strings"
+        )
+
+    def __repr__(self) -> str:
+        return f"Clusters({len(self.words)} words)"
+
+    def coverage(self, words: Words) -> float:
+        """The share of words in a cluster."""
+        return _share(words, self._paths)
+
+    def attribute(self, name: str) -> Callable[[str], str | None] | None:
+        """How ``cluster`` or ``cluster6`` is read off a word; None if that is not the name."""
+        if not name.startswith("cluster"):
+            return None
+        bits = name.removeprefix("cluster")
+        if not bits:
+            return lambda word: fold(word, self._paths)
+        if not bits.isdigit() or int(bits) < 1:
+            return None
+        length = int(bits)
+
+        def prefix(word: str) -> str | None:
+            path = fold(word, self._paths)
+            return path if path is None else path[:length]
+
+        return prefix
+
+
+def given_sources(tagger: Any) -> tuple[Clusters | None, dict[str, VectorSource]]:
+    """The clusters and the sources of vectors that are among a tagger's parameters."""
+    sources: dict[str, VectorSource] = {}
+    if tagger.vectors is not None:
+        sources["vector"] = WordVectors.of(tagger.vectors)
+    for name, model in (("token", tagger.eigentokens), ("state", tagger.states)):
+        if model is not None:
+            sources[name] = TokenVectors(model)
+    return None if tagger.clusters is None else Clusters.of(tagger.clusters), sources
+
+
+def fold(word: str, known: dict[str, Any]) -> Any:
+    """What is known of a word as it is, else in lower case, else with a first capital."""
+    if (found := known.get(word)) is not None:
+        return found
+    if (found := known.get(word.lower())) is not None:
+        return found
+    return known.get(word[:1].upper() + word[1:])
+
+
+def _factor(vectors: np.ndarray, scale: float) -> float:
+    """What to multiply by for a root mean square of `scale`."""
+    mean = float(np.mean(np.square(vectors, dtype=np.float64))) if vectors.size else 0.0
+    return scale / np.sqrt(mean) if mean > 0 else 1.0
+
+
+def _share(words: Words, known: dict[str, Any]) -> float:
+    counts = Counter(words)
+    return sum(n for word, n in counts.items() if fold(word, known) is not None) / len(words)

@@ -1,0 +1,472 @@
+r"""A tagger that profits from plain text: a linear model of tag sequences, with dense features.
+
+With tags y and a sentence x, a global linear model over tag bigrams (seed 001),
+
+.. math:: F(x) = \arg\max_{y} \sum_t w_{y_t} \cdot \phi(x, t) + T_{y_{t-1}, y_t}
+
+where :math:`\phi(x, t)` has ones for what feature templates find around t, and the coordinates of
+vectors learned without labels (seed 000, "Semi-supervised learning using CCA": "use supervised
+learning to predict label from hidden state, and from hidden state of neighboring words"; seed 002,
+section 7.2). Those are eigenwords of the words nearby, eigentokens, which project the token's own
+context, and an HMM's filtered state; word clusters come in as bit strings.
+
+w and T are learned by an averaged perceptron (Collins 2002, "Discriminative training methods for
+hidden Markov models", EMNLP) or, as a conditional random field, by CRFsuite.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, pairwise
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.corpus import schemes
+from eigentext.engine import even_blocks
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.storage import Saved
+from eigentext.tagging.choices import (
+    Scheme,
+    check_coverage,
+    choose_columns,
+    choose_scheme,
+    choose_templates,
+    lone_tags,
+)
+from eigentext.tagging.features import Encoded, Features, Sentence
+from eigentext.tagging.perceptron import Weights
+from eigentext.tagging.saving import restored_tagger, saved_tagger
+from eigentext.tagging.sources import given_sources
+from eigentext.tagging.templates import parse_templates
+from eigentext.tagging.tokens import joined, numbered_tags, plain_sentence, tagged_sentences
+from eigentext.trellis import check_k, k_best_paths
+
+_TOKENS = 1 << 13  # of a thread's task
+_CALIBRATED = 5000  # tokens are enough to choose one number
+_LOG_TEMPERATURES = (-5.0, 5.0)
+
+
+class ScoredTagging(NamedTuple):
+    """A sentence as (token, tag) pairs, and log p(tags | sentence)."""
+
+    tagging: list[tuple[str, str]]
+    log_probability: float
+
+
+class Tagger(Saved, Estimator):
+    """A tagger learned from tagged sentences and from what plain text taught.
+
+    Parameters
+    ----------
+    model : "perceptron" or "crf"
+        How weights are learned: in seconds, or as a probabilistic model (``pip install
+        eigentext[crf]``), which takes longer.
+    features : "auto", "chunk", "ner", "pos" or list of str
+        Templates, as :mod:`~eigentext.tagging.templates` explains them; "auto" takes "pos" unless
+        the tags are of chunks, and then "chunk" for tokens with parts of speech, else "ner".
+    vectors : Eigenwords, gensim's KeyedVectors, or (words, matrix), optional
+        Vectors of words.
+    clusters : WordClusters, or a dictionary of words and bit strings, optional
+    eigentokens, states : fitted models with ``transform(sentences)``, optional
+        Vectors of tokens in context: :class:`Eigentokens`, and an :class:`HMM`, whose filtered
+        states they are; any model will do.
+    columns : list of str, optional
+        What the parts of a token are, before its tag; ("word",) or ("word", "pos") by default.
+    scheme : "auto", "bio", "bilou" or None
+        Which taggings are valid: no other is ever returned. "bilou" learns tags of the first, the
+        last and the only token of a chunk from BIO, and gives BIO back. "auto" is "bio" if the tags
+        are B-X, I-X and O, else None.
+    scale : float
+        The root mean square of vectors' coordinates. Ones of features are 1.
+    min_count : int
+        Features seen less often are left out.
+    n_epochs : int
+        The perceptron's passes.
+    margin : float
+        What the right tagging must be ahead of another by, for each wrong tag in it, or the
+        perceptron learns from it.
+    c1, c2 : float
+        The CRF's penalties, of absolute values and of squares.
+    n_iter : int
+        Most iterations of the CRF.
+    random_state : int
+        Seed of the order of sentences. Equal seeds give equal bits.
+
+    Attributes
+    ----------
+    tags_ : list of str
+    columns_, templates_ : lists of str
+    temperature_ : float
+        What scores are divided by to be logarithms of probabilities: 1 for a CRF; for a perceptron
+        chosen by :meth:`calibrate`, or on the training sentences (then too sure of itself).
+    diagnostics_ : dict
+        How many sentences, tokens, tags, features; mistakes in each pass; which part of the tokens
+        have vectors.
+
+    Examples
+    --------
+    >>> from eigentext import Tagger
+    >>> tagged = [[("dogs", "N"), ("bark", "V")], [("cats", "N"), ("sleep", "V")]] * 3
+    >>> tagger = Tagger().fit(tagged)
+    >>> tagger.tag([["cats", "bark"], "dogs sleep"])
+    [[('cats', 'N'), ('bark', 'V')], [('dogs', 'N'), ('sleep', 'V')]]
+    """
+
+    _format = "eigentext.tagger.v1"
+
+    def __init__(
+        self,
+        *,
+        model: Literal["perceptron", "crf"] = "perceptron",
+        features: str | Sequence[str] = "auto",
+        vectors: Any = None,
+        clusters: Any = None,
+        eigentokens: Any = None,
+        states: Any = None,
+        columns: Sequence[str] | None = None,
+        scheme: Scheme = "auto",
+        scale: float = 0.2,
+        min_count: int = 1,
+        n_epochs: int = 10,
+        margin: float = 0.0,
+        c1: float = 0.0,
+        c2: float = 1.0,
+        n_iter: int = 100,
+        random_state: int = 0,
+    ):
+        self.model: Literal["perceptron", "crf"] = model
+        self.features: Any = features
+        self.vectors = vectors
+        self.clusters = clusters
+        self.eigentokens = eigentokens
+        self.states = states
+        self.columns = columns
+        self.scheme: Scheme = scheme
+        self.scale = scale
+        self.min_count = min_count
+        self.n_epochs = n_epochs
+        self.margin = margin
+        self.c1 = c1
+        self.c2 = c2
+        self.n_iter = n_iter
+        self.random_state = random_state
+
+    # Learning.
+
+    def fit(
+        self,
+        tagged: Iterable[Sequence[tuple[str, ...]]],
+        y: None = None,
+        *,
+        dev: Iterable[Sequence[tuple[str, ...]]] | None = None,
+    ) -> Self:
+        """Learn from sentences: lists of (word, tag), (word, part of speech, tag), …
+
+        With other sentences, `dev`, the number of the perceptron's passes that is best for them is
+        taken, up to `n_epochs`, and confidences are calibrated on them.
+        """
+        self._check_parameters()
+        sentences, tags = tagged_sentences(tagged)
+        held_out = None if dev is None else tagged_sentences(dev)
+        self._scheme, self._converts = choose_scheme(self.scheme, tags)
+        learned = list(chain.from_iterable(map(self._internal, tags)))
+        names, gold = numbered_tags(learned, also=lone_tags(learned, self._scheme))
+        columns = choose_columns(self.columns, len(sentences[0][0]))
+        clusters, sources = given_sources(self)
+        names_given = [*sources, *(["cluster"] if clusters else [])]
+        self.templates_ = choose_templates(self.features, columns, names, names_given)
+        self._features = Features(parse_templates(self.templates_), columns, clusters, sources)
+        coverage = self._features.coverage(sentences)
+        check_coverage(coverage)
+        data = self._features.learn(sentences, self.min_count, self.scale)
+        self.columns_, self._tags = list(columns), names
+        self.tags_ = sorted(set(self._shown_tags()))
+        self.diagnostics_ = {
+            "n_sentences": len(sentences),
+            "n_tokens": len(gold),
+            "n_tags": len(self.tags_),
+            "coverage": coverage,
+        }
+        self.temperature_ = 1.0
+        self._learn(data, gold, held_out)
+        if self.model == "perceptron":
+            if held_out is None:
+                self._calibrate(data, gold)
+            else:
+                self.calibrate(joined(*held_out))
+        self._forget_unused()
+        return self
+
+    def calibrate(self, tagged: Iterable[Sequence[tuple[str, ...]]]) -> Self:
+        """Choose the temperature that makes these sentences' tags most probable.
+
+        Take sentences that were not learned from. It changes confidences, never a tagging.
+        """
+        check_is_fitted(self)
+        sentences, tags = self._known(tagged)
+        places = {tag: place for place, tag in enumerate(self._tags)}
+        gold = [places.get(tag, -1) for one in map(self._internal, tags) for tag in one]
+        self._calibrate(self._features.encode(sentences), np.array(gold, np.int32))
+        return self
+
+    # Using.
+
+    def tag(self, sentences: Iterable[Any]) -> list[list[tuple[str, ...]]]:
+        """The best tags of each sentence, behind the parts of its tokens: (word, …, tag).
+
+        A sentence is a list of words, or of tuples where the tagger has more columns, or a string
+        of words with blanks between.
+        """
+        return self._map(self._tag, sentences)
+
+    def confidences(self, sentences: Iterable[Any]) -> list[np.ndarray]:
+        """For each token, the probability of the tag that `tag` gives it: p(y_t | sentence)."""
+
+        def work(block: list[Sentence], data: Encoded) -> list[np.ndarray]:
+            p, best = self._marginals(data), self._meaning[self._best(data)]
+            return np.split(p[np.arange(len(p)), best], data.borders[1:-1])
+
+        return self._map(work, sentences)
+
+    def marginals(self, sentence: Any) -> np.ndarray:
+        """p(tag at t | sentence), a row for each token, a column for each of `tags_`."""
+        return self._map(lambda block, data: [self._marginals(data)], [sentence])[0]
+
+    def k_best(self, sentence: Any, k: int) -> list[ScoredTagging]:
+        """The k best taggings of a sentence, exactly, best first; fewer if there are.
+
+        As pairs of a token and its tag, for rerankers; a token with several columns is written as
+        in "dog|NN".
+        """
+        return self.k_best_many([sentence], k)[0]
+
+    def k_best_many(self, sentences: Iterable[Any], k: int) -> list[list[ScoredTagging]]:
+        """The k best taggings of each sentence, on the engine's threads."""
+        check_k(k)
+        return self._map(lambda block, data: self._k_best(block, data, k), sentences)
+
+    def evaluate(self, tagged: Iterable[Sequence[tuple[str, ...]]]) -> Any:
+        """Scores of this tagger on tagged sentences: of chunks, by conlleval's rules, or of tags.
+
+        Returns
+        -------
+        Chunks or Tags
+            See :func:`eigentext.evaluate.chunks` and :func:`eigentext.evaluate.tags`.
+        """
+        from eigentext import evaluate
+
+        check_is_fitted(self)
+        sentences, tags = self._known(tagged)
+        found = [[token[-1] for token in one] for one in self.tag(sentences)]
+        of_chunks = schemes.is_chunk_tags(chain(self.tags_, *tags))
+        return (evaluate.chunks if of_chunks else evaluate.tags)(tags, found)
+
+    def top_features(self, tag: str, topn: int = 10) -> list[tuple[str, float]]:
+        """The features that speak most for a tag, and their weights.
+
+        Examples
+        --------
+        >>> tagged = [[("a", "D"), ("dog", "N")], [("the", "D"), ("cat", "N")]]
+        >>> Tagger(features=["word[0]", "word[-1]"]).fit(tagged).top_features("N", 1)[0][0]
+        'word[0]=dog'
+        """
+        check_is_fitted(self)
+        if tag not in self.tags_:
+            raise ParameterError(f"no tag {tag!r}; there are {', '.join(self.tags_)}")
+        columns = self._meaning == self.tags_.index(tag)
+        weights = self._weights.W[:, columns].sum(axis=1, dtype=np.float64)
+        best = np.argsort(-weights, kind="stable")[: max(topn, 0)]
+        return [(self._features.name(f), float(weights[f])) for f in best.tolist()]
+
+    # Private steps.
+
+    def _check_parameters(self) -> None:
+        if self.model not in ("perceptron", "crf"):
+            raise ParameterError(f"model must be 'perceptron' or 'crf', not {self.model!r}")
+        if self.scheme not in ("auto", "bio", "bilou", None):
+            raise ParameterError(
+                f"scheme must be 'auto', 'bio', 'bilou' or None, not {self.scheme!r}"
+            )
+        for name, least in {"min_count": 1, "n_epochs": 1, "n_iter": 1}.items():
+            value = getattr(self, name)
+            if not (isinstance(value, (int, np.integer)) and value >= least):
+                raise ParameterError(f"{name} must be a whole number from {least}, not {value!r}")
+        for name in ("scale", "margin", "c1", "c2"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
+                raise ParameterError(f"{name} must be a number from 0 up, not {value!r}")
+
+    def _internal(self, tags: Sequence[str]) -> Sequence[str]:
+        """A sentence's tags as they are learned."""
+        return schemes.to_bilou(tags) if self._converts else tags
+
+    def _learn(self, data: Encoded, gold: np.ndarray, held_out: Any) -> None:
+        from eigentext.tagging import crf, perceptron
+
+        m, features = len(self._tags), self._features
+        start, transition, end = schemes.allowed(self._tags, self._scheme)
+        forbidden = np.vstack([~transition, ~start])
+        weights = Weights(
+            np.zeros((len(features.keys), m), np.float32),
+            np.zeros((features.n_dense, m), np.float32),
+            np.where(forbidden, -np.inf, 0).astype(np.float32),
+            np.where(end, 0, -np.inf).astype(np.float32),
+        )
+        known = (data, features.places, features.widths, gold, weights)
+        if self.model == "crf":
+            self._weights, losses = crf.train(*known, c1=self.c1, c2=self.c2, n_iter=self.n_iter)
+            self.diagnostics_["loss"] = losses
+            return
+        best: list[tuple[float, Weights]] = []
+        scores: list[float] = []
+
+        def each(mean: Callable[[], Weights]) -> None:
+            """Keep the best weights on held-out sentences."""
+            if held_out is not None:
+                self._weights = mean()
+                result = self.evaluate(joined(*held_out))
+                scores.append(getattr(result, "f1", result.accuracy))
+                if not best or scores[-1] > best[0][0]:
+                    best[:] = [(scores[-1], self._weights)]
+
+        self._weights, epochs = perceptron.train(
+            *known,
+            n_epochs=self.n_epochs,
+            margin=self.margin,
+            rng=np.random.default_rng(self.random_state),
+            each=each,
+        )
+        if best:
+            self._weights = best[0][1]
+            self.diagnostics_["dev"] = scores
+        self.diagnostics_["wrong_sentences"] = [epoch.n_wrong for epoch in epochs]
+        self.diagnostics_["wrong_tags"] = [epoch.n_wrong_tags for epoch in epochs]
+
+    def _forget_unused(self) -> None:
+        """Features without a weight change nothing, and need no room."""
+        used = np.flatnonzero(self._weights.W.any(axis=1))
+        self.diagnostics_ |= {"n_features": len(self._weights.W), "n_weighted": len(used)}
+        self._features.keep(used)
+        self._weights = self._weights._replace(W=self._weights.W[used])
+
+    def _calibrate(self, data: Encoded, gold: np.ndarray) -> None:
+        """The temperature by maximum likelihood, on some of the tokens."""
+        from scipy.optimize import minimize_scalar
+
+        n = max(1, int(np.searchsorted(data.borders, _CALIBRATED)))
+        some = data._replace(borders=data.borders[: n + 1])
+        known = np.flatnonzero(gold[: some.borders[-1]] >= 0)
+
+        def loss(log_temperature: float) -> float:
+            self.temperature_ = float(np.exp(log_temperature))
+            p = self._posteriors(some)[0][known, gold[known]]
+            return -float(np.log(np.maximum(p, 1e-300)).sum())
+
+        best = minimize_scalar(
+            loss, bounds=_LOG_TEMPERATURES, method="bounded", options={"xatol": 0.02}
+        )
+        self.temperature_ = float(np.exp(best.x))
+
+    def _shown_tags(self) -> list[str]:
+        """Each tag that is learned, as it is shown: U-X is B-X, and L-X is I-X."""
+        letters = {"U": "B", "L": "I"} if self._converts else {}
+        return [letters.get(tag[0], tag[0]) + tag[1:] for tag in self._tags]
+
+    @property
+    def _meaning(self) -> np.ndarray:
+        """The place in `tags_` of each tag that is learned."""
+        return np.array([self.tags_.index(tag) for tag in self._shown_tags()])
+
+    def _known(self, tagged: Any) -> tuple[list[Sentence], list[list[str]]]:
+        """Tagged sentences with the columns that this tagger knows."""
+        sentences, tags = tagged_sentences(tagged)
+        return self._checked(sentences), tags
+
+    def _checked(self, sentences: Any) -> list[Sentence]:
+        """Sentences as lists of tuples."""
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+            raise CorpusError("give a list of sentences, each a list of words")
+        return [
+            plain_sentence(one, self.columns_, number) for number, one in enumerate(sentences, 1)
+        ]
+
+    def _map(self, function: Callable[[list[Sentence], Encoded], list[Any]], sentences: Any) -> Any:
+        """What `function` makes of each sentence, block by block, on the engine's threads."""
+        check_is_fitted(self)
+        checked = self._checked(sentences)
+        work = np.cumsum([0, *map(len, checked)])
+        found: list[Any] = []
+
+        def run(block: tuple[int, int]) -> list[Any]:
+            some = checked[slice(*block)]
+            return function(some, self._features.encode(some))
+
+        with engine.phase("tag", int(work[-1]), "tokens") as advance:
+            blocks = even_blocks(work, _TOKENS) if checked else []
+            for block, results in zip(blocks, engine.current().map(run, blocks)):
+                found += results
+                advance(int(work[block[1]] - work[block[0]]))
+        return found
+
+    def _scores(self, data: Encoded) -> np.ndarray:
+        """Local scores of all tags at all tokens."""
+        from eigentext.tagging import _kernels
+
+        features, weights = self._features, self._weights
+        scores = np.empty((int(data.borders[-1]), len(self._tags)), np.float32)
+        _kernels.all_scores(*data, features.places, features.widths, weights.W, weights.D, scores)
+        return scores
+
+    def _best(self, data: Encoded) -> np.ndarray:
+        from eigentext.tagging import _kernels
+
+        tags = np.empty(int(data.borders[-1]), np.int32)
+        weights = self._weights
+        _kernels.best_tags(self._scores(data), data.borders, weights.T, weights.end, tags)
+        return tags
+
+    def _tag(self, block: list[Sentence], data: Encoded) -> list[list[tuple[str, ...]]]:
+        tags = iter(np.array(self.tags_, object)[self._meaning[self._best(data)]].tolist())
+        return [[(*token, next(tags)) for token in sentence] for sentence in block]
+
+    def _posteriors(self, data: Encoded) -> tuple[np.ndarray, np.ndarray]:
+        """p(tag as it is learned) at each token, and the logarithm of each sentence's sum."""
+        from eigentext.tagging import _kernels
+
+        scores = self._scores(data).astype(np.float64) / self.temperature_
+        T = self._weights.T.astype(np.float64) / self.temperature_
+        out, totals = np.empty_like(scores), np.empty(len(data.borders) - 1)
+        _kernels.posteriors(scores, data.borders, T, self._weights.end, out, totals)
+        return out, totals
+
+    def _marginals(self, data: Encoded) -> np.ndarray:
+        shown = self._meaning[:, None] == np.arange(len(self.tags_))
+        return self._posteriors(data)[0] @ shown
+
+    def _k_best(self, block: list[Sentence], data: Encoded, k: int) -> list[list[ScoredTagging]]:
+        scores, totals = self._scores(data).astype(np.float64), self._posteriors(data)[1]
+        T, names = self._weights.T.astype(np.float64), np.array(self.tags_, object)[self._meaning]
+        found = []
+        for s, (first, last) in enumerate(pairwise(data.borders.tolist())):
+            scores[last - 1] += self._weights.end
+            paths, values = k_best_paths(T[-1], T[:-1], scores[first:last], k)
+            words = ["|".join(token) for token in block[s]]
+            logs = values / self.temperature_ - totals[s]
+            found.append(
+                [
+                    ScoredTagging(list(zip(words, tags)), log)
+                    for tags, log in zip(names[paths].tolist(), logs.tolist())
+                ]
+            )
+        return found
+
+    # The file format.
+
+    def _to_saved(self):
+        check_is_fitted(self)
+        return saved_tagger(self)
+
+    @classmethod
+    def _from_saved(cls, arrays, about):
+        return restored_tagger(cls, arrays, about)

@@ -1,0 +1,166 @@
+r"""Feature templates: what a tagger looks at, written as data.
+
+A template is a string. ``word[-1]`` is the word before; parts joined by ``|`` are seen together, as
+in ``word[-1]|pos[0]``; ``pos[-2..2]`` stands for five templates, one for each place. Names are
+
+- the columns of the data: ``word`` and whatever else there is (``pos``, a gazetteer's column, …);
+- what is read off a word (see :mod:`~eigentext.tagging.attributes`): ``lower``, ``shape``,
+  ``short_shape``, ``case``, ``digits``, ``prefix3``, ``suffix2``, …;
+- what was learned without labels: ``cluster`` and ``cluster6`` (a bit string, or its first six
+  bits), and, in templates of a single part, the vectors ``vector``, ``token`` and ``state``.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from eigentext.errors import ParameterError
+
+VECTORS = ("vector", "token", "state")  # of dense numbers, not of symbols
+_PART = re.compile(r"([A-Za-z_][A-Za-z_0-9-]*)\[([+-]?\d+)(?:\.\.([+-]?\d+))?\]")
+_FARTHEST = 100
+
+
+class Part(NamedTuple):
+    """An attribute of the token so far to the right."""
+
+    name: str
+    offset: int
+
+
+Template = tuple[Part, ...]
+
+# Baselines. Chunks: the windows and n-grams that the CoNLL-2000 systems share; names: Ratinov and
+# Roth (2009), "Design challenges and misconceptions in named entity recognition", less gazetteers;
+# parts of speech: Ratnaparkhi (1996), "A maximum entropy model for part-of-speech tagging".
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "chunk": (
+        "word[-2..2]",
+        "word[-1]|word[0]",
+        "word[0]|word[1]",
+        "pos[-2..2]",
+        "pos[-2]|pos[-1]",
+        "pos[-1]|pos[0]",
+        "pos[0]|pos[1]",
+        "pos[1]|pos[2]",
+        "pos[-2]|pos[-1]|pos[0]",
+        "pos[-1]|pos[0]|pos[1]",
+        "pos[0]|pos[1]|pos[2]",
+        "word[0]|pos[0]",
+        "word[0]|pos[1]",
+        "word[-1]|pos[0]",
+        "suffix3[0]",
+        "short_shape[0]",
+    ),
+    "ner": (
+        "word[0]",
+        "lower[-2..2]",
+        "lower[-1]|lower[0]",
+        "lower[0]|lower[1]",
+        "shape[-1..1]",
+        "short_shape[-2..2]",
+        "short_shape[-1]|short_shape[0]",
+        "short_shape[0]|short_shape[1]",
+        "short_shape[-1]|short_shape[0]|short_shape[1]",
+        "digits[0]",
+        "prefix1[0]",
+        "prefix2[0]",
+        "prefix3[0]",
+        "prefix4[0]",
+        "suffix1[0]",
+        "suffix2[0]",
+        "suffix3[0]",
+        "suffix4[0]",
+        "pos[-2..2]",
+        "pos[-1]|pos[0]",
+        "pos[0]|pos[1]",
+    ),
+    "pos": (
+        "word[0]",
+        "lower[-2..2]",
+        "lower[-1]|lower[0]",
+        "lower[0]|lower[1]",
+        "shape[0]",
+        "short_shape[-1..1]",
+        "prefix1[0]",
+        "prefix2[0]",
+        "prefix3[0]",
+        "prefix4[0]",
+        "suffix1[0]",
+        "suffix2[0]",
+        "suffix3[0]",
+        "suffix4[0]",
+        "suffix3[-1]",
+        "suffix3[1]",
+    ),
+}
+# What is added for each source that was learned without labels, unless templates name it.
+SOURCES: dict[str, tuple[str, ...]] = {
+    "cluster": (
+        *(f"cluster{bits}[-2..2]" for bits in (4, 6, 10)),
+        "cluster[-2..2]",
+        "cluster[-1]|cluster[0]",
+        "cluster[0]|cluster[1]",
+    ),
+    "vector": ("vector[-1..1]",),
+    "token": ("token[0]",),
+    "state": ("state[0]",),
+}
+
+
+def parse_templates(templates: Iterable[str]) -> list[Template]:
+    """Templates as parts, ranges written out, each once.
+
+    Examples
+    --------
+    >>> parse_templates(["word[0..1]", "word[-1]|pos[0]"])[1:]
+    [(Part(name='word', offset=1),), (Part(name='word', offset=-1), Part(name='pos', offset=0))]
+    """
+    if isinstance(templates, str) or not isinstance(templates, Iterable):
+        raise ParameterError(
+            f"features must be one of {', '.join(map(repr, TEMPLATES))} or a list of templates "
+            f"such as 'word[-1]|word[0]', not {templates!r}"
+        )
+    found: dict[Template, None] = {}
+    for text in templates:
+        found |= dict.fromkeys(_parse(text))
+    if not found:
+        raise ParameterError("no feature templates; give some, such as 'word[0]'")
+    return list(found)
+
+
+def is_of(template: Template, names: Sequence[str]) -> bool:
+    """Whether all parts have these names."""
+    return all(part.name in names for part in template)
+
+
+def written(template: Template) -> str:
+    """The template as a string again."""
+    return "|".join(f"{name}[{offset}]" for name, offset in template)
+
+
+def _parse(text: str) -> list[Template]:
+    wrong = f"{text!r} is no feature template; write one as in 'word[-1]', 'pos[-2..2]' or"
+    wrong += " 'word[-1]|word[0]'"
+    if not isinstance(text, str):
+        raise ParameterError(wrong)
+    matches = [_PART.fullmatch(part.strip()) for part in text.split("|")]
+    if not all(matches):
+        raise ParameterError(wrong)
+    parts = [match.groups() for match in matches if match]
+    offsets = [int(number) for _, *ends in parts for number in ends if number]
+    if max(map(abs, offsets)) > _FARTHEST:
+        raise ParameterError(f"{text!r} looks more than {_FARTHEST} tokens away; look nearer")
+    name, first, last = parts[0]
+    if len(parts) == 1 and last is not None:
+        if int(first) > int(last):
+            raise ParameterError(f"{text!r}: the range is empty; put the smaller offset first")
+        return [(Part(name, offset),) for offset in range(int(first), int(last) + 1)]
+    if any(last is not None for *_, last in parts):
+        raise ParameterError(f"{text!r}: a range stands alone; write the templates out")
+    template = tuple(Part(name, int(offset)) for name, offset, _ in parts)
+    if len(template) > 1 and any(part.name in VECTORS for part in template):
+        raise ParameterError(
+            f"{text!r}: vectors are numbers, and stand alone; use clusters to see them with others"
+        )
+    return [template]
