@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from eigentext.errors import ParameterError
 
+_LONGEST = 200  # characters of a parameter: it may be a matrix
+
 
 class Estimator:
     """Parameters are those of ``__init__``, kept under their names; what is learned ends in ``_``.
@@ -47,7 +49,7 @@ class Estimator:
             for name, value in self.get_params().items()
             if repr(value) != repr(self._defaults()[name])
         }
-        return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in given.items())})"
+        return f"{type(self).__name__}({', '.join(f'{n}={_short(v)}' for n, v in given.items())})"
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
@@ -57,6 +59,11 @@ class Estimator:
             target_tags=TargetTags(required=False),
             input_tags=InputTags(two_d_array=False, string=True),
         )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def check_is_fitted(estimator: Estimator) -> None:

@@ -142,6 +142,51 @@ def test_samples_have_the_model_s_frequencies(random_hmm):
     assert hmm.sample(0, 3).shape == (0, 3)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_states_of_many_sentences(method):
+    hmm = fitted(WORDS, method=method, n_init=2, n_iter=9)
+    # An unknown word, alone too; an empty sentence; and one after the other, without a border.
+    sentences = [["a", "b"], [], ["b", "?", "a"], ["?"], ["a"], []]
+    found = hmm.transform(iter(sentences))
+    assert len(found) == len(sentences)
+    for sentence, states in zip(sentences, found):
+        assert states.dtype == np.float64
+        assert states.shape == (len(sentence), hmm.filter(["a"]).shape[1])
+        assert np.isfinite(states).all()
+        assert np.allclose(states, hmm.filter(sentence), rtol=1e-12, atol=0)
+    assert hmm.transform([]) == []
+    assert [len(states) for states in hmm.transform([[], []])] == [0, 0]
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_states_of_sentences_of_numbers(random_hmm, m):
+    truth = random_hmm(m, 5)
+    for model in (truth, HMM(m).fit_moments(truth.moments())):
+        sequences = [row[:n] for row, n in zip(truth.sample(9, 7, random_state=1), range(9))]
+        for sequence, states in zip(sequences, model.transform(sequences)):
+            assert np.allclose(states, model.filter(sequence), rtol=1e-12, atol=0)
+    p = truth.transform([[0, 3], [1]])
+    assert np.allclose(np.concatenate(p).sum(axis=1), 1)
+
+
+def test_states_with_rare_words():
+    hmm = fitted(WORDS, min_count=10, method="em")
+    assert RARE in hmm.symbols_
+    (states,) = hmm.transform([["a", "x", "new"]])
+    assert np.allclose(states, hmm.filter(["a", "y", "?"]))
+
+
+def test_sentences_that_are_none_have_no_states():
+    with pytest.raises(NotFittedError):
+        HMM(2).transform([["a"]])
+    hmm = fitted(WORDS)
+    for nothing in ("ab", ["ab", "b"]):  # as `filter` refuses a string
+        with pytest.raises(CorpusError):
+            hmm.transform(nothing)
+    with pytest.raises(CorpusError, match="integers given, but the symbols learned from were wor"):
+        hmm.transform([[0]])
+
+
 # Exactness.
 
 

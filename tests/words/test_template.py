@@ -124,3 +124,33 @@ def test_decomposed(counts):
     assert decomposed(sp.csr_array(counts * 1.0), 7)[2].shape == (0, 40)
     with pytest.raises(ParameterError, match="only 30 words; use 30 or less"):
         decomposed(sp.csr_array(counts), 31)
+
+
+def wide(singular_values, n_columns=1_000_000, dtype=np.float32):
+    """A sparse matrix with rows of separate columns, turned a little: its spectrum is known."""
+    n = len(singular_values)
+    rng = np.random.default_rng(0)
+    per_row = 5000  # other columns are empty: the limit goes by the shape
+    rotation = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    signs = rng.choice([-1.0, 1.0], n * per_row)
+    own = sp.csr_array(
+        (signs / np.sqrt(per_row), (np.repeat(np.arange(n), per_row), np.arange(n * per_row))),
+        shape=(n, n_columns),
+    )
+    return sp.csr_array(sp.csr_array(rotation * singular_values) @ own, dtype=dtype)
+
+
+def test_wide_counts_keep_their_rank_in_single_precision():
+    # With max(shape) * eps = 0.12 as the limit, most of these counted as nothing.
+    exact = np.geomspace(1, 0.03, 20)
+    _, s, _, told = decomposed(wide(exact), 20)
+    assert s.dtype == np.float32
+    assert np.allclose(s, exact, rtol=1e-3)
+    assert np.isclose(told["condition"], 1 / 0.03, rtol=1e-3)
+
+
+def test_wide_counts_of_a_lower_rank_are_refused():
+    Omega = wide(np.concatenate([np.geomspace(1, 0.03, 15), np.zeros(5)]))
+    assert np.allclose(decomposed(Omega, 15)[1], np.geomspace(1, 0.03, 15), rtol=1e-3)
+    with pytest.raises(ParameterError, match="the counts have rank 15; use 15 or less"):
+        decomposed(Omega, 16)

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 import eigentext
-from eigentext.cli import demo, grammar, rerank, sequences, topics, words
+from eigentext.cli import demo, grammar, rerank, sequences, tagger, topics, words
 from eigentext.cli._console import JsonFlag, print_json, print_warning, printer
 from eigentext.errors import EigentextError
 
@@ -29,6 +29,7 @@ app.add_typer(sequences.hmm_app, name="hmm")
 app.add_typer(topics.app, name="topics")
 app.add_typer(grammar.app, name="grammar")
 app.add_typer(rerank.app, name="rerank")
+app.add_typer(tagger.app, name="tagger")
 app.command("demo")(demo.demo)
 
 _UsageError: Any = typer.BadParameter.__base__  # click's; some versions of typer carry their own

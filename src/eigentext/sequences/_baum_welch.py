@@ -79,6 +79,10 @@ class Parameters:
         unknown = int((ids == UNKNOWN).sum())
         return logs, states, {"tokens": int((ids != END).sum()), "unknown": unknown}
 
+    def states(self, ids: np.ndarray) -> np.ndarray:
+        """The states of :meth:`filtered` alone."""
+        return self.filtered(ids)[1]
+
     def distribution(self, state: np.ndarray | None = None) -> np.ndarray:
         """p(x) after a filtered state; by default at the start."""
         return self.emission @ (self.initial if state is None else state @ self.transition)

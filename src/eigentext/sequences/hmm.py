@@ -32,7 +32,7 @@ from eigentext.corpus.symbols import (
     sequence_ids,
     symbol_ids,
 )
-from eigentext.errors import MomentsError, ParameterError
+from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
@@ -286,18 +286,20 @@ class HMM(LanguageModel, Saved, Estimator):
 
         For a model with parameters, p(h_t | x_1 .. x_t); for a spectral one, G times that.
         """
-        return self._filtered(self._ids(sequence))[1]
+        ids = self._ids(sequence)
+        return self._model.states(ids)
 
     def transform(self, sentences: Iterable[Sequence[str]]) -> list[np.ndarray]:
         """The states of each sentence's tokens by :meth:`filter`: eigentokens, as seed 000 has it.
 
         An array for each sentence, in double precision; an empty one has an empty array.
         """
-        units = [list(sentence) for sentence in sentences]
-        parts = [np.append(self._ids(unit), END) for unit in units]
+        if isinstance(sentences, str):
+            raise CorpusError("give a list of sentences, each a list of symbols")
+        parts = [np.append(self._ids(sentence), np.int32(END)) for sentence in sentences]
         if not parts:
             return []
-        states = self._filtered(np.concatenate(parts).astype(np.int32))[1]
+        states = self._model.states(np.concatenate(parts))
         borders = np.cumsum([len(part) for part in parts])
         return [one[:-1] for one in np.split(states, borders[:-1])]
 

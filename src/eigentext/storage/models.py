@@ -26,6 +26,8 @@ _READERS = {
     "eigentext.reranker": ("eigentext.kernels", "Reranker"),
     "eigentext.tagger": ("eigentext.tagging", "Tagger"),
     "eigentext.topics": ("eigentext.topics", "TopicModel"),
+    "eigentext.two-view-classifier": ("eigentext.tagging", "TwoViewClassifier"),
+    "eigentext.two-view-regressor": ("eigentext.tagging", "TwoViewRegressor"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }
 

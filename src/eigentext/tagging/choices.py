@@ -1,7 +1,8 @@
 """What a tagger works out from its parameters and the sentences: columns, scheme, templates."""
 
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ ARGUMENTS = {
     "cluster": "clusters",
 }  # of a tagger, by the names that templates have for them
 _COLUMNS = {1: ("word",), 2: ("word", "pos")}
+_CLUSTER = re.compile(r"cluster([1-9]\d*)?")
 _FEW = 0.5  # of the tokens with vectors: another language, or split in another way
 
 
@@ -80,10 +82,12 @@ def choose_templates(
             raise ParameterError(f"features must be 'auto', {known} or a list, not {given!r}")
         templates = [one for one in TEMPLATES[name] if "pos[" not in one or "pos" in columns]
     else:
+        if not isinstance(given, Iterable):
+            parse_templates(given)  # says what to give
         templates = list(given)
     names = {part.name for template in parse_templates(templates) for part in template}
     for name in names:
-        if name in VECTORS or _source(name) == "cluster":
+        if name in VECTORS or _CLUSTER.fullmatch(name):
             if _source(name) not in sources:
                 argument = ARGUMENTS[_source(name)]
                 raise ParameterError(f"a template looks at {name!r}; give {argument}=… too")

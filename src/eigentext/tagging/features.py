@@ -152,6 +152,17 @@ class Features:
                 strings.append(self._strings(part.name)[symbol - _FIRST])
         return f"{written(template)}={'|'.join(strings)}"
 
+    def check_parts(self) -> None:
+        """Raise unless templates and symbols of all features are there."""
+        templates = self.parts[:, 0]
+        if len(templates) and not 0 <= templates.min() <= templates.max() < len(self.sparse):
+            raise ValueError("features of templates that are not there")
+        for k, template in enumerate(self.sparse):
+            symbols = self.parts[templates == k, 1 : 1 + len(template)]
+            most = np.array([len(self.symbols[part.name]) + _FIRST for part in template])
+            if symbols.shape[1] < len(template) or ((symbols < 0) | (symbols >= most)).any():
+                raise ValueError("features of symbols that are not there")
+
     # Private steps.
 
     def _set(self, keys: np.ndarray, parts: np.ndarray) -> None:

@@ -48,7 +48,8 @@ def train(
     n, epochs = len(data.borders) - 1, []
 
     def mean() -> Weights:
-        steps = n * len(epochs)
+        is_done = epochs[-1].n_wrong == 0  # and would change nothing in the passes left
+        steps = n * (n_epochs if is_done else len(epochs))
         parts = [(w - s / steps).astype(np.float32) for w, s in zip((W, D, T), sums)]
         return Weights(*parts, end=end)
 

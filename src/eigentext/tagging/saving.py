@@ -18,8 +18,11 @@ def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
     features, weights = self._features, self._weights
     arrays: dict[str, Any] = saved_features(features)
     arrays |= {"W": weights.W, "D": weights.D, "T": weights.T, "end": weights.end}
+    parameters = {n: v for n, v in self.get_params().items() if n not in ARGUMENTS.values()}
+    if not isinstance(self.features, (str, list, tuple)):
+        parameters["features"] = self.templates_  # an iterator is used up
     about: dict[str, Any] = {
-        "parameters": {n: v for n, v in self.get_params().items() if n not in ARGUMENTS.values()},
+        "parameters": parameters,
         "tags": self.tags_,
         "learned_tags": self._tags,
         "columns": self.columns_,
@@ -74,6 +77,8 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
     restore_features(self._features, arrays)
     self._weights = Weights(*(np.array(arrays[name]) for name in Weights._fields))
     _check_shapes(self._weights, self._features, len(self._tags))
+    if self.tags_ != sorted(set(self._shown_tags())):
+        raise ValueError(f"tags {self.tags_} that were not learned")
     return self
 
 
@@ -83,5 +88,6 @@ def _check_shapes(weights: Weights, features: Features, m: int) -> None:
     found = tuple(part.shape for part in weights)
     if found != shapes or len(features.parts) != len(features.keys):
         raise ValueError(f"weights of shapes {found}, not {shapes}")
+    features.check_parts()
     if any(part.dtype != np.float32 for part in weights):
         raise ValueError("weights that are not in single precision")

@@ -31,6 +31,8 @@ class WordVectors:
     """Vectors of word types: of a word as it is, else in lower case, else as capitalised."""
 
     def __init__(self, words: Words, vectors: np.ndarray):
+        if len(words) != len(vectors):
+            raise ValueError(f"{len(words)} words, but {len(vectors)} vectors")
         self.words, self.vectors, self.scale = list(words), vectors, 1.0
         self.width = vectors.shape[1]
         self._places = {word: place for place, word in enumerate(self.words)}
@@ -41,8 +43,8 @@ class WordVectors:
         if isinstance(model, WordVectors):
             return cls(model.words, model.vectors)
         words, vectors = words_and_vectors(model)
-        if not np.issubdtype(vectors.dtype, np.floating) or not np.isfinite(vectors).all():
-            raise ParameterError("vectors must be finite numbers; learn them again")
+        with np.errstate(over="ignore"):
+            vectors = _checked(vectors)
         return cls(words, vectors)
 
     def __repr__(self) -> str:
@@ -87,7 +89,14 @@ class TokenVectors:
     def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
         """One row for each token."""
         found = self.model.transform([[token[0] for token in sentence] for sentence in sentences])
-        vectors = np.concatenate(found) if found else np.empty((0, self.width))
+        for sentence, vectors in zip(sentences, found, strict=True):
+            if np.shape(vectors) != (len(sentence), self.width):
+                raise ParameterError(
+                    f"{type(self.model).__name__}.transform gives vectors of shape "
+                    f"{np.shape(vectors)} for {len(sentence)} tokens, not "
+                    f"{(len(sentence), self.width)}; it must give a row for each token"
+                )
+        vectors = _checked(np.concatenate(found)) if found else np.empty((0, self.width))
         return np.arange(len(words)), np.asarray(vectors, np.float32) * np.float32(self.scale)
 
     def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
@@ -100,6 +109,8 @@ class Clusters:
     """Bit strings of words, found as vectors are."""
 
     def __init__(self, words: Words, paths: Words):
+        if len(words) != len(paths):
+            raise ValueError(f"{len(words)} words, but {len(paths)} bit strings")
         self.words, self.paths = list(words), list(paths)
         self._paths = {word: path for word, path in zip(self.words, self.paths) if path}
 
@@ -160,6 +171,17 @@ def fold(word: str, known: dict[str, Any]) -> Any:
     if (found := known.get(word.lower())) is not None:
         return found
     return known.get(word[:1].upper() + word[1:])
+
+
+def _checked(vectors: np.ndarray) -> np.ndarray:
+    """In single precision, if all are finite there."""
+    try:
+        vectors = np.asarray(vectors, np.float32)
+    except (TypeError, ValueError):
+        vectors = np.array([np.nan])
+    if not np.isfinite(vectors).all():
+        raise ParameterError("vectors must be finite numbers; learn them again")
+    return vectors
 
 
 def _factor(vectors: np.ndarray, scale: float) -> float:

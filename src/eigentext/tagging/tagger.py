@@ -39,7 +39,13 @@ from eigentext.tagging.perceptron import Weights
 from eigentext.tagging.saving import restored_tagger, saved_tagger
 from eigentext.tagging.sources import given_sources
 from eigentext.tagging.templates import parse_templates
-from eigentext.tagging.tokens import joined, numbered_tags, plain_sentence, tagged_sentences
+from eigentext.tagging.tokens import (
+    Tagged,
+    joined,
+    numbered_tags,
+    plain_sentence,
+    tagged_sentences,
+)
 from eigentext.trellis import check_k, k_best_paths
 
 _TOKENS = 1 << 13  # of a thread's task
@@ -126,7 +132,7 @@ class Tagger(Saved, Estimator):
         states: Any = None,
         columns: Sequence[str] | None = None,
         scheme: Scheme = "auto",
-        scale: float = 0.2,
+        scale: float = 0.3,
         min_count: int = 1,
         n_epochs: int = 10,
         margin: float = 0.0,
@@ -166,36 +172,9 @@ class Tagger(Saved, Estimator):
         With other sentences, `dev`, the number of the perceptron's passes that is best for them is
         taken, up to `n_epochs`, and confidences are calibrated on them.
         """
-        self._check_parameters()
-        sentences, tags = tagged_sentences(tagged)
-        held_out = None if dev is None else tagged_sentences(dev)
-        self._scheme, self._converts = choose_scheme(self.scheme, tags)
-        learned = list(chain.from_iterable(map(self._internal, tags)))
-        names, gold = numbered_tags(learned, also=lone_tags(learned, self._scheme))
-        columns = choose_columns(self.columns, len(sentences[0][0]))
-        clusters, sources = given_sources(self)
-        names_given = [*sources, *(["cluster"] if clusters else [])]
-        self.templates_ = choose_templates(self.features, columns, names, names_given)
-        self._features = Features(parse_templates(self.templates_), columns, clusters, sources)
-        coverage = self._features.coverage(sentences)
-        check_coverage(coverage)
-        data = self._features.learn(sentences, self.min_count, self.scale)
-        self.columns_, self._tags = list(columns), names
-        self.tags_ = sorted(set(self._shown_tags()))
-        self.diagnostics_ = {
-            "n_sentences": len(sentences),
-            "n_tokens": len(gold),
-            "n_tags": len(self.tags_),
-            "coverage": coverage,
-        }
-        self.temperature_ = 1.0
-        self._learn(data, gold, held_out)
-        if self.model == "perceptron":
-            if held_out is None:
-                self._calibrate(data, gold)
-            else:
-                self.calibrate(joined(*held_out))
-        self._forget_unused()
+        new = self.__sklearn_clone__()  # a fit that fails leaves what there was
+        new._fit(tagged_sentences(tagged), None if dev is None else tagged_sentences(dev))
+        vars(self).update(vars(new))
         return self
 
     def calibrate(self, tagged: Iterable[Sequence[tuple[str, ...]]]) -> Self:
@@ -206,8 +185,8 @@ class Tagger(Saved, Estimator):
         check_is_fitted(self)
         sentences, tags = self._known(tagged)
         places = {tag: place for place, tag in enumerate(self._tags)}
-        gold = [places.get(tag, -1) for one in map(self._internal, tags) for tag in one]
-        self._calibrate(self._features.encode(sentences), np.array(gold, np.int32))
+        gold = np.array([places.get(tag, -1) for tag in self._internal(tags)], np.int32)
+        self._calibrate(self._features.encode(sentences), gold)
         return self
 
     # Using.
@@ -281,6 +260,41 @@ class Tagger(Saved, Estimator):
 
     # Private steps.
 
+    def __sklearn_clone__(self) -> Self:
+        """Sources are shared, not copied, and stay fitted."""
+        return type(self)(**self.get_params())
+
+    def _fit(self, tagged: Tagged, dev: Tagged | None) -> None:
+        self._check_parameters()
+        sentences, tags = tagged
+        self._scheme, self._converts = choose_scheme(self.scheme, tags)
+        learned = self._internal(tags)
+        self._tags, gold = numbered_tags(learned, also=lone_tags(learned, self._scheme))
+        self.tags_ = sorted(set(self._shown_tags()))
+        columns = choose_columns(self.columns, len(sentences[0][0]))
+        clusters, sources = given_sources(self)
+        given = [*sources, *(["cluster"] if clusters else [])]
+        templates = choose_templates(self.features, columns, self._tags, given)
+        self._features = Features(parse_templates(templates), columns, clusters, sources)
+        coverage = self._features.coverage(sentences)
+        check_coverage(coverage)
+        self.columns_, self.templates_ = list(columns), templates
+        self.diagnostics_ = {
+            "n_sentences": len(sentences),
+            "n_tokens": len(gold),
+            "n_tags": len(self.tags_),
+            "coverage": coverage,
+        }
+        self.temperature_ = 1.0
+        held_out = None if dev is None else joined(self._checked(dev[0]), dev[1])
+        data = self._features.learn(sentences, self.min_count, self.scale)
+        self._learn(data, gold, held_out)
+        if held_out is not None:
+            self.calibrate(held_out)
+        elif self.model == "perceptron":
+            self._calibrate(data, gold)
+        self._forget_unused()
+
     def _check_parameters(self) -> None:
         if self.model not in ("perceptron", "crf"):
             raise ParameterError(f"model must be 'perceptron' or 'crf', not {self.model!r}")
@@ -292,16 +306,30 @@ class Tagger(Saved, Estimator):
             value = getattr(self, name)
             if not (isinstance(value, (int, np.integer)) and value >= least):
                 raise ParameterError(f"{name} must be a whole number from {least}, not {value!r}")
+        if isinstance(self.random_state, bool) or not (
+            isinstance(self.random_state, (int, np.integer)) and self.random_state >= 0
+        ):
+            raise ParameterError(
+                f"random_state must be a whole number from 0, not {self.random_state!r}"
+            )
         for name in ("scale", "margin", "c1", "c2"):
             value = getattr(self, name)
             if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
                 raise ParameterError(f"{name} must be a number from 0 up, not {value!r}")
 
-    def _internal(self, tags: Sequence[str]) -> Sequence[str]:
-        """A sentence's tags as they are learned."""
-        return schemes.to_bilou(tags) if self._converts else tags
+    def _internal(self, tags: list[list[str]]) -> list[str]:
+        """The tags of sentences as they are learned, one after the other."""
+        if not self._converts:
+            return list(chain.from_iterable(tags))
+        found: list[str] = []
+        for number, one in enumerate(tags, 1):
+            try:
+                found += schemes.to_bilou(one)
+            except CorpusError as error:
+                raise CorpusError(f"sentence {number}, {error}") from error
+        return found
 
-    def _learn(self, data: Encoded, gold: np.ndarray, held_out: Any) -> None:
+    def _learn(self, data: Encoded, gold: np.ndarray, held_out: list[Any] | None) -> None:
         from eigentext.tagging import crf, perceptron
 
         m, features = len(self._tags), self._features
@@ -323,12 +351,13 @@ class Tagger(Saved, Estimator):
 
         def each(mean: Callable[[], Weights]) -> None:
             """Keep the best weights on held-out sentences."""
-            if held_out is not None:
-                self._weights = mean()
-                result = self.evaluate(joined(*held_out))
-                scores.append(getattr(result, "f1", result.accuracy))
-                if not best or scores[-1] > best[0][0]:
-                    best[:] = [(scores[-1], self._weights)]
+            if held_out is None:
+                return
+            self._weights = mean()
+            with engine.report_to(None):
+                scores.append(float(np.nan_to_num(self.evaluate(held_out).f1)))
+            if not best or scores[-1] > best[0][0]:
+                best[:] = [(scores[-1], self._weights)]
 
         self._weights, epochs = perceptron.train(
             *known,
@@ -357,6 +386,10 @@ class Tagger(Saved, Estimator):
         n = max(1, int(np.searchsorted(data.borders, _CALIBRATED)))
         some = data._replace(borders=data.borders[: n + 1])
         known = np.flatnonzero(gold[: some.borders[-1]] >= 0)
+        if len(known) == 0:
+            raise ParameterError(
+                "none of these sentences' tags was learned; calibrate on tags like those of fit"
+            )
 
         def loss(log_temperature: float) -> float:
             self.temperature_ = float(np.exp(log_temperature))

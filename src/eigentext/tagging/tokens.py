@@ -8,8 +8,10 @@ import numpy as np
 from eigentext.errors import CorpusError
 from eigentext.tagging.features import Sentence
 
+Tagged = tuple[list[Sentence], list[list[str]]]
 
-def tagged_sentences(tagged: Any) -> tuple[list[Sentence], list[list[str]]]:
+
+def tagged_sentences(tagged: Any) -> Tagged:
     """The tokens of tagged sentences, as tuples without tags, and the tags."""
     if isinstance(tagged, str) or not isinstance(tagged, Iterable):
         raise CorpusError("give a list of tagged sentences: lists of (word, …, tag)")

@@ -1,0 +1,354 @@
+"""`eigentext tagger fit`: from tagged sentences to a tagger, and what it says about it."""
+
+import inspect
+import json
+import lzma
+import os
+import re
+import signal
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import eigentext as et
+from eigentext.cli.tagger.learn import fit as command
+
+
+@pytest.fixture
+def fit(cli, tmp_path):
+    """Run a fit; the tagger and what is told about it."""
+
+    def run(*arguments):
+        path = tmp_path / "tagger"
+        result = cli("tagger", "fit", *arguments, "-o", path, "--json")
+        assert (result.status, result.err) == (0, ""), result.err
+        return et.load(path), json.loads(result.out)
+
+    return run
+
+
+@pytest.fixture
+def refused(cli, tmp_path):
+    """Run a fit that must fail: the line it prints; nothing is written."""
+
+    def run(*arguments) -> str:
+        line = cli("tagger", "fit", *arguments, "-o", tmp_path / "tagger", "-q").mistake
+        assert not (tmp_path / "tagger").exists()
+        return line
+
+    return run
+
+
+def test_the_model_is_that_of_the_library(fit, train, dev, tagged):
+    model, told = fit(train, "--dev", dev, "--epochs", 4)
+    plain, held_out = tagged
+    expected = et.Tagger(n_epochs=4).fit(et.read_conll(train), dev=held_out)
+    assert model.tag(plain) == expected.tag(plain)
+    assert model.temperature_ == expected.temperature_
+    assert {name: told[name] for name in expected.diagnostics_} == expected.diagnostics_
+    assert told["dev_report"] == expected.evaluate(held_out).to_dict()
+    assert told["dev_report"]["f1"] == max(told["dev"]) > 0.8
+    assert (told["columns"], told["templates"]) == (["word", "pos"], expected.templates_)
+    assert (told["n_sentences"], told["n_tags"]) == (40, 4)
+    assert set(told["phases"]) >= {"read sentences", "features", "train", "save"}
+    assert told["seconds"] > 0
+    assert told["peak_memory"] > 1e6
+
+
+def test_options_reach_the_tagger(fit, train, model):
+    options = ("--scale", 0.5, "--min-count", 2, "--epochs", 3, "--margin", 1, "--seed", 7)
+    templates = ("--template", "word[-1]|word[0]", "--template", "pos[-1..1]")
+    tagger, told = fit(train, *options, *templates, "--scheme", "bilou", "--vectors", model)
+    wanted = {
+        "scale": 0.5,
+        "min_count": 2,
+        "n_epochs": 3,
+        "margin": 1.0,
+        "random_state": 7,
+        "features": ["word[-1]|word[0]", "pos[-1..1]"],
+        "scheme": "bilou",
+        "columns": ["word", "pos"],
+    }
+    assert tagger.get_params() | wanted == tagger.get_params()
+    assert told["templates"] == ["word[-1]|word[0]", "pos[-1..1]", "vector[-1..1]"]
+    assert len(told["wrong_tags"]) <= 3
+    assert (told["dev"], told["dev_report"]) == (None, None)
+    tagger, _ = fit(train, "--features", "ner", "--scheme", "none")
+    assert (tagger.features, tagger.scheme) == ("ner", None)
+
+
+def test_a_crf(fit, train, tagged):
+    pytest.importorskip("pycrfsuite")
+    options = ("--c1", 0.1, "--c2", 0.2, "--iterations", 5)
+    model, told = fit(train, "--model", "crf", *options)
+    assert (model.c1, model.c2, model.n_iter) == (0.1, 0.2, 5)
+    assert len(told["loss"]) == 5
+    expected = et.Tagger(model="crf", c1=0.1, c2=0.2, n_iter=5).fit(et.read_conll(train))
+    assert model.tag(tagged[0]) == expected.tag(tagged[0])
+
+
+def test_defaults_are_those_of_the_tagger():
+    parameters = inspect.signature(command).parameters
+    shown = {
+        name: parameter.annotation.__metadata__[0].show_default
+        for name, parameter in parameters.items()
+    }
+    defaults = et.Tagger().get_params()
+    names = {"epochs": "n_epochs", "iterations": "n_iter"}
+    for name in ("features", "scale", "min_count", "epochs", "margin", "c1", "c2", "iterations"):
+        assert shown[name] == str(defaults[names.get(name, name)])
+        assert parameters[name].default is None
+    for name, value in (("model", "perceptron"), ("scheme", "auto"), ("seed", 0)):
+        assert (
+            parameters[name].default == value == defaults[{"seed": "random_state"}.get(name, name)]
+        )
+
+
+# Files.
+
+
+def test_columns_are_guessed_or_named(fit, words, train, tmp_path, standard_input):
+    model, _ = fit(words)
+    assert (model.columns_, model.tags_) == (["word"], [".", "DT", "JJ", "NN", "VBZ"])
+    lines = train.read_text().splitlines()
+    (tmp_path / "four").write_text(
+        "\ufeff-DOCSTART- -X- O O\n\n"
+        + "".join(f"{i} {line}\r\n" if line else "\r\n" for i, line in enumerate(lines))
+    )
+    expected = et.Tagger().fit(et.read_conll(train))
+    same, told = fit(tmp_path / "four", "--columns", "_,word, pos,chunk")
+    assert told["n_sentences"] == 40
+    sentence = [("the", "DT"), ("unseen", "NN")]
+    assert same.k_best(sentence, 3) == expected.k_best(sentence, 3)
+    model, _ = fit(tmp_path / "four", "--columns", "_,word,pos,_")
+    assert model.tags_ == [".", "DT", "JJ", "NN", "VBZ"]
+    model, _ = fit(tmp_path / "four", "--columns", "_,word,gender,label", "--template", "gender[0]")
+    assert model.columns_ == ["word", "gender"]
+    standard_input(train.read_bytes().replace(b"\n\n", b"\n\n\n"))
+    same, told = fit("-")
+    assert same.k_best(sentence, 3) == expected.k_best(sentence, 3)
+    _, told = fit(train, train, "--epochs", 1)
+    assert told["n_sentences"] == 80
+
+
+def test_errors_name_the_file_and_the_line(refused, train, tmp_path, standard_input):
+    bad, good = tmp_path / "bad", train
+    for text, reason in (
+        ("a DT O\nb NN O\n\nc NN O\nd NN I-NP\n", "line 5: I-NP after O breaks the scheme 'bio'"),
+        ("a DT B-NP\nb NN I-VP\n", "line 2: I-VP after B-NP breaks"),
+        ("a DT B-NP\nb NN\n", "line 2: 'b NN' has 2 columns, not 3; mend it, or name the columns"),
+        ("a DT O\n\nb\t\tO\n", "line 3: 'b\\t\\tO' has an empty column; fill it"),
+        ("-DOCSTART-\n\na\0 DT O\n", "line 3: a NUL byte: a binary or UTF-16 file?"),
+        ("\n \n", "no sentences in it; is the file empty?"),
+        ("", "no sentences in it; is the file empty?"),
+    ):
+        bad.write_text(text)
+        for files in ((bad,), (good, bad)):
+            line = refused(*files)
+            assert line.startswith(f"{bad}{',' if reason.startswith('line') else ':'} {reason}")
+    bad.write_text("a DT O\nb NN I-NP\n")
+    line = refused(good, bad)
+    assert line.endswith(
+        "begin every chunk with B- (corpus.iob1_to_bio does), or use --scheme none"
+    )
+    standard_input(bad.read_bytes())
+    assert refused("-").startswith("standard input, line 2: I-NP after O")
+    bad.write_bytes(b"a DT O\nb\xff NN O\n")
+    assert refused(bad).startswith(f"{bad}, line 2: byte 0xff is not UTF-8; convert it")
+    bad.write_bytes(b"a\xff\n")
+    assert refused(bad).startswith(f"{bad}, line 1: byte 0xff is not UTF-8; convert it")
+    bad.write_text("a DT O\n")
+    assert refused(train, "--dev", bad, "--columns", "word,label").startswith(f"{good}, line 1")
+    assert refused(bad, "--scheme", "bilou", "--columns", "word,label,_").startswith(
+        f"{bad}, line 1: 'DT' is no tag of the scheme 'bio'"
+    )
+
+
+# What plain text taught.
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory, text, model):
+    """Models of the text that the words of the sentences are from."""
+    folder = tmp_path_factory.mktemp("sources")
+    clusters = et.WordClusters(4).fit(et.load(model))
+    clusters.save(folder / "clusters")
+    clusters.to_tsv(folder / "paths")
+    corpus = et.TextCorpus(text)
+    et.Eigentokens(3, min_count=1).fit(corpus).save(folder / "eigentokens")
+    et.HMM(3, method="em", n_init=1, n_iter=3).fit(corpus).save(folder / "states")
+    return folder
+
+
+def test_sources(fit, cli, sources, model, train, tagged, tmp_path):
+    given = {"vectors": model} | {
+        name: sources / name for name in ("clusters", "eigentokens", "states")
+    }
+    for name, path in given.items():
+        options = ("--template", "word[0]", f"--{name}", path)
+        found, told = fit(train, *options)
+        expected = et.Tagger(features=["word[0]"], **{name: et.load(path)})
+        expected.fit(et.read_conll(train))
+        assert found.tag(tagged[0]) == expected.tag(tagged[0])
+        assert told["coverage"] == expected.diagnostics_["coverage"]
+        assert told["templates"] == expected.templates_ != ["word[0]"]
+    (tmp_path / "packed.xz").write_bytes(lzma.compress((sources / "paths").read_bytes()))
+    by_model, _ = fit(train, "--clusters", sources / "clusters")
+    for path in (sources / "paths", tmp_path / "packed.xz"):
+        by_paths, told = fit(train, "--clusters", path)
+        assert by_paths.k_best(tagged[0][0], 3) == by_model.k_best(tagged[0][0], 3)
+        assert told["coverage"]["cluster"] == 1.0
+    shown = cli(
+        *("tagger", "fit", train, "-o", tmp_path / "tagger"),
+        *("--vectors", model, "--clusters", sources / "paths"),
+    ).out
+    assert "\n  known tokens    100.0% by vectors, 100.0% by clusters\n" in shown
+    assert "load clusters" in shown
+
+
+def test_sources_of_another_kind(refused, sources, model, train, text, tmp_path):
+    for name, path, reason in (
+        ("vectors", sources / "states", r"holds HMM\(.*\), but --vectors wants word vectors"),
+        ("clusters", model, r"holds Eigenwords\(.*\), but --clusters wants clusters"),
+        ("eigentokens", model, r"holds Eigenwords\(.*\), but --eigentokens wants eigentokens"),
+        ("states", model, r"holds Eigenwords\(.*\), but --states wants a hidden Markov model"),
+        ("vectors", text, "not an eigentext file; give one"),
+        ("vectors", tmp_path / "none", "no such file"),
+        ("clusters", tmp_path / "none", "no such file"),
+    ):
+        assert re.match(f"{path}: {reason}", refused(train, f"--{name}", path))
+    line = refused(train, "--clusters", text)
+    assert line.startswith(f"{text}, line 1: not a bit string, a word and a count")
+
+
+def test_sources_of_another_vocabulary(refused, cli, tmp_path, model, sources):
+    foreign = tmp_path / "foreign"
+    foreign.write_text("le O\nchat O\n\nle O\nchien O\n")
+    line = refused(foreign, "--vectors", model)
+    assert line.startswith(f"{model}: no word of the training sentences is among those of vectors")
+    line = refused(foreign, "--clusters", sources / "paths")
+    assert line.startswith(f"{sources / 'paths'}: no word of the training sentences")
+    foreign.write_text("le O\nchat O\n\nle O\ncat O\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        told = cli("tagger", "fit", foreign, "-o", tmp_path / "tagger", "--vectors", model, "-q")
+    assert told.status == 0
+    (line,) = told.err.splitlines()
+    assert line.startswith(
+        "eigentext: warning: only 25% of the training tokens are among the words"
+    )
+
+
+# What is told.
+
+
+def test_what_people_read(cli, train, dev, tagged, tmp_path):
+    path = tmp_path / "tagger"
+    shown = cli("tagger", "fit", train, "-o", path, "--dev", dev, "--epochs", 3)
+    assert shown.status == 0, shown.err
+    first, columns, mistakes, best, *rest = shown.out.splitlines()
+    assert re.fullmatch(
+        rf"{path}: 4 tags, \d+ of [\d,]+ features from 40 sentences, [\d]+ tokens; \d+\.\d s, "
+        r"[\d,]+ MB at most",
+        first,
+    )
+    assert columns == "  columns         word, pos"
+    assert re.fullmatch(r"  wrong tags      \d+(, \d+)* in the passes", mistakes)
+    assert re.fullmatch(r"  best on dev     after pass \d of \d", best)
+    report = str(et.load(path).evaluate(tagged[1]))
+    assert [line[2:] for line in rest[:-1]] == report.splitlines()
+    assert rest[-1].startswith("  seconds         read sentences ")
+    assert "read sentences: " in shown.err
+    quiet = cli("tagger", "fit", train, "-o", path, "--quiet")
+    assert (quiet.status, quiet.out, quiet.err) == (0, "", "")
+
+
+def test_what_people_read_of_a_crf(cli, train, tmp_path):
+    pytest.importorskip("pycrfsuite")
+    options = ("--model", "crf", "--iterations", 3)
+    shown = cli("tagger", "fit", train, "-o", tmp_path / "tagger", *options)
+    assert re.search(r"\n  loss            [\d,.]+ to [\d,.]+ in 3 iterations\n", shown.out)
+
+
+def test_info(cli, chunker, learned, train, model):
+    about = json.loads(cli("info", chunker, "--json").out)
+    assert about["format"] == "eigentext.tagger.v1"
+    assert about["columns"] == ["word", "pos"]
+    shown = cli("info", learned(train, "--vectors", str(model))).out
+    assert "n_sentences              40" in shown
+    assert max(map(len, shown.splitlines())) < 400  # no vectors
+
+
+def test_threads_change_nothing(fit, train, tmp_path):
+    written = set()
+    for threads in (1, 2):
+        fit(train, "--threads", threads)
+        written.add((tmp_path / "tagger").read_bytes())
+    assert len(written) == 1
+
+
+# Mistakes.
+
+
+def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_input):
+    (tmp_path / "four").write_text("a DT X O\n")
+    (tmp_path / "one").write_text("a\n")
+    standard_input(b"")
+    for arguments, reason in (
+        ((), "files"),
+        ((tmp_path / "none",), "none: no such file; check the name"),
+        ((tmp_path,), "is a folder; name its files"),
+        (("-",), "standard input: no sentences in it; is the file empty?"),
+        (("-", "--dev", "-"), "standard input (-) can be read but once"),
+        ((train, "--dev", tmp_path / "none"), "none: no such file"),
+        ((train, "--dev", tmp_path / "one"), "one, line 1: 'a' has 1 columns, not 3"),
+        ((tmp_path / "four",), "four, line 1: 'a DT X O' has 4 columns; say with --columns what"),
+        ((tmp_path / "one",), "one, line 1: 'a' has no label; give a word and its label"),
+        ((train, "--columns", "word,label"), "'the DT B-NP' has 3 columns, not 2; mend it, or"),
+        ((train, "--columns", "word,pos,pos"), "--columns word,pos,pos: give each column a name"),
+        ((train, "--columns", "word,,pos"), "give each column a name of its own"),
+        ((train, "--columns", "pos,word,label"), "name the word first, as word, and the label"),
+        ((train, "--columns", "word,_,_"), "name the word first, as word, and the label last"),
+        ((train, "--features", "pos", "--template", "word[0]"), "give the one or the other"),
+        ((train, "--template", "word"), "'word' is no feature template; write one as in"),
+        ((train, "--template", "gender[0]"), "no attribute 'gender': there are the columns word"),
+        ((train, "--template", "vector[0]"), "a template looks at 'vector'; give --vectors too"),
+        ((train, "--c1", 1), "--c1 does nothing with --model perceptron; leave it out, or choose"),
+        ((train, "--model", "crf", "--epochs", 3), "--epochs does nothing with --model crf"),
+        ((train, "--scale", 1), "--scale is of --vectors, --eigentokens or --states; give some"),
+        ((train, "--epochs", 0), "see eigentext tagger fit --help"),
+        ((train, "--features", "all"), "see eigentext tagger fit --help"),
+        ((train, "--scheme", "iob1"), "see eigentext tagger fit --help"),
+    ):
+        assert reason in refused(*arguments)
+    assert "is a file, not a stream" in cli("tagger", "fit", train, "-o", "-").mistake
+    before = train.read_bytes(), dev.read_bytes()
+    for own in (train, dev):
+        line = cli("tagger", "fit", train, "--dev", dev, "-o", own, "-q").mistake
+        assert "would be written over what is read" in line
+    assert (train.read_bytes(), dev.read_bytes()) == before
+
+
+def test_ctrl_c_leaves_nothing_behind(train, tmp_path):
+    for folder in ("out", "tmp"):
+        (tmp_path / folder).mkdir()
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "long").write_text(train.read_text() * 200)
+    arguments = ("tagger", "fit", tmp_path / "long", "-o", tmp_path / "out" / "tagger")
+    with subprocess.Popen(
+        [sys.executable, "-m", "eigentext", *arguments, "--margin", "1e9", "--epochs", "1000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert any(line.startswith("features") for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == 130
+    assert err.endswith("eigentext: interrupted; nothing was written\n")
+    assert "Traceback" not in err
+    assert out == ""
+    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []

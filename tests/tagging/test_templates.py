@@ -1,0 +1,95 @@
+"""Templates: what they mean by hand, back to strings, and what is none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigentext.errors import ParameterError
+from eigentext.tagging.attributes import attribute
+from eigentext.tagging.templates import (
+    SOURCES,
+    TEMPLATES,
+    VECTORS,
+    Part,
+    is_of,
+    parse_templates,
+    written,
+)
+
+
+def strings(templates):
+    return [written(one) for one in parse_templates(templates)]
+
+
+def test_ranges_are_written_out():
+    assert strings(["pos[-2..2]"]) == ["pos[-2]", "pos[-1]", "pos[0]", "pos[1]", "pos[2]"]
+    assert strings(["word[+1..+1]"]) == ["word[1]"]
+    assert strings(["vector[-1..0]"]) == ["vector[-1]", "vector[0]"]
+    assert len(strings(["word[-100..100]"])) == 201
+
+
+def test_conjunctions_keep_the_order_of_their_parts():
+    assert parse_templates(["word[-1] | pos[0]|word[2]"]) == [
+        (Part("word", -1), Part("pos", 0), Part("word", 2))
+    ]
+    assert strings(["pos[0]|word[0]", "word[0]|pos[0]"]) == ["pos[0]|word[0]", "word[0]|pos[0]"]
+
+
+def test_every_template_once():
+    assert strings(["word[0]", "word[-1..1]", "word[+0]"]) == ["word[0]", "word[-1]", "word[1]"]
+    assert strings(iter(["word[0]"])) == ["word[0]"]
+
+
+names = st.from_regex(r"\A[A-Za-z_][A-Za-z_0-9-]{0,8}\Z").filter(lambda name: name not in VECTORS)
+parts = st.builds(Part, names, st.integers(-100, 100))
+
+
+@given(st.lists(st.lists(parts, min_size=1, max_size=4).map(tuple), min_size=1, unique=True))
+def test_written_and_read_again(templates):
+    assert parse_templates(map(written, templates)) == templates
+
+
+@pytest.mark.parametrize("task", [*TEMPLATES, *SOURCES])
+def test_templates_of_ours_are_some(task):
+    columns = ("word", "pos", "cluster", *VECTORS)
+    for template in parse_templates({**TEMPLATES, **SOURCES}[task]):
+        for name, offset in template:
+            assert name in columns or attribute(name) or name.startswith("cluster")
+            assert abs(offset) <= 2
+
+
+def test_what_templates_are_of():
+    sparse, dense = parse_templates(["word[0]|pos[1]", "token[0]"])
+    assert is_of(dense, VECTORS)
+    assert not is_of(sparse, VECTORS)
+    assert is_of(sparse, ["pos", "word"])
+    assert not is_of(sparse, ["word"])
+
+
+@pytest.mark.parametrize(
+    ("templates", "message"),
+    [
+        ("word[0]", r"features must be one of 'chunk', 'ner', 'pos' or a list .*not 'word\[0\]'"),
+        (None, "features must be one of .*not None"),
+        ([], "no feature templates; give some"),
+        (["word"], r"'word' is no feature template; write one as in 'word\[-1\]'"),
+        ([""], "'' is no feature template"),
+        (["word[0]|"], "is no feature template"),
+        (["word[x]"], "is no feature template"),
+        (["word[0"], "is no feature template"),
+        (["3word[0]"], "is no feature template"),
+        (["word[0]", 3], "3 is no feature template"),
+        (["word[1.5]"], "is no feature template"),
+        (["word[2..1]"], "the range is empty; put the smaller offset first"),
+        (["word[0..1]|pos[0]"], "a range stands alone; write the templates out"),
+        (["pos[0]|word[0..1]"], "a range stands alone"),
+        (["word[101]"], "more than 100 tokens away"),
+        (["word[-101..0]"], "more than 100 tokens away"),
+        (["vector[0]|word[0]"], "vectors are numbers, and stand alone; use clusters"),
+        (["word[0]|state[-1]"], "vectors are numbers, and stand alone"),
+        (["token[0]|token[1]"], "vectors are numbers, and stand alone"),
+    ],
+)
+def test_what_is_no_template(templates, message):
+    with pytest.raises(ParameterError, match=message):
+        parse_templates(templates)
