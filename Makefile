@@ -9,7 +9,7 @@ demo: $(VENV)/.core
 	$(BIN)/eigentext demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
