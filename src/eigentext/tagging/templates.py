@@ -97,10 +97,10 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 # What is added for each source that was learned without labels, unless templates name it.
 SOURCES: dict[str, tuple[str, ...]] = {
     "cluster": (
-        *(f"cluster{bits}[-2..2]" for bits in (4, 6, 10)),
         "cluster[-2..2]",
         "cluster[-1]|cluster[0]",
         "cluster[0]|cluster[1]",
+        *(f"cluster{bits}[-1..1]" for bits in (4, 6, 10)),
     ),
     "vector": ("vector[-1..1]",),
     "token": ("token[0]",),

@@ -1,0 +1,253 @@
+"""Taggers of chunks and of names: what plain text is worth, beside CRFsuite and word2vec.
+
+Run it with ``.venv/bin/python benchmarks/tagging.py [--task chunk|ner ...] [--only NAME ...]
+[--split dev|test] [--curve FILE]``; names are those of CONTESTANTS.
+
+chunk  CoNLL-2000: learned from the 8,936 training sentences, scored on the 2,012 test sentences;
+       dev: the last 936 of the training sentences, learned from the others.
+ner    WNUT17: 3,394 sentences, scored on the 1,287 of the test part, or the 1,009 of dev.
+
+Sources (see `_tagging`) are learned once from the same 43 million tokens of plain text, on all
+cores; word2vec is gensim's, of the same dimension. Each contestant runs in a process of its own, on
+one thread; perceptrons five times with other seeds, of which means are shown, and the deviation of
+F1. "CRFsuite AP" is CRFsuite's averaged perceptron on the same sparse features, handed over as
+strings. Training is from tagged sentences in memory to the tagger, passes are timed by the phase
+"train"; tagging is from tokens to tags, all in Python's lists. Memory is the process's peak.
+
+With ``--curve FILE`` F1 by the number of labelled sentences is drawn instead, with and without
+plain text: means of three draws.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import eigentext as et
+from _grammars import Table, in_a_process, serve
+from _harness import peak_bytes
+from _tagging import LEARN, cost, source, tagged
+from eigentext import engine
+
+SEEDS = 5
+ALL = {"vectors": "eigenwords", "clusters": "clusters", "eigentokens": "eigentokens"}
+CONTESTANTS: dict[str, dict[str, Any]] = {
+    "CRFsuite AP": {"peer": True},
+    "perceptron": {},
+    "+ word2vec": {"vectors": "word2vec"},
+    "+ eigenwords": {"vectors": "eigenwords"},
+    "+ clusters": {"clusters": "clusters"},
+    "+ eigentokens": {"eigentokens": "eigentokens"},
+    "+ states": {"states": "states"},
+    "+ eigenwords, clusters, eigentokens": ALL,
+    "crf": {"model": "crf"},
+    "crf + word2vec": {"model": "crf", "vectors": "word2vec"},
+    "crf + eigenwords": {"model": "crf", "vectors": "eigenwords"},
+}
+C2 = {"chunk": 1.0, "ner": 0.01}  # chosen on dev from 1, .1, .01
+SIZES = (100, 500, 2000, None)
+
+
+# -- what runs in a process of its own -------------------------------------------------------------
+
+
+def parts(task: str, split: str) -> tuple[list[Any], list[Any]]:
+    train = tagged(task, "train")
+    if task == "chunk" and split == "dev":
+        return train[:-936], train[-936:]
+    return train, tagged(task, split)
+
+
+def tagger(task: str, settings: dict[str, Any], seed: int = 0) -> et.Tagger:
+    given = {name: source(value) if value in LEARN else value for name, value in settings.items()}
+    return et.Tagger(**given, c2=C2[task], random_state=seed)
+
+
+def figures(data: str, split: str, settings: dict[str, Any]) -> dict[str, Any]:
+    engine.use(engine.ThreadEngine(1))
+    train, test = parts(data, split)
+    if settings.get("peer"):
+        return crfsuite(train, test)
+    models = [tagger(data, settings, seed) for seed in range(SEEDS)]
+    if settings.get("model") == "crf":
+        models = models[:1]
+    models[0].__sklearn_clone__().set_params(model="perceptron").fit(train[:20]).evaluate(test[:20])
+    rows = []
+    for model in models:
+        clock = Clock()
+        start = time.process_time()
+        with engine.report_to(clock):
+            model.fit(train)
+        fitted = time.process_time() - start
+        words = [[token[:-1] for token in one] for one in test]
+        start = time.process_time()
+        model.tag(words)
+        seconds = time.process_time() - start
+        result = model.evaluate(test)
+        n_passes = len(model.diagnostics_.get("wrong_tags", model.diagnostics_.get("loss", [])))
+        speed = sum(map(len, words)) / seconds
+        shares = (100 * result.f1, 100 * result.precision, 100 * result.recall)
+        rows.append((*shares, fitted, clock.seconds["train"] / n_passes, speed))
+    means = np.mean(rows, axis=0).tolist()
+    deviation = float(np.std([row[0] for row in rows], ddof=1)) if len(rows) > 1 else None
+    return {"means": means, "deviation": deviation, "MB": peak_bytes() / 1e6}
+
+
+def crfsuite(train: list[Any], test: list[Any]) -> dict[str, Any]:
+    """The same templates as strings, ten passes; what our part of the work takes is left out."""
+    import pycrfsuite
+
+    from eigentext.evaluate import chunks
+
+    model = et.Tagger().fit(train[:200])
+    templates, columns = model._features.sparse, model._features
+
+    def items(sentences: list[Any]) -> list[Any]:
+        return [_strings(one, templates, columns) for one in sentences]
+
+    xs, ys = items(train), [[token[-1] for token in one] for one in train]
+    n_epochs = 10
+    start = time.process_time()
+    trainer = pycrfsuite.Trainer("averaged-perceptron", {"max_iterations": n_epochs}, verbose=False)
+    for x, y in zip(xs, ys):
+        trainer.append(x, y)
+    handed = time.process_time()
+    trainer.train("/tmp/eigentext-benchmarks/ap.crfsuite")
+    trained = time.process_time()
+    found = pycrfsuite.Tagger()
+    found.open("/tmp/eigentext-benchmarks/ap.crfsuite")
+    test_items = items(test)
+    begun = time.process_time()
+    result = chunks(test, [found.tag(x) for x in test_items])
+    speed = sum(map(len, test)) / (time.process_time() - begun)
+    shares = [100 * result.f1, 100 * result.precision, 100 * result.recall]
+    means = [*shares, trained - start, (trained - handed) / n_epochs, speed]
+    return {"means": means, "deviation": None, "MB": peak_bytes() / 1e6}
+
+
+def _strings(sentence: Any, templates: list[Any], features: Any) -> list[list[str]]:
+    """A token's features as "number=value|value"."""
+    names = dict(zip(features.symbols, features._attributes))
+    value = {
+        name: [function(token[column]) for token in sentence]
+        for name, (column, function) in names.items()
+    }
+    n = len(sentence)
+
+    def at(name: str, place: int) -> str:
+        return value[name][place] if 0 <= place < n else "<s>" if place < 0 else "</s>"
+
+    return [
+        [
+            f"{k}={'|'.join(at(name, t + offset) for name, offset in template)}"
+            for k, template in enumerate(templates)
+        ]
+        for t in range(n)
+    ]
+
+
+def curve(data: str, settings: dict[str, Any]) -> list[float]:
+    """F1 with so many labelled sentences, drawn three times."""
+    train, test = parts(data, "test")
+    found = []
+    for size in SIZES:
+        scores = []
+        for seed in range(3 if size else 1):
+            order = np.random.default_rng(seed).permutation(len(train))[:size]
+            model = tagger(data, settings, seed).fit([train[i] for i in order])
+            scores.append(100 * model.evaluate(test).f1)
+        found.append(float(np.mean(scores)))
+    return found
+
+
+class Clock:
+    """CPU seconds of each phase."""
+
+    def __init__(self):
+        self.seconds: dict[str, float] = {}
+
+    def started(self, phase) -> None:
+        """Look at the clock."""
+        self._start = time.process_time()
+
+    def advanced(self, phase) -> None:
+        """Nothing to note."""
+
+    def finished(self, phase) -> None:
+        """Note what it took."""
+        self.seconds[phase.name] = time.process_time() - self._start
+
+
+# -- what is printed -------------------------------------------------------------------------------
+
+COLUMNS = ("F1", "sd", "error removed %", "P", "R", "train CPU s", "a pass", "tokens/s", "MB")
+
+
+def show(task: str, split: str, only: list[str]) -> None:
+    table = Table(f"**{task}, {split}**, one thread", *COLUMNS)
+    base: dict[str, float] = {}
+    for name in only:
+        settings = CONTESTANTS[name]
+        row = in_a_process("figures", data=task, split=split, settings=settings)
+        f1, precision, recall, fitted, a_pass, speed = row["means"]
+        kind = settings.get("model", "perceptron")
+        removed = None
+        if not settings.get("peer"):
+            removed = 100 * (f1 - base[kind]) / (100 - base[kind]) if kind in base else None
+            base.setdefault(kind, f1)
+        cells = (f1, row["deviation"], removed, precision, recall, fitted, a_pass, speed, row["MB"])
+        table.row(name, *cells)
+
+
+def draw(path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "eigentext"
+    from matplotlib import pyplot as plt
+
+    titles = {"chunk": "CoNLL-2000 chunks", "ner": "WNUT17 names"}
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
+    table = Table("**learning curves, test**, F1", *(str(size or "all") for size in SIZES))
+    for axis, (task, title) in zip(axes, titles.items()):
+        sizes = [size or len(tagged(task, "train")) for size in SIZES]
+        for name, settings in (("labels alone", {}), ("with plain text", ALL)):
+            scores = in_a_process("curve", data=task, settings=settings)
+            table.row(f"{task}, {name}", *scores)
+            axis.plot(sizes, scores, marker="o", label=name)
+        axis.set(xscale="log", xticks=sizes, xticklabels=sizes, title=title)
+        axis.set(xlabel="labelled sentences", ylabel="F1")
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+        axis.legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    names = list(CONTESTANTS)
+    options = argparse.ArgumentParser(description="What plain text is worth to taggers.")
+    options.add_argument("--task", nargs="+", choices=C2, default=list(C2))
+    options.add_argument("--split", choices=("dev", "test"), default="test")
+    options.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME")
+    options.add_argument("--curve", type=Path, help="draw learning curves into this file instead")
+    asked = options.parse_args()
+    table = Table("**sources**, all cores", "wall s", "CPU s", "MB")
+    for name in LEARN:
+        in_a_process("learned", one_thread=False, name=name)
+        table.row(name, *cost(name).values())
+    if asked.curve:
+        draw(asked.curve)
+        return
+    for task in asked.task:
+        show(task, asked.split, asked.only)
+
+
+def learned(name: str) -> None:
+    source(name)
+
+
+if __name__ == "__main__" and not serve(figures, curve, learned):
+    main()
