@@ -9,7 +9,6 @@ tags begin and continue them (B-NP, I-NP, O), or else single tags, of which :mat
 that is right. The score of a corpus is that of its summed counts.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from operator import eq
@@ -17,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from eigentext.corpus.schemes import is_chunk_tags
 from eigentext.errors import ParameterError
 from eigentext.kernels.candidates import is_tree, structure_of
-
-_BIO = re.compile(r"O|[BI]-.+", re.DOTALL)
 
 
 class Measure(ABC):
@@ -108,7 +106,7 @@ def measure_of(gold: Iterable[Any]) -> Measure:
     if trees:
         raise ParameterError("trees and tagged sequences are mixed; rerank each kind by itself")
     tags = {tag for tagging in gold for tag in _parted(tagging)[1]}
-    return chunk_f1 if all(map(_BIO.fullmatch, tags)) else tag_accuracy
+    return chunk_f1 if is_chunk_tags(tags) else tag_accuracy
 
 
 def tagging_f1(gold: Any, tagging: Any) -> float:

@@ -41,7 +41,7 @@ _KERNELS = {  # that learning needs
 _SOURCES = {
     "vectors": ("Eigenwords", "word vectors (`words fit`)"),
     "clusters": ("WordClusters", "clusters (`words cluster`)"),
-    "eigentokens": ("Eigentokens", "eigentokens (saved from Python)"),
+    "eigentokens": ("Eigentokens", "eigentokens of `words tokens`"),
     "states": ("HMM", "a hidden Markov model (`hmm fit`)"),
 }
 _FOR = {
@@ -97,7 +97,7 @@ def fit(
         typer.Option(metavar="FILE", help="Clusters: a model or the paths of `words cluster`."),
     ] = None,
     eigentokens: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="Eigentokens, saved from Python.")
+        Path | None, typer.Option(metavar="MODEL", help="Eigentokens, of `words tokens`.")
     ] = None,
     states: Annotated[
         Path | None,

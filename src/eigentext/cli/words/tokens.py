@@ -1,0 +1,60 @@
+"""From text to vectors of tokens in their context, for taggers: tokens."""
+
+import time
+from typing import Annotated, Literal
+
+import typer
+
+from eigentext.cli._console import (
+    DEFAULT_MEMORY,
+    CacheOption,
+    ErrorsOption,
+    FilesArgument,
+    JsonFlag,
+    MemoryOption,
+    NoCacheFlag,
+    OutputOption,
+    QuietFlag,
+    ThreadsOption,
+    TokenizerOption,
+    check_model_path,
+    check_no_input,
+    inputs,
+    save_model,
+    work,
+)
+from eigentext.cli.words._shared import report_fit
+
+
+def tokens(
+    files: FilesArgument,
+    output: OutputOption,
+    dim: Annotated[int, typer.Option("--dim", min=1, help="Dimension of the vectors.")] = 50,
+    window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 2,
+    side: Annotated[
+        Literal["both", "left", "right"], typer.Option(help="Where the context is.")
+    ] = "both",
+    min_count: Annotated[int, typer.Option(min=1, help="Rarer words share one symbol.")] = 5,
+    tokenizer: TokenizerOption = "whitespace",
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower the case.")] = False,
+    errors: ErrorsOption = "strict",
+    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
+    threads: ThreadsOption = None,
+    memory: MemoryOption = DEFAULT_MEMORY,
+    cache: CacheOption = None,
+    no_cache: NoCacheFlag = False,
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Learn eigentokens, vectors of tokens by their context, for `tagger fit --eigentokens`."""
+    from eigentext import Eigentokens, TextCorpus
+
+    check_model_path(output)
+    started = time.perf_counter()
+    model = Eigentokens(dim, window=window, side=side, min_count=min_count, random_state=seed)
+    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+        corpus = TextCorpus(paths, tokenizer=tokenizer, lowercase=lowercase, errors=errors)
+        check_no_input(output, corpus.files)
+        model.fit(corpus, memory=memory, cache=False if no_cache else cache or True)
+        save_model(model, output)
+    report_fit(model, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
