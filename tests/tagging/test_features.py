@@ -181,7 +181,7 @@ def test_vectors_stand_where_the_tokens_are():
     np.testing.assert_allclose(vector(0, 0), [3, 4], rtol=1e-6)
     np.testing.assert_allclose(vector(2, 0), [0, 5], rtol=1e-6)
     np.testing.assert_allclose([vector(t, 1) for t in range(3)], [[2, 0], [2, 1], [2, 0]])
-    assert made.coverage(sentences) == {"vector": 2 / 3}
+    assert made.coverage(sentences) == {"vector": 2 / 3, "token": 1.0}
     np.testing.assert_array_equal(made.encode(sentences).values, encoded.values)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from eigentext.tagging import perceptron
 from eigentext.tagging.features import Encoded
-from eigentext.tagging.perceptron import Epoch, Weights
+from eigentext.tagging.perceptron import Epoch, Weights, mean_weights
 
 NO_PLACES, NO_WIDTHS = np.empty((0, 3), np.int64), np.empty(0, np.int64)
 
@@ -136,3 +136,17 @@ def test_the_order_is_the_generators():
     ]
     np.testing.assert_array_equal(runs[0][0].W, runs[1][0].W)
     assert not np.array_equal(runs[0][0].W, runs[2][0].W)
+
+
+def test_the_mean_of_runs_by_hand():
+    def weights(w: float) -> Weights:
+        T = np.array([[w, -np.inf], [0, 0], [0, 0]], np.float32)
+        parts = (np.full((1, 2), w), np.full((0, 2), w), T, np.zeros(2))
+        return Weights(*(np.asarray(part, np.float32) for part in parts))
+
+    told = []
+    mean = mean_weights(weights(1), iter([weights(2), weights(6)]), told.append)
+    assert told == [1, 1]
+    np.testing.assert_array_equal(mean.W, [[3, 3]])
+    np.testing.assert_array_equal(mean.T[0], [3, -np.inf])
+    assert all(part.dtype == np.float32 for part in mean)

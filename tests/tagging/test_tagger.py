@@ -735,3 +735,46 @@ def test_calibration_on_tags_of_another_kind():
     chunker = Tagger(scheme="bilou").fit(NAMES)
     with pytest.raises(CorpusError, match="sentence 2, token 1: 'ODD' is no tag of chunks"):
         chunker.calibrate([NAMES[0], [("bonn", "ODD")]])
+
+
+# Several runs, confidences, and words that sources know in another case.
+
+
+def noisy_sentences(n: int, seed: int = 0) -> list[list[tuple[str, str]]]:
+    """Words of two kinds; a fifth of the tags are wrong."""
+    rng = np.random.default_rng(seed)
+    words, flips = rng.integers(0, 20, (n, 6)), rng.random((n, 6)) < 0.2
+    tags = np.where(flips, 1 - words % 2, words % 2)
+    return [[(f"w{w}", "AB"[y]) for w, y in zip(*one)] for one in zip(words, tags)]
+
+
+def test_runs_are_averaged_the_same_on_any_threads():
+    data = noisy_sentences(100)
+    with engine.use(engine.ThreadEngine(1)):
+        one = Tagger(n_runs=3).fit(data)
+    with engine.use(engine.ThreadEngine(2)):
+        two = Tagger(n_runs=3).fit(data)
+    single = Tagger().fit(data)
+    words = [[word for word, _ in sentence] for sentence in noisy_sentences(20, seed=1)]
+    for a, b in zip(one.confidences(words), two.confidences(words)):
+        np.testing.assert_array_equal(a, b)
+    pairs = zip(one.confidences(words), single.confidences(words))
+    assert any((a != b).any() for a, b in pairs)
+
+
+def test_confidences_are_honest_without_held_out_sentences():
+    tagger = Tagger(features=["word[0]"]).fit(noisy_sentences(600))
+    test = noisy_sentences(300, seed=1)
+    sure = np.concatenate(tagger.confidences([[word for word, _ in one] for one in test]))
+    assert abs(sure.mean() - tagger.evaluate(test).accuracy) < 0.06
+
+
+def test_eigentokens_know_words_in_another_case():
+    text = [one.split() for one in ["the cat sat", "a dog ran", "the dog sat", "a cat ran"] * 9]
+    tokens = et.Eigentokens(2, window=1).fit(text)
+    data = [[("The", "D"), ("cat", "N"), ("sat", "V")], [("A", "D"), ("dog", "N"), ("ran", "V")]]
+    tagger = Tagger(features=["word[0]"], eigentokens=tokens).fit(data * 5)
+    assert tagger.diagnostics_["coverage"] == {"token": 1.0}
+    strange = [[(f"{word}zz", tag) for word, tag in one] for one in data]
+    with pytest.raises(ParameterError, match="among those of eigentokens"):
+        Tagger(eigentokens=tokens).fit(strange)

@@ -1,7 +1,7 @@
 """Feature templates as 64-bit keys, and an open table from keys to features.
 
 A key mixes the number of the template with the symbols of its parts. Two features out of a million
-share one with probability 3e-8; the table itself is exact.
+share one with probability 5e-8; the table itself is exact.
 """
 
 import numpy as np

@@ -14,7 +14,7 @@ import numpy as np
 from eigentext import engine
 from eigentext.tagging import _feature_kernels as kernels
 from eigentext.tagging.attributes import attribute
-from eigentext.tagging.sources import Clusters, VectorSource, WordVectors
+from eigentext.tagging.sources import Clusters, VectorSource
 from eigentext.tagging.templates import VECTORS, Template, is_of, written
 
 _FIRST = 2  # symbols 0 and 1 stand for what lies before and after a sentence
@@ -86,14 +86,10 @@ class Features:
         return sum(self.sources[name].width for name, _ in self.dense)
 
     def coverage(self, sentences: list[Sentence]) -> dict[str, float]:
-        """The share of tokens that vectors of words and clusters know."""
+        """The share of tokens that each source knows."""
         words = [token[0] for sentence in sentences for token in sentence]
         named = {**self.sources, **({"cluster": self.clusters} if self.clusters else {})}
-        return {
-            name: source.coverage(words)
-            for name, source in named.items()
-            if isinstance(source, (WordVectors, Clusters))
-        }
+        return {name: source.coverage(words) for name, source in named.items()}
 
     def learn(self, sentences: list[Sentence], min_count: int, scale: float) -> Encoded:
         """Index what is seen at least `min_count` times; scale the vectors' coordinates."""

@@ -1,6 +1,6 @@
 """The averaged perceptron of tag sequences (Collins 2002), in one thread: it is its order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,3 +65,16 @@ def train(
             if epochs[-1].n_wrong == 0:
                 break
     return mean(), epochs
+
+
+def mean_weights(
+    first: Weights, others: Iterable[Weights], advance: Callable[[int], None]
+) -> Weights:
+    """The mean of several runs, added up in order; `advance` hears of each of the others."""
+    total, n = [np.array(part, np.float64) for part in first[:3]], 1
+    for weights in others:
+        for part, more in zip(total, weights):
+            part += more
+        n += 1
+        advance(1)
+    return Weights(*((part / n).astype(np.float32) for part in total), end=first.end)

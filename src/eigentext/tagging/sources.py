@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.evaluate.vectors import words_and_vectors
 
@@ -20,6 +21,10 @@ class VectorSource(Protocol):
 
     def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
         """The row of each token (-1: none) among vectors (float32, scaled), and the vectors."""
+        ...
+
+    def coverage(self, words: Words) -> float:
+        """The share of words that are known."""
         ...
 
     def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
@@ -75,7 +80,10 @@ class WordVectors:
 
 
 class TokenVectors:
-    """Vectors of tokens in their sentence, by a model with ``transform(sentences)``."""
+    """Vectors of tokens in their sentence, by a model with ``transform(sentences)``.
+
+    It gets words as it knows them, in another case if need be.
+    """
 
     def __init__(self, model: Any):
         if not hasattr(model, "transform"):
@@ -84,11 +92,20 @@ class TokenVectors:
                 "fitted Eigentokens or an HMM"
             )
         self.model, self.scale = model, 1.0
-        self.width = model.transform([["a"]])[0].shape[1]
+        words = getattr(getattr(model, "vocabulary_", None), "words", [])
+        self._words = dict(zip(words, words))
+        with engine.report_to(None):
+            self.width = model.transform([["a"]])[0].shape[1]
+
+    def coverage(self, words: Words) -> float:
+        """The share of words that the model knows, if it says which these are."""
+        return _share(words, self._words) if self._words else 1.0
 
     def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
         """One row for each token."""
-        found = self.model.transform([[token[0] for token in sentence] for sentence in sentences])
+        known = {word: fold(word, self._words) or word for word in set(words)}
+        with engine.report_to(None):
+            found = self.model.transform([[known[t[0]] for t in one] for one in sentences])
         for sentence, vectors in zip(sentences, found, strict=True):
             if np.shape(vectors) != (len(sentence), self.width):
                 raise ParameterError(

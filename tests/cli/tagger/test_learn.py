@@ -96,8 +96,18 @@ def test_defaults_are_those_of_the_tagger():
         for name, parameter in parameters.items()
     }
     defaults = et.Tagger().get_params()
-    names = {"epochs": "n_epochs", "iterations": "n_iter"}
-    for name in ("features", "scale", "min_count", "epochs", "margin", "c1", "c2", "iterations"):
+    names = {"epochs": "n_epochs", "runs": "n_runs", "iterations": "n_iter"}
+    for name in (
+        "features",
+        "scale",
+        "min_count",
+        "epochs",
+        "runs",
+        "margin",
+        "c1",
+        "c2",
+        "iterations",
+    ):
         assert shown[name] == str(defaults[names.get(name, name)])
         assert parameters[name].default is None
     for name, value in (("model", "perceptron"), ("scheme", "auto"), ("seed", 0)):

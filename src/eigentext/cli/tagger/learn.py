@@ -46,6 +46,7 @@ _SOURCES = {
 }
 _FOR = {
     "epochs": "perceptron",
+    "runs": "perceptron",
     "margin": "perceptron",
     "c1": "crf",
     "c2": "crf",
@@ -122,6 +123,12 @@ def fit(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="The perceptron's passes.", show_default="10")
     ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Perceptrons in other orders, whose mean is taken.", show_default="1"
+        ),
+    ] = None,
     margin: Annotated[
         float | None,
         typer.Option(
@@ -158,13 +165,21 @@ def fit(
         "min_count": min_count,
         "scale": scale,
         "n_epochs": epochs,
+        "n_runs": runs,
         "margin": margin,
         "c1": c1,
         "c2": c2,
         "n_iter": iterations,
         "features": template or features,
     }
-    chosen = {"epochs": epochs, "margin": margin, "c1": c1, "c2": c2, "iterations": iterations}
+    chosen = {
+        "epochs": epochs,
+        "runs": runs,
+        "margin": margin,
+        "c1": c1,
+        "c2": c2,
+        "iterations": iterations,
+    }
     paths = {
         "vectors": vectors,
         "clusters": clusters,
