@@ -16,7 +16,7 @@ strings. Training is from tagged sentences in memory to the tagger, passes are t
 "train"; tagging is from tokens to tags, all in Python's lists. Memory is the process's peak.
 
 With ``--curve FILE`` F1 by the number of labelled sentences is drawn instead, with and without
-plain text: means of three draws.
+plain text: means of three draws; chunks as "bilou".
 """
 
 import argparse
@@ -34,6 +34,7 @@ from eigentext import engine
 
 SEEDS = 5
 ALL = {"vectors": "eigenwords", "clusters": "clusters", "eigentokens": "eigentokens"}
+BILOU = {"scheme": "bilou"}
 CONTESTANTS: dict[str, dict[str, Any]] = {
     "CRFsuite AP": {"peer": True},
     "perceptron": {},
@@ -47,6 +48,13 @@ CONTESTANTS: dict[str, dict[str, Any]] = {
     "5 runs + word2vec": {"n_runs": 5, "vectors": "word2vec"},
     "5 runs + eigenwords": {"n_runs": 5, "vectors": "eigenwords"},
     "5 runs + eigenwords, clusters, eigentokens": {"n_runs": 5, **ALL},
+    "bilou": BILOU,
+    "bilou + word2vec": {**BILOU, "vectors": "word2vec"},
+    "bilou + eigenwords": {**BILOU, "vectors": "eigenwords"},
+    "bilou + eigenwords, clusters, eigentokens": {**BILOU, **ALL},
+    "bilou, 5 runs": {**BILOU, "n_runs": 5},
+    "bilou, 5 runs + word2vec": {**BILOU, "n_runs": 5, "vectors": "word2vec"},
+    "bilou, 5 runs + eigenwords, clusters, eigentokens": {**BILOU, "n_runs": 5, **ALL},
     "crf": {"model": "crf"},
     "crf + word2vec": {"model": "crf", "vectors": "word2vec"},
     "crf + eigenwords": {"model": "crf", "vectors": "eigenwords"},
@@ -199,7 +207,7 @@ def show(task: str, split: str, only: list[str]) -> None:
         settings = CONTESTANTS[name]
         row = in_a_process("figures", data=task, split=split, settings=settings)
         f1, precision, recall, fitted, a_pass, speed = row["means"]
-        kind = settings.get("model", "perceptron"), settings.get("n_runs", 1)
+        kind = tuple(settings.get(key) for key in ("model", "scheme", "n_runs"))
         removed = None
         if not settings.get("peer"):
             removed = 100 * (f1 - base[kind]) / (100 - base[kind]) if kind in base else None
@@ -220,8 +228,9 @@ def draw(path: Path) -> None:
     table = Table("**learning curves, test**, F1", *(str(size or "all") for size in SIZES))
     for axis, (task, title) in zip(axes, titles.items()):
         sizes = [size or len(tagged(task, "train")) for size in SIZES]
+        scheme = BILOU if task == "chunk" else {}
         for name, settings in (("labels alone", {}), ("with plain text", ALL)):
-            scores = in_a_process("curve", data=task, settings=settings)
+            scores = in_a_process("curve", data=task, settings=scheme | settings)
             table.row(f"{task}, {name}", *scores)
             axis.plot(sizes, scores, marker="o", label=name)
         axis.set(xscale="log", xticks=sizes, xticklabels=sizes, title=title)
