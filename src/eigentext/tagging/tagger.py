@@ -34,6 +34,7 @@ from eigentext.tagging.choices import (
     choose_templates,
     lone_tags,
 )
+from eigentext.tagging.decoding import best_tags, best_temperature, local_scores, posteriors
 from eigentext.tagging.features import Encoded, Features, Sentence
 from eigentext.tagging.perceptron import Epoch, Weights, mean_weights, train
 from eigentext.tagging.saving import restored_tagger, saved_tagger
@@ -49,9 +50,7 @@ from eigentext.tagging.tokens import (
 from eigentext.trellis import check_k, k_best_paths
 
 _TOKENS = 1 << 13  # of a thread's task
-_CALIBRATED = 5000  # tokens are enough to choose one number
-_HELD, _TWIN = 500, 2000  # sentences to choose it on, and to learn from before
-_LOG_TEMPERATURES = (-5.0, 5.0)
+_HELD, _TWIN = 500, 2000  # sentences to choose a temperature on, and to learn from before
 
 
 class ScoredTagging(NamedTuple):
@@ -194,7 +193,8 @@ class Tagger(Saved, Estimator):
         sentences, tags = self._known(tagged)
         places = {tag: place for place, tag in enumerate(self._tags)}
         gold = np.array([places.get(tag, -1) for tag in self._internal(tags)], np.int32)
-        self._calibrate(self._features.encode(sentences), gold)
+        data = self._features.encode(sentences)
+        self.temperature_ = best_temperature(data, self._features, self._weights, gold)
         return self
 
     # Using.
@@ -211,8 +211,8 @@ class Tagger(Saved, Estimator):
         """For each token, the probability of the tag that `tag` gives it: p(y_t | sentence)."""
 
         def work(block: list[Sentence], data: Encoded) -> list[np.ndarray]:
-            p, best = self._marginals(data), self._meaning[self._best(data)]
-            return np.split(p[np.arange(len(p)), best], data.borders[1:-1])
+            p = self._marginals(data)
+            return np.split(p[np.arange(len(p)), self._best(data)], data.borders[1:-1])
 
         return self._map(work, sentences)
 
@@ -422,35 +422,11 @@ class Tagger(Saved, Estimator):
         n_held = min(n // 5, _HELD)
         if n_held == 0:
             return
-        weights = self._weights
         few = data._replace(borders=data.borders[n_held : n_held + _TWIN + 1])
+        others = data._replace(borders=data.borders[: n_held + 1])
         with engine.report_to(None):
-            rng = np.random.default_rng(self.random_state)
-            self._weights, _ = self._perceptron(few, gold, rng)
-        self._calibrate(data._replace(borders=data.borders[: n_held + 1]), gold)
-        self._weights = weights
-
-    def _calibrate(self, data: Encoded, gold: np.ndarray) -> None:
-        """The temperature by maximum likelihood, on some of the tokens."""
-        from scipy.optimize import minimize_scalar
-
-        n = max(1, int(np.searchsorted(data.borders, _CALIBRATED)))
-        some = data._replace(borders=data.borders[: n + 1])
-        known = np.flatnonzero(gold[: some.borders[-1]] >= 0)
-        if len(known) == 0:
-            raise ParameterError(
-                "none of these sentences' tags was learned; calibrate on tags like those of fit"
-            )
-
-        def loss(log_temperature: float) -> float:
-            self.temperature_ = float(np.exp(log_temperature))
-            p = self._posteriors(some)[0][known, gold[known]]
-            return -float(np.log(np.maximum(p, 1e-300)).sum())
-
-        best = minimize_scalar(
-            loss, bounds=_LOG_TEMPERATURES, method="bounded", options={"xatol": 0.02}
-        )
-        self.temperature_ = float(np.exp(best.x))
+            twin, _ = self._perceptron(few, gold, np.random.default_rng(self.random_state))
+        self.temperature_ = best_temperature(others, self._features, twin, gold)
 
     def _shown_tags(self) -> list[str]:
         """Each tag that is learned, as it is shown: U-X is B-X, and L-X is I-X."""
@@ -493,43 +469,22 @@ class Tagger(Saved, Estimator):
                 advance(int(work[block[1]] - work[block[0]]))
         return found
 
-    def _scores(self, data: Encoded) -> np.ndarray:
-        """Local scores of all tags at all tokens."""
-        from eigentext.tagging import _kernels
-
-        features, weights = self._features, self._weights
-        scores = np.empty((int(data.borders[-1]), len(self._tags)), np.float32)
-        _kernels.all_scores(*data, features.places, features.widths, weights.W, weights.D, scores)
-        return scores
-
     def _best(self, data: Encoded) -> np.ndarray:
-        from eigentext.tagging import _kernels
-
-        tags = np.empty(int(data.borders[-1]), np.int32)
-        weights = self._weights
-        _kernels.best_tags(self._scores(data), data.borders, weights.T, weights.end, tags)
-        return tags
+        """The place in `tags_` of each token's tag."""
+        return self._meaning[best_tags(data, self._features, self._weights)]
 
     def _tag(self, block: list[Sentence], data: Encoded) -> list[list[tuple[str, ...]]]:
-        tags = iter(np.array(self.tags_, object)[self._meaning[self._best(data)]].tolist())
+        tags = iter(np.array(self.tags_, object)[self._best(data)].tolist())
         return [[(*token, next(tags)) for token in sentence] for sentence in block]
 
-    def _posteriors(self, data: Encoded) -> tuple[np.ndarray, np.ndarray]:
-        """p(tag as it is learned) at each token, and the logarithm of each sentence's sum."""
-        from eigentext.tagging import _kernels
-
-        scores = self._scores(data).astype(np.float64) / self.temperature_
-        T = self._weights.T.astype(np.float64) / self.temperature_
-        out, totals = np.empty_like(scores), np.empty(len(data.borders) - 1)
-        _kernels.posteriors(scores, data.borders, T, self._weights.end, out, totals)
-        return out, totals
-
     def _marginals(self, data: Encoded) -> np.ndarray:
-        shown = self._meaning[:, None] == np.arange(len(self.tags_))
-        return self._posteriors(data)[0] @ shown
+        scores = local_scores(data, self._features, self._weights)
+        p, _ = posteriors(data, scores, self._weights, self.temperature_)
+        return p @ (self._meaning[:, None] == np.arange(len(self.tags_)))
 
     def _k_best(self, block: list[Sentence], data: Encoded, k: int) -> list[list[ScoredTagging]]:
-        scores, totals = self._scores(data).astype(np.float64), self._posteriors(data)[1]
+        scores = local_scores(data, self._features, self._weights).astype(np.float64)
+        _, totals = posteriors(data, scores, self._weights, self.temperature_)
         T, names = self._weights.T.astype(np.float64), np.array(self.tags_, object)[self._meaning]
         found = []
         for s, (first, last) in enumerate(pairwise(data.borders.tolist())):
