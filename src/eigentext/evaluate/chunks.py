@@ -19,7 +19,9 @@ from typing import Any
 from eigentext.corpus.schemes import Span, spans
 from eigentext.errors import CorpusError, ParameterError
 
-_TITLES = "type           right  predicted  precision  recall      F1"
+TITLES = "  {:>8}  {:>9}  {:>9}  {:>6}  {:>6}".format(
+    "right", "predicted", "precision", "recall", "F1"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,15 +64,18 @@ class Chunks:
         return numbers | {name: getattr(self, name) for name in counts} | {"by_type": types}
 
     def __str__(self) -> str:
-        rows = [part._row(name) for name, part in (*self.by_type.items(), ("all", self))]
-        return "\n".join([_TITLES, *rows, f"tags: {self.accuracy:.2%} of {self.n_tokens:,} right"])
+        parts = {**self.by_type, "all": self}
+        width = max(10, *map(len, parts))
+        rows = [f"{name:<{width}}{part._row()}" for name, part in parts.items()]
+        last = f"tags: {self.accuracy:.2%} of {self.n_tokens:,} right"
+        return "\n".join([f"{'type':<{width}}{TITLES}", *rows, last])
 
     def __repr__(self) -> str:
         return f"Chunks(F1 {self.f1:.2%} over {self.n_gold:,} chunks)"
 
-    def _row(self, name: str) -> str:
+    def _row(self) -> str:
         return (
-            f"{name:<10}  {self.n_gold:>8,}  {self.n_predicted:>9,}  {100 * self.precision:9.2f}  "
+            f"  {self.n_gold:>8,}  {self.n_predicted:>9,}  {100 * self.precision:9.2f}  "
             f"{100 * self.recall:6.2f}  {100 * self.f1:6.2f}"
         )
 

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentext.evaluate.chunks import paired_tags
-
-_TITLES = "tag            right  predicted  precision  recall      F1"
+from eigentext.evaluate.chunks import TITLES, paired_tags
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,12 +43,14 @@ class Tags:
         )
 
     def __str__(self) -> str:
+        width = max(10, *map(len, self.by_tag or [""]))
         rows = [
-            f"{tag:<10}  {one.n_gold:>8,}  {one.n_predicted:>9,}  {100 * one.precision:9.2f}  "
+            f"{tag:<{width}}  {one.n_gold:>8,}  {one.n_predicted:>9,}  {100 * one.precision:9.2f}  "
             f"{100 * one.accuracy:6.2f}  {100 * one.f1:6.2f}"
             for tag, one in self.by_tag.items()
         ]
-        return "\n".join([_TITLES, *rows, f"tags: {self.accuracy:.2%} of {self.n_gold:,} right"])
+        last = f"tags: {self.accuracy:.2%} of {self.n_gold:,} right"
+        return "\n".join([f"{'tag':<{width}}{TITLES}", *rows, last])
 
     def __repr__(self) -> str:
         return f"Tags({self.accuracy:.2%} of {self.n_gold:,} right)"

@@ -50,8 +50,10 @@ def train(
     def mean() -> Weights:
         is_done = epochs[-1].n_wrong == 0  # and would change nothing in the passes left
         steps = n * (n_epochs if is_done else len(epochs))
-        parts = [(w - s / steps).astype(np.float32) for w, s in zip((W, D, T), sums)]
-        return Weights(*parts, end=end)
+        parts = [s / -steps for s in sums]
+        for part, w in zip(parts, (W, D, T)):
+            part += w
+        return Weights(*(part.astype(np.float32) for part in parts), end=end)
 
     with engine.phase("train", n_epochs * len(gold), "tokens") as advance:
         for _ in range(n_epochs):
