@@ -6,7 +6,7 @@ import numpy as np
 
 from eigentext.storage.files import Arrays
 from eigentext.storage.models import nested, restored
-from eigentext.tagging.choices import ARGUMENTS
+from eigentext.tagging.choices import ARGUMENTS, check_parameters
 from eigentext.tagging.features import Features, restore_features, saved_features
 from eigentext.tagging.perceptron import Weights
 from eigentext.tagging.sources import Clusters, WordVectors, given_sources
@@ -64,7 +64,7 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
             else restored(parts, info)
         )
     self = cls(**about["parameters"], **given)
-    self._check_parameters()
+    check_parameters(self)
     clusters, sources = given_sources(self)
     for name, source in sources.items():
         source.scale = float(about["scales"][name])

@@ -29,6 +29,7 @@ from eigentext.storage import Saved
 from eigentext.tagging.choices import (
     Scheme,
     check_coverage,
+    check_parameters,
     choose_columns,
     choose_scheme,
     choose_templates,
@@ -273,7 +274,7 @@ class Tagger(Saved, Estimator):
         return type(self)(**self.get_params())
 
     def _fit(self, tagged: Tagged, dev: Tagged | None) -> None:
-        self._check_parameters()
+        check_parameters(self)
         sentences, tags = tagged
         self._scheme, self._converts = choose_scheme(self.scheme, tags)
         learned = self._internal(tags)
@@ -302,28 +303,6 @@ class Tagger(Saved, Estimator):
         elif self.model == "perceptron":
             self._calibrate_by_twin(data, gold)
         self._forget_unused()
-
-    def _check_parameters(self) -> None:
-        if self.model not in ("perceptron", "crf"):
-            raise ParameterError(f"model must be 'perceptron' or 'crf', not {self.model!r}")
-        if self.scheme not in ("auto", "bio", "bilou", None):
-            raise ParameterError(
-                f"scheme must be 'auto', 'bio', 'bilou' or None, not {self.scheme!r}"
-            )
-        for name, least in {"min_count": 1, "n_epochs": 1, "n_runs": 1, "n_iter": 1}.items():
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= least):
-                raise ParameterError(f"{name} must be a whole number from {least}, not {value!r}")
-        if isinstance(self.random_state, bool) or not (
-            isinstance(self.random_state, (int, np.integer)) and self.random_state >= 0
-        ):
-            raise ParameterError(
-                f"random_state must be a whole number from 0, not {self.random_state!r}"
-            )
-        for name in ("scale", "margin", "c1", "c2"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
-                raise ParameterError(f"{name} must be a number from 0 up, not {value!r}")
 
     def _internal(self, tags: list[list[str]]) -> list[str]:
         """The tags of sentences as they are learned, one after the other."""
