@@ -197,7 +197,7 @@ class Features:
                     -1 if s is None else known.setdefault(s, len(known) + _FIRST) for s in strings
                 ]
             else:
-                ids = [known.get(s, -1) for s in strings]  # type: ignore[arg-type]
+                ids = [-1 if s is None else known.get(s, -1) for s in strings]
             symbols[:, a] = np.array(ids, np.int32)[codes[column]]
         return symbols
 
