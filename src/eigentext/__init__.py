@@ -35,11 +35,13 @@ _HOMES = {
     "TwoViewRegressor": "eigentext.tagging",
     "Vocabulary": "eigentext.corpus",
     "WordClusters": "eigentext.words",
+    "checkpointing": "eigentext.storage",
     "load": "eigentext.storage",
     "load_dataset": "eigentext.corpus",
     "normalize_tree": "eigentext.corpus",
     "read_conll": "eigentext.corpus",
     "read_trees": "eigentext.corpus",
+    "use": "eigentext.engine",
     "write_conll": "eigentext.corpus",
     "write_trees": "eigentext.corpus",
 }
@@ -87,6 +89,7 @@ __all__ = [
     "TwoViewRegressor",
     "Vocabulary",
     "WordClusters",
+    "checkpointing",
     "corpus",
     "engine",
     "errors",
@@ -105,6 +108,7 @@ __all__ = [
     "tagging",
     "topics",
     "trellis",
+    "use",
     "words",
     "write_conll",
     "write_trees",
@@ -138,6 +142,7 @@ if TYPE_CHECKING:
         write_conll,
         write_trees,
     )
+    from eigentext.engine import use
     from eigentext.errors import EigentextError
     from eigentext.grammars import PCFG, LatentPCFG
     from eigentext.kernels import (
@@ -150,7 +155,7 @@ if TYPE_CHECKING:
     )
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
-    from eigentext.storage import load
+    from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel
     from eigentext.words import Eigentokens, Eigenwords, WordClusters

@@ -30,5 +30,13 @@ class ModelFileError(EigentextError, ValueError):
     """A file that is not a whole eigentext model of a version known here."""
 
 
+class CheckpointError(EigentextError):
+    """A folder of checkpoints that cannot be used for this fit."""
+
+
+class ClusterError(EigentextError):
+    """A cluster that cannot be reached, is not fit for the work, or was lost during it."""
+
+
 class UnknownWordError(EigentextError, KeyError):
     """A word outside the vocabulary; the message suggests near spellings."""

@@ -1,6 +1,16 @@
 """Model files: arrays in safetensors, the rest in JSON, written at once or not at all."""
 
+from eigentext.storage.checkpoints import Checkpoint, checkpoint, checkpointing
 from eigentext.storage.files import check_writable, read_saved, write_saved
 from eigentext.storage.models import Saved, load
 
-__all__ = ["Saved", "check_writable", "load", "read_saved", "write_saved"]
+__all__ = [
+    "Checkpoint",
+    "Saved",
+    "check_writable",
+    "checkpoint",
+    "checkpointing",
+    "load",
+    "read_saved",
+    "write_saved",
+]
