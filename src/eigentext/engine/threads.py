@@ -5,10 +5,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import ContextVar
-from functools import cache, reduce
+from contextlib import contextmanager
+from functools import partial
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from eigentext.errors import ParameterError
 
@@ -18,21 +18,24 @@ _thread = threading.local()
 
 
 class Engine(Protocol):
-    """What a place to run must offer; a cluster is one more class with these two methods."""
+    """What a place to run must offer."""
 
     n_workers: int
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """``function(item)`` for every item: worked on in parallel, returned in order."""
+    def map(
+        self, function: Callable[..., Result], items: Iterable[Item], *shared: Any
+    ) -> Iterator[Result]:
+        """``function(item, *shared)`` for every item: worked on in parallel, returned in order."""
         ...
 
     def reduce(
         self,
-        function: Callable[[Item], Result],
+        function: Callable[..., Result],
         combine: Callable[[Result, Result], Result],
         items: Iterable[Item],
+        *shared: Any,
     ) -> Result:
-        """The results of `map`, combined from first to last."""
+        """The results of `map`, added up in a tree: see :func:`combined`."""
         ...
 
 
@@ -60,8 +63,12 @@ class ThreadEngine:
             self._owner = os.getpid()  # last: another thread may be asking too
         return self._threads
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[..., Result], items: Iterable[Item], *shared: Any
+    ) -> Iterator[Result]:
         """See :meth:`Engine.map`; at most two results a worker wait, so memory stays bounded."""
+        if shared:
+            function = partial(_with, function, shared)
         # A worker that maps in turn works alone: were it to wait for the others, all might wait.
         if self.n_workers == 1 or getattr(_thread, "is_worker", False):
             yield from map(function, items)
@@ -82,42 +89,55 @@ class ThreadEngine:
 
     def reduce(
         self,
-        function: Callable[[Item], Result],
+        function: Callable[..., Result],
         combine: Callable[[Result, Result], Result],
         items: Iterable[Item],
+        *shared: Any,
     ) -> Result:
         """See :meth:`Engine.reduce`."""
-        return reduce(combine, self.map(function, items))
+        return combined(combine, self.map(function, items, *shared))
+
+
+def combined(combine: Callable[[Result, Result], Result], parts: Iterable[Result]) -> Result:
+    """Neighbours added up, then neighbouring sums, and so on: ((a+b)+(c+d))+e.
+
+    The shape depends on the number of parts alone, so sums of floats have the same bits wherever
+    they are taken; parts are used up as they come, and no more than log(n) sums wait.
+
+    Examples
+    --------
+    >>> combined(lambda a, b: f"({a}{b})", "abcde")
+    '(((ab)(cd))e)'
+    """
+    waiting: list[tuple[int, Result]] = []  # sums of 2^height parts, as in a binary number
+    for part in parts:
+        height = 0
+        while waiting and waiting[-1][0] == height:
+            part, height = combine(waiting.pop()[1], part), height + 1
+        waiting.append((height, part))
+    _, total = waiting.pop()
+    while waiting:
+        total = combine(waiting.pop()[1], total)
+    return total
+
+
+def _with(function: Callable[..., Result], shared: tuple[Any, ...], item: Any) -> Result:
+    return function(item, *shared)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Work on one thread inside: the others have work of their own."""
+    before = getattr(_thread, "is_worker", False)
+    _thread.is_worker = True
+    try:
+        yield
+    finally:
+        _thread.is_worker = before
 
 
 def _mark_worker() -> None:
     _thread.is_worker = True
-
-
-_engine: ContextVar[Engine | None] = ContextVar("eigentext_engine", default=None)
-
-
-def current() -> Engine:
-    """The engine in use: the one last given to :func:`use`, else all cores of this machine."""
-    return _engine.get() or _all_cores()
-
-
-@cache
-def _all_cores() -> ThreadEngine:
-    return ThreadEngine()
-
-
-class use:  # noqa: N801 - reads as a verb: ``use(ThreadEngine(1))`` or ``with use(...):``
-    """Run what follows on `engine`; as a ``with`` block, only what is inside it."""
-
-    def __init__(self, engine: Engine):
-        self._token = _engine.set(engine)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *exception: object) -> None:
-        _engine.reset(self._token)
 
 
 def usable_cores() -> int:

@@ -1,0 +1,249 @@
+"""The engine of many machines: tasks on the workers of a dask.distributed cluster.
+
+Functions must be importable and share nothing: their arguments and results travel, or stay on the
+workers between one step and the next (`keep`). A worker that dies takes nothing with it, as Dask
+makes again what was on it; sums are taken in a tree whose shape depends on the number of summands
+alone. So the answer is that of one machine, bit for bit.
+"""
+
+import asyncio
+import platform
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from itertools import islice
+from typing import Any, TypeVar
+
+import eigentext
+from eigentext.engine.threads import ThreadEngine, alone, combined
+from eigentext.errors import ClusterError, ParameterError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Kept = Any  # a distributed.Future: a result that stays on the workers
+
+_FAN_IN = 8  # summands of a task: a power of two, so that groups are whole subtrees
+_PACKAGES = ("numpy", "scipy", "numba", "pyarrow")  # which make the bits
+_LOCAL = re.compile(r"local(?::(\d+))?")
+_PATIENCE = "10s"  # for the scheduler and a first worker to answer
+_GONE = (OSError, asyncio.CancelledError, TimeoutError)
+
+
+class DaskEngine:
+    """Run on the workers of a cluster, all of which must have the versions of this process.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected; it stays open.
+
+    Attributes
+    ----------
+    n_workers : int
+        Threads of all workers when it was made.
+    threads : ThreadEngine
+        For what this process does itself.
+    """
+
+    def __init__(self, client: Any, n_threads: int | None = None):
+        self.client = client
+        self.threads = ThreadEngine(n_threads)
+        with self._reachable():
+            try:
+                client.wait_for_workers(1, timeout=_PATIENCE)
+            except TimeoutError as error:
+                raise ClusterError(
+                    f"{self.address}: a scheduler, but no workers; start some with "
+                    f"`dask worker {self.address}`"
+                ) from error
+            self._check_versions(client.run(_versions, on_error="return"))
+            self.n_workers = sum(client.nthreads().values())
+
+    @property
+    def address(self) -> str:
+        """Of the scheduler."""
+        scheduler = self.client.scheduler
+        return scheduler.address if scheduler else str(self.client._start_arg)
+
+    # What all engines do.
+
+    def map(
+        self, function: Callable[..., Result], items: Iterable[Item], *shared: Any
+    ) -> Iterator[Result]:
+        """See :meth:`Engine.map`; at most two results a worker wait."""
+        kept = [self.share(value) for value in shared]
+        queue = iter(items)
+        waiting: deque[Kept] = deque()
+        try:
+            for item in islice(queue, 2 * self.n_workers):
+                waiting.append(self._submit(function, item, *kept))
+            while waiting:
+                result = self.fetch(waiting.popleft())
+                waiting.extend(self._submit(function, item, *kept) for item in islice(queue, 1))
+                yield result
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def reduce(
+        self,
+        function: Callable[..., Result],
+        combine: Callable[[Result, Result], Result],
+        items: Iterable[Item],
+        *shared: Any,
+    ) -> Result:
+        """See :meth:`Engine.reduce`; the results never leave the workers, only their sum does."""
+        return self.fetch(self.combine(combine, self.keep(function, items, *shared)))
+
+    # What only a cluster does: results that stay where they were made.
+
+    def keep(self, function: Callable[..., Any], items: Iterable[Any], *shared: Any) -> list[Kept]:
+        """``function(item, *shared)`` for every item, kept on the workers.
+
+        Items and what is shared may be kept results, alone or in lists.
+        """
+        return [self._submit(function, item, *shared) for item in items]
+
+    def share(self, value: Any) -> Kept:
+        """A value of this process, sent to the cluster once; it survives any worker."""
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return self._submit(_same, value)
+
+    def combine(self, combine: Callable[[Any, Any], Any], kept: Sequence[Kept]) -> Kept:
+        """The sum of kept results, from first to last, in a tree; it stays on a worker."""
+        level = list(kept)
+        while len(level) > 1:
+            groups = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
+            level = [
+                group[0] if len(group) == 1 else self._submit(_combine, group, combine)
+                for group in groups
+            ]
+        return level[0]
+
+    def fetch(self, kept: Kept) -> Any:
+        """A kept result, brought here; the task's own error if it failed."""
+        from distributed import KilledWorker
+
+        with self._reachable():
+            try:
+                return kept.result()
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"{self.address}: the workers that tried one task all died, of memory perhaps; "
+                    "give them more (dask worker --memory-limit), or more workers with less each"
+                ) from error
+
+    def each(self, function: Callable[..., Result], *arguments: Any) -> dict[str, Result]:
+        """What the function gives on every worker, by the worker's address."""
+        with self._reachable():
+            return self.client.run(function, *arguments)
+
+    # Private steps.
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Kept:
+        with self._reachable():
+            return self.client.submit(_task, function, *arguments, pure=False)
+
+    @contextmanager
+    def _reachable(self) -> Iterator[None]:
+        try:
+            yield
+        except _GONE as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of a task: a full disk, say
+            raise ClusterError(
+                f"{self.address}: lost the scheduler ({error or type(error).__name__}); "
+                "start it again, and the fit too: with a checkpoint (--checkpoint DIR) it goes on "
+                "from the last one"
+            ) from error
+
+    def _check_versions(self, found: dict[str, Any]) -> None:
+        here = _versions()
+        for worker, there in found.items():
+            if isinstance(there, BaseException):
+                raise ClusterError(
+                    f"{worker}: this worker cannot run eigentext ({there}); install eigentext "
+                    f"{eigentext.__version__} there (pip install 'eigentext[dask]')"
+                )
+            for name, mine in here.items():
+                if there.get(name) != mine:
+                    raise ClusterError(
+                        f"{worker}: this worker has {name} {there.get(name)}, but here it is "
+                        f"{mine}, and others give other bits; install the same version on both"
+                    )
+
+
+@contextmanager
+def connected(cluster: str, n_threads: int | None = None) -> Iterator[DaskEngine]:
+    """The engine of a cluster given in words, closed at the end.
+
+    "local:4" is a cluster of four processes on this machine, made for the occasion, which nobody
+    else can reach; all else is the address of a scheduler, as in "tcp://10.0.0.1:8786".
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise ClusterError(
+            "clusters need dask.distributed; install it with pip install 'eigentext[dask]'"
+        ) from error
+    local = _LOCAL.fullmatch(cluster)
+    if not local and "://" not in cluster:
+        raise ParameterError(
+            f"{cluster!r} is no cluster; write tcp://HOST:PORT for a scheduler, or local:N for N "
+            "processes on this machine"
+        )
+    if local:
+        n_processes = int(local[1] or ThreadEngine().n_workers)
+        if n_processes < 1:
+            raise ParameterError("local:0 has no workers; write local:1 or more")
+        with (
+            LocalCluster(
+                n_workers=n_processes,
+                threads_per_worker=1,
+                dashboard_address=None,  # type: ignore[arg-type] - none at all
+                silence_logs=50,
+            ) as made,
+            Client(made) as client,
+        ):
+            yield DaskEngine(client, n_threads)
+        return
+    try:
+        client = Client(cluster, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ClusterError(
+            f"{cluster}: no scheduler answers there ({error}); check the address, and that "
+            "`dask scheduler` is running"
+        ) from error
+    try:
+        yield DaskEngine(client, n_threads)
+    finally:
+        with suppress(Exception):  # it may be gone
+            client.close(timeout=2)
+
+
+# What runs on workers.
+
+
+def _task(function: Callable[..., Result], *arguments: Any) -> Result:
+    # The worker's threads are the parallelism: a task works alone in its own.
+    with alone():
+        return function(*arguments)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _combine(parts: list[Any], combine: Callable[[Any, Any], Any]) -> Any:
+    return combined(combine, parts)
+
+
+def _versions() -> dict[str, str]:
+    python = ".".join(platform.python_version_tuple()[:2])
+    found = {name: version(name) for name in _PACKAGES}
+    return {"eigentext": eigentext.__version__, "Python": python, **found}
