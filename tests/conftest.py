@@ -52,6 +52,50 @@ def as_nobody():
     return being_nobody
 
 
+@pytest.fixture(scope="session")
+def cluster():
+    """The engine of two worker processes: ``with engine.use(cluster):`` runs what is inside."""
+    from eigentext.engine.dask import connected
+
+    with connected("local:2") as engine:
+        yield engine
+
+
+@pytest.fixture
+def killed_at(tmp_path, monkeypatch):
+    """``killed_at(n, (owner, "name"), fit)``: what `fit` gives when its n-th call of that kills it.
+
+    It is called again, with the same checkpoint, in which every step was kept; in the end the
+    function must have been called as often as without the accident, but for the last state's step.
+    """
+    from eigentext.storage import checkpointing, checkpoints
+
+    def run(n, where, fit):
+        monkeypatch.setattr(checkpoints, "EVERY", 0.0)
+        function, calls, is_first = getattr(*where), [0, 0, 0], [0]
+
+        def counted(*arguments, **settings):
+            calls[is_first[0]] += 1
+            if is_first[0] == 1 and calls[1] == n:
+                raise KeyboardInterrupt
+            return function(*arguments, **settings)
+
+        monkeypatch.setattr(*where, counted)
+        fit()
+        assert calls[0] >= n, f"only {calls[0]} calls"
+        is_first[0] = 1
+        with pytest.raises(KeyboardInterrupt), checkpointing(tmp_path / "checkpoint"):
+            fit()
+        is_first[0] = 2
+        with checkpointing(tmp_path / "checkpoint"):
+            found = fit()
+        monkeypatch.setattr(*where, function)
+        assert calls[2] <= calls[0] - n + 3, calls
+        return found
+
+    return run
+
+
 @pytest.fixture
 def zipf_lines():
     """Lines of words w0, w1, … with falling frequencies: like text, but short."""

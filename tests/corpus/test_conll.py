@@ -16,7 +16,9 @@ from eigentext.corpus.conll import factored, parse_conll, read_conll, write_conl
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 
 DOGS = [[("The", "DT", "B-NP"), ("dog", "NN", "I-NP")], [("barks", "VBZ", "B-VP")]]
-WORDS = st.text(st.characters(exclude_characters=" \t\n\r\f\v\0", codec="utf-8"), min_size=1)
+WORDS = st.text(
+    st.characters(exclude_characters=" \t\n\r\f\v\0", codec="utf-8"), min_size=1
+).filter(lambda word: word != "-DOCSTART-")  # which is no word
 PACK = {
     "": bytes,
     ".gz": gzip.compress,

@@ -7,9 +7,13 @@ from scipy.linalg import subspace_angles
 from scipy.sparse.linalg import aslinearoperator
 
 from eigentext import engine
-from eigentext.errors import ParameterError
+from eigentext.errors import EigentextError, ParameterError
 from eigentext.factor import svd
-from eigentext.factor.svd import thin_qr
+from eigentext.factor.basis import Basis
+from eigentext.factor.products import with_transpose
+from eigentext.factor.svd import _householder_qr, thin_qr
+from eigentext.storage import checkpointing
+from eigentext.storage.scratch import is_mapped
 
 SOLVERS = ["exact", "randomized", "krylov"]
 
@@ -160,3 +164,136 @@ def test_a_matrix_on_which_lapack_gives_up(monkeypatch):
     monkeypatch.setattr(np.linalg, "svd", give_up)
     for found, known in zip(svd(A, 3), expected):
         assert np.allclose(found, known, atol=1e-12)
+
+
+# On disk.
+
+
+def sparse(n, d, dtype=np.float32):
+    A = counts_like(n, d).astype(dtype)
+    return with_transpose(A, A.T.tocsr())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("shape", [(2500, 2500), (2100, 3000), (3000, 2100)])
+def test_on_disk_the_bits_are_those_in_memory(shape, right, dtype):
+    A = sparse(*shape, dtype)
+    in_memory = svd(A, 20, method="krylov", right=right)
+    on_disk = svd(A, 20, method="krylov", right=right, memory=1)
+    assert is_mapped(on_disk[0])
+    assert is_mapped(on_disk[2]) == right or not right
+    for mine, theirs in zip(on_disk, in_memory):
+        assert mine.dtype == dtype
+        assert mine.shape == theirs.shape
+        assert np.array_equal(mine, theirs)
+
+
+def test_on_disk_small_singular_values_are_found_as_in_memory():
+    # Beside the square of the largest, that of the last is lost in rounding: the other way out.
+    rng = np.random.default_rng(0)
+    n = 2300
+    A = sp.csr_array(sp.diags_array(10.0 ** -np.linspace(0, 4, n))).astype(np.float32)
+    A = A + sp.random_array((n, n), density=1e-3, rng=rng, dtype=np.float32) * 1e-7
+    A = with_transpose(A.tocsr(), A.T.tocsr())
+    in_memory, on_disk = (svd(A, 300, method="krylov", memory=memory) for memory in (None, 1))
+    assert all(np.array_equal(mine, theirs) for mine, theirs in zip(on_disk, in_memory))
+
+
+def test_on_disk_an_exhausted_krylov_space_is_filled_up_as_in_memory():
+    low = np.random.default_rng(0).standard_normal((2200, 40)).astype(np.float32)
+    A = sp.csr_array(low @ low.T)
+    A = with_transpose(A, A)
+    in_memory, on_disk = (svd(A, 35, method="krylov", memory=memory) for memory in (None, 1))
+    assert all(np.array_equal(mine, theirs) for mine, theirs in zip(on_disk, in_memory))
+    assert np.allclose(on_disk[0].T @ on_disk[0], np.eye(35), atol=1e-4)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_householder_qr_by_blocks_of_rows(on_disk):
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal((5000, 6))
+    Y[:, 5] = Y[:, 4] * (1 + 1e-15)  # no Cholesky factor of this can be trusted
+    tall = Basis(5000, 6, np.float64, on_disk=on_disk)
+    tall.append(Y[:, :4])
+    tall.append(np.ascontiguousarray(Y[:, 4:]))
+    Q, R = _householder_qr(tall)
+    assert is_mapped(Q) == on_disk
+    assert np.allclose(Q.T @ Q, np.eye(6), atol=1e-12)
+    assert np.allclose(Q @ R, Y, atol=1e-12)
+    assert np.array_equal(_householder_qr(tall, 4)[0], Q[:, 4:])
+
+
+# Checkpoints.
+
+
+class Stopped(Exception):  # noqa: N818 - nothing is wrong
+    pass
+
+
+def stopping(A, after, products):
+    """A whose products are counted, and end with an error `after` so many."""
+
+    def counted(times):
+        def product(X):
+            products.append(X.shape)
+            if len(products) > after:
+                raise Stopped
+            return times(X)
+
+        return product
+
+    return type(A)(A.shape, A.dtype, counted(A.times), counted(A.transposed_times))
+
+
+@pytest.mark.parametrize("memory", [None, 1])
+@pytest.mark.parametrize("method", ["krylov", "randomized"])
+def test_a_stopped_decomposition_goes_on_with_the_same_bits(tmp_path, method, memory):
+    A = sparse(2100, 2100)
+    undisturbed = svd(A, 20, method=method)
+    all_products = []
+    svd(stopping(A, 10**6, all_products), 20, method=method, memory=memory)
+    folder = tmp_path / "state"
+    with pytest.raises(Stopped), checkpointing(folder):
+        svd(stopping(A, 8, []), 20, method=method, memory=memory)
+    kept = sorted(path.name for path in folder.glob("*.state"))
+    assert kept
+    products = []
+    with checkpointing(folder):
+        again = svd(stopping(A, 10**6, products), 20, method=method, memory=memory)
+    for mine, theirs in zip(again, undisturbed):
+        assert np.array_equal(mine, theirs)
+    # The start is worked out again, and two products a block from where it was stopped.
+    assert len(products) == len(all_products) - 6
+    assert not folder.exists()
+
+
+def test_the_state_of_another_matrix_is_not_used(tmp_path):
+    folder = tmp_path / "state"
+    with pytest.raises(Stopped), checkpointing(folder):
+        svd(stopping(sparse(2100, 2100), 8, []), 20, method="krylov")
+    other = sparse(2100, 2200)
+    with checkpointing(folder):
+        found = svd(other, 20, method="krylov")
+    assert np.array_equal(found[0], svd(other, 20, method="krylov")[0])
+
+
+def test_a_full_disk_leaves_the_blocks_before_it_good(tmp_path, monkeypatch):
+    A = sparse(2100, 2100)
+    undisturbed = svd(A, 20, method="krylov")
+    folder = tmp_path / "state"
+    with checkpointing(folder) as point:
+        write = type(point).write
+
+        def full(self, name, *rest):
+            if name.endswith("003"):
+                raise EigentextError(f"{self.path(name)}: cannot be written (No space left)")
+            write(self, name, *rest)
+
+        monkeypatch.setattr(type(point), "write", full)
+        with pytest.raises(EigentextError, match="No space left"):
+            svd(A, 20, method="krylov")
+        monkeypatch.undo()
+        assert len(list(folder.glob("*.state"))) == 2
+        point._times.clear()  # as in the next process
+        assert np.array_equal(svd(A, 20, method="krylov")[0], undisturbed[0])

@@ -10,10 +10,11 @@ from numba import config
 from scipy.stats import chi2
 
 from eigentext import engine
-from eigentext.grammars import _training
+from eigentext.grammars import _shard
 from eigentext.grammars._em import em, random_start
 from eigentext.grammars._grammar import Grammar
 from eigentext.grammars._training import Parameters, Smoothing, TrainingTrees
+from eigentext.grammars._validation import Watch
 from eigentext.grammars.treebank import Treebank
 
 SMALL = [
@@ -74,11 +75,13 @@ def test_it_stops_when_told(latent):
     model = latent(SMALL)
     seen = []
 
-    def stop(parameters):
+    def score(parameters):
         seen.append(parameters)
-        return len(seen) == 3
+        return -len(seen)
 
-    found, history = em(model.trees, model.parameters, 10, smoothing=Smoothing(), stop=stop)
+    found, history = em(
+        model.trees, model.parameters, 10, smoothing=Smoothing(), watch=Watch(score)
+    )
     assert len(history) == len(seen) == 3
     assert found is seen[-1]
 
@@ -260,7 +263,7 @@ def test_random_starts_reach_the_truth(latent, seed):
 
 @pytest.mark.parametrize("smoothing", [None, Smoothing()])
 def test_same_bits_for_any_number_of_threads(hand_trees, monkeypatch, smoothing):
-    monkeypatch.setattr(_training, "_WORK", 500)
+    monkeypatch.setattr(_shard, "_WORK", 500)
     treebank = Treebank.from_trees(hand_trees * 3)
     trees = TrainingTrees(treebank, treebank.word[treebank.left < 0])
     found = []

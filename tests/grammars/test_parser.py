@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from eigentext import PCFG, LatentPCFG, Tree, engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.grammars import FallbackWarning, ScoredTree, Span
-from eigentext.grammars._parser import threads
+from eigentext.grammars._parser import workers
 
 KINDS = {
     "plain": PCFG(horizontal=0, vertical=1, prune=0),
@@ -398,16 +398,30 @@ def test_k_is_a_count(model, k):
         model.k_best("bark", k)
 
 
+def test_the_k_best_of_many(model):
+    sentences = ["dogs bark", ["the", "dogs", "watch", "the", "park"]]
+    expected = [model.k_best(sentence, 3) for sentence in sentences]
+    assert model.k_best_many(sentences, 3) == expected
+    assert model.k_best_many(iter(sentences), 3, n_jobs=1) == expected
+    assert model.k_best_many([], 3) == []
+    with pytest.raises(ParameterError, match="k must be a whole number, 1 or more, not"):
+        model.k_best_many(sentences, 0)
+    with pytest.raises(CorpusError, match="give a list of sentences, not a single one"):
+        model.k_best_many("dogs bark", 3)
+    with pytest.raises(CorpusError, match="sentence 2: an empty sentence has no tree"):
+        model.k_best_many(["dogs", []], 3)
+
+
 @pytest.mark.parametrize("n_jobs", [0, -2, 1.5, "2"])
 def test_n_jobs_is_a_count(model, n_jobs):
     with pytest.raises(ParameterError, match="n_jobs must be a whole number, 1 or more, not"):
         model.parse_many(["bark"], n_jobs=n_jobs)
 
 
-def test_threads():
-    assert threads(None) is engine.current()
-    assert threads(3).n_workers == 3
-    assert threads(-1).n_workers == engine.ThreadEngine().n_workers
+def test_workers():
+    assert workers(None) is engine.current()
+    assert workers(3).n_workers == 3
+    assert workers(-1).n_workers == engine.ThreadEngine().n_workers
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from eigentext.grammars._split_kernels import add_losses
-from eigentext.grammars._split_merge import split_losses
 
 SMALL = ["(S (A a) (B b))", "(S (A b) (S (A a) (B b)))", "(S (A a) (B b) (B a))", "(B a)"]
 
@@ -16,7 +15,7 @@ def test_losses(latent, seed):
     treebank, grammar = model.treebank, model.parameters.grammar
     was_split = grammar.n_states > 1
     counts = model.trees.expect(model.parameters)
-    found = split_losses(model.trees, grammar, counts.states, was_split)
+    found = model.trees.split_losses(model.parameters, counts.states, was_split)
     expected = np.where(np.isfinite(found), 0.0, np.inf)
     for t, first in enumerate(treebank.offsets[:-1]):
         for node in range(first, treebank.offsets[t + 1]):

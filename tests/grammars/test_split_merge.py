@@ -7,7 +7,7 @@ import pytest
 
 from eigentext.grammars._em import em
 from eigentext.grammars._grammar import Grammar
-from eigentext.grammars._split_merge import counted, merge, split, split_losses
+from eigentext.grammars._split_merge import counted, merge, split
 from eigentext.grammars._training import Parameters, TrainingTrees
 from eigentext.grammars.treebank import Treebank
 
@@ -127,7 +127,7 @@ def test_the_splits_that_lose_least_are_undone(latent, share):
     grammar = model.parameters.grammar
     was_split = grammar.n_states > 1
     counts = model.trees.expect(model.parameters)
-    losses = split_losses(model.trees, grammar, counts.states, was_split)
+    losses = model.trees.split_losses(model.parameters, counts.states, was_split)
     firsts = np.flatnonzero(np.isfinite(losses))
     assert len(firsts) == grammar.n_states[was_split].sum() / 2
     undone = sorted(firsts, key=lambda s: losses[s])[: int(share * len(firsts))]
@@ -181,7 +181,7 @@ def test_what_was_split_without_noise_loses_nothing(latent):
     twice = 2 * model.parameters.grammar.n_states
     new = split(model.trees, model.parameters, twice, 0.0, rng())
     counts = model.trees.expect(new)
-    losses = split_losses(model.trees, new.grammar, counts.states, was_split)
+    losses = model.trees.split_losses(new, counts.states, was_split)
     assert np.allclose(losses[0::2], 0, atol=1e-12)
     assert (losses[1::2] == np.inf).all()
 
@@ -195,7 +195,7 @@ def test_the_loss_of_a_label_that_comes_once_a_tree_is_exact(latent):
         names = [str(symbol) for symbol in model.treebank.symbols]
         counts = model.trees.expect(model.parameters)
         was_split = np.ones(3, bool)
-        losses = split_losses(model.trees, grammar, counts.states, was_split)
+        losses = model.trees.split_losses(model.parameters, counts.states, was_split)
         before = counts.log_likelihood
         for a, name in enumerate(names):
             p = counts.states[2 * a : 2 * a + 2] / counts.states[2 * a : 2 * a + 2].sum()

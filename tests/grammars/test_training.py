@@ -7,8 +7,9 @@ import pytest
 from scipy.special import logsumexp
 
 from eigentext import engine
-from eigentext.grammars import _training
+from eigentext.grammars import _shard, _training
 from eigentext.grammars._grammar import Grammar
+from eigentext.grammars._shard import Shard
 from eigentext.grammars._split_merge import counted
 from eigentext.grammars._training import Smoothing, TrainingTrees, maximize
 from eigentext.grammars.treebank import Treebank
@@ -71,13 +72,19 @@ def test_expected_counts(latent, n_states, seed):
         assert np.allclose(one, other, rtol=1e-10, atol=1e-14)
 
 
+def node_posteriors(model):
+    """The sum over states at each node of the one shard."""
+    (piece,) = model.trees.pieces
+    v = Shard(piece).vectors(model.parameters)
+    return np.add.reduceat(v.inside * v.outside, v.place[:-1])
+
+
 @pytest.mark.parametrize("n_states", [1, (2, 1, 3), 16])
 def test_inside_times_outside_is_one_at_every_node(latent, hand_trees, n_states):
     model = latent(hand_trees, n_states)
     counts = model.trees.expect(model.parameters)
-    trees, treebank = model.trees, model.treebank
-    posteriors = np.add.reduceat(trees.inside * trees.outside, trees.place[:-1])
-    assert np.allclose(posteriors, 1, rtol=1e-12)
+    treebank = model.treebank
+    assert np.allclose(node_posteriors(model), 1, rtol=1e-12)
     # So every node is counted once, and every tree.
     rules = np.add.reduceat(counts.tensor, model.parameters.grammar.tensor_offsets[:-1])
     assert np.allclose(rules, treebank.rules().counts, rtol=1e-12)
@@ -104,33 +111,30 @@ def test_leaf_posteriors_are_in_the_order_of_the_words(latent):
     assert np.allclose(posteriors, expected, rtol=1e-12)
 
 
-def test_nodes_lie_by_height_and_rule(hand_trees):
-    treebank = Treebank.from_trees(hand_trees)
-    trees = TrainingTrees(treebank, treebank.word[treebank.left < 0])
-    n, n_nodes = trees.n_leaves, len(treebank.label)
-    height = np.zeros(n_nodes, int)
-    for p in range(n, n_nodes):
-        height[p] = 1 + max(height[trees.left[p]], height[trees.right[p]])
-    assert (np.diff(height) >= 0).all()
-    keys = np.stack((trees.label[n:], trees.label[trees.left[n:]], trees.label[trees.right[n:]]))
-    rules = treebank.rules()
-    assert trees.runs[0] == n
-    assert trees.runs[-1] == n_nodes
-    assert trees.levels[-1] == len(trees.run_rule)
-    for level, (a, b) in enumerate(zip(trees.levels[:-1], trees.levels[1:]), 1):
-        assert (np.diff(trees.run_rule[a:b]) > 0).all()
-        for run in range(a, b):
-            nodes = slice(trees.runs[run], trees.runs[run + 1])
-            rule = [
-                getattr(rules, side)[trees.run_rule[run]] for side in ("parent", "left", "right")
-            ]
-            assert (keys.T[nodes.start - n : nodes.stop - n] == rule).all()
-            assert (height[nodes] == level).all()
-    for r, (a, b) in enumerate(zip(trees.members[:-1], trees.members[1:])):
-        assert (keys[0, trees.by_rule[a:b] - n] == rules.parent[r]).all()
-        assert b - a == rules.counts[r]
-    found = trees.pair_terminal[trees.pair[trees.leaf_of_token]]
-    assert [treebank.words[x] for x in found] == treebank.tokens
+def test_shards_add_up(latent, hand_trees, monkeypatch):
+    """Cut anywhere between trees, with one pair of a word and a label in several shards."""
+    whole = latent(hand_trees * 2, (3, 1, 2))
+    expected, before = whole.trees.expect(whole.parameters), whole.trees
+    n_nodes = len(whole.treebank.label)
+    for most in (n_nodes - 1, n_nodes // 3, 40, 1):
+        monkeypatch.setattr(_training, "_NODES", most)
+        trees = latent(hand_trees * 2, (3, 1, 2)).trees
+        sizes = [len(piece.label) for piece in trees.pieces]
+        assert sum(sizes) == n_nodes
+        assert 1 < len(sizes) <= len(whole.treebank)
+        assert max(sizes) <= n_nodes / len(sizes) + np.diff(whole.treebank.offsets).max()
+        found = trees.expect(whole.parameters)
+        assert found.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-12)
+        for one, other in zip(fields(found), fields(expected)):
+            assert np.allclose(one, other, rtol=1e-10, atol=1e-13)
+        for one, other in zip(
+            trees.leaf_posteriors(whole.parameters), before.leaf_posteriors(whole.parameters)
+        ):
+            assert np.allclose(one, other, rtol=1e-12)
+        assert trees.log_likelihood(whole.parameters) == found.log_likelihood
+        was_split = whole.parameters.grammar.n_states == 2
+        known = whole.parameters, expected.states, was_split
+        assert np.allclose(trees.split_losses(*known), before.split_losses(*known), atol=1e-10)
 
 
 # what could run over, or be nothing ---------------------------------------------------------------
@@ -165,8 +169,7 @@ def test_long_trees_do_not_run_over(latent, factor):
         expected += logsumexp(logs[node] + np.log(grammar.root[first : first + len(logs[node])]))
     counts = model.trees.expect(model.parameters)
     assert counts.log_likelihood == pytest.approx(expected, rel=1e-10)
-    posteriors = np.add.reduceat(model.trees.inside * model.trees.outside, model.trees.place[:-1])
-    assert np.allclose(posteriors, 1, rtol=1e-9)
+    assert np.allclose(node_posteriors(model), 1, rtol=1e-9)
 
 
 @pytest.mark.parametrize("spoilt", ["word", "rule", "root"])
@@ -374,12 +377,16 @@ def test_more_smoothing():
 # threads ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("n_shards", [1, 3])
 @pytest.mark.parametrize("smoothing", [None, Smoothing()])
-def test_same_bits_for_any_number_of_threads(latent, hand_trees, monkeypatch, smoothing):
+def test_same_bits_for_any_number_of_threads(latent, hand_trees, monkeypatch, smoothing, n_shards):
     model = latent(hand_trees * 5, (16, 5, 30), binarize="right")
+    if n_shards > 1:
+        monkeypatch.setattr(_training, "_NODES", len(model.treebank.label) // n_shards + 1)
+        model = latent(hand_trees * 5, (16, 5, 30), binarize="right")
     found = []
     for work, n_threads in ((1 << 40, 1), (2000, 1), (2000, 2), (300, 3), (2000, 2)):
-        monkeypatch.setattr(_training, "_WORK", work)
+        monkeypatch.setattr(_shard, "_WORK", work)
         with engine.use(engine.ThreadEngine(n_threads)):
             counts = model.trees.expect(model.parameters)
             bits = [counts.log_likelihood, *(field.tobytes() for field in fields(counts))]

@@ -489,3 +489,19 @@ def test_the_real_newsgroups(data_folder, monkeypatch):
     X = document_counts(texts, m.vocabulary, m.options)
     assert (X.shape, int(X.sum())) == ((2000, 3000), m.n_tokens - m.rare_count)
     assert np.count_nonzero(X.sum(axis=1) == 0) == m.n_empty
+
+
+def test_a_checkpoint_spares_counting_again(tmp_path, monkeypatch):
+    from eigentext import checkpointing
+
+    texts = ["ham and eggs", "eggs", "", "and so on", "eggs"]
+    here = DocumentMoments.from_corpus(texts, min_df=2)
+
+    with pytest.raises(KeyboardInterrupt), checkpointing(tmp_path / "kept"):
+        assert DocumentMoments.from_corpus(texts, min_df=2) == here
+        raise KeyboardInterrupt
+    monkeypatch.setattr(DocumentMoments, "_counted", None)
+    with pytest.raises(TypeError), checkpointing(tmp_path / "kept"):
+        DocumentMoments.from_corpus(texts, min_df=1)  # other limits: it would have to count
+    with checkpointing(tmp_path / "kept"):
+        assert DocumentMoments.from_corpus(texts, min_df=2) == here

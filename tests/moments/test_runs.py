@@ -5,13 +5,17 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.moments import _kernels
+from eigentext.moments import runs as runs_module
 from eigentext.moments.runs import (
     assembled,
     csr,
+    is_on_disk,
+    listed,
     merge,
     mirrored,
     relabelled,
     spilled,
+    sums,
     transposed,
 )
 
@@ -107,3 +111,96 @@ def test_positions_are_sorted_by_word():
     twin = twin[np.argsort(tokens[twin], kind="stable")]
     assert np.array_equal(positions, twin)
     assert np.array_equal(np.diff(starts), np.bincount(tokens[twin], minlength=5))
+
+
+# On disk.
+
+
+def on_disk(matrix):
+    """The same matrix, with its entries in files."""
+
+    def rows(block):
+        part = matrix[slice(*block)]
+        return part.indptr.astype(np.int64), part.indices, part.data
+
+    return assembled(rows, matrix.indptr.astype(np.int64), matrix.shape, dtype=matrix.dtype, keep=0)
+
+
+def assert_equal(found, expected):
+    for part in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(found, part), getattr(expected, part))
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+
+
+def test_assembled_keeps_in_memory_what_it_may():
+    F = random_counts(0)
+    assert is_on_disk(on_disk(F))
+    assert_equal(on_disk(F), F)
+
+    def rows(block):
+        part = F[slice(*block)]
+        return part.indptr.astype(np.int64), part.indices, part.data
+
+    for keep, expected in ((12 * F.nnz, False), (12 * F.nnz - 1, True)):
+        found = assembled(rows, F.indptr.astype(np.int64), F.shape, block_work=50, keep=keep)
+        assert is_on_disk(found) == expected
+        assert_equal(found, F)
+
+
+def test_on_disk_all_is_as_in_memory(monkeypatch):
+    # Many small blocks and parts.
+    monkeypatch.setattr(runs_module, "_BLOCK_WORK", 40)
+    monkeypatch.setattr(runs_module, "_FEWEST_ENTRIES", 50)
+    for seed, threads in ((0, 1), (1, 3)):
+        with engine.use(engine.ThreadEngine(threads)):
+            F = random_counts(seed, (60, 60))
+            wide = random_counts(seed, (30, 90))
+            floats = canonical(wide.astype(np.float32))
+            for matrix in (F, wide, floats):
+                found = transposed(on_disk(matrix))
+                assert is_on_disk(found)
+                assert_equal(found, canonical(sp.csr_array(matrix.T)))
+            found = mirrored(on_disk(F), np.sqrt, np.float32, keep=0)
+            assert is_on_disk(found)
+            assert_equal(found, mirrored(F, np.sqrt, np.float32))
+            for mine, theirs in zip(sums(on_disk(wide)), sums(wide)):
+                assert np.array_equal(mine, theirs)
+            other = random_counts(seed + 10, (60, 60))
+            assert_equal(merge([on_disk(F), on_disk(other)], keep=0), merge([F, other]))
+
+
+def test_listed_puts_what_stands_before_and_after_side_by_side():
+    F = random_counts(3, (20, 60))
+    ahead = [F[:, d * 20 : (d + 1) * 20] for d in range(3)]
+    expected = canonical(sp.hstack([G.T for G in reversed(ahead)] + ahead, format="csr"))
+    assert_equal(listed(F, 3, lambda x: x, np.int64), expected)
+    found = listed(on_disk(F), 3, np.sqrt, np.float32, keep=0)
+    assert is_on_disk(found)
+    assert_equal(found, canonical(expected.sqrt().astype(np.float32)))
+
+
+def test_deal_out_is_a_stable_sort_by_parts():
+    F = random_counts(5, (9, 13))
+    parts = np.array([0, 0, 1, 1, 1, 1, 3, 3, 3, 3, 4, 4, 4], np.int32)
+    starts, places, values = _kernels.deal_out(
+        F.indptr.astype(np.int64), F.indices, F.data, 100, parts, 5
+    )
+    coo = F.tocoo()
+    order = np.argsort(parts[coo.col], kind="stable")
+    assert np.array_equal(places, np.stack([coo.col, coo.row + 100], axis=1)[order])
+    assert np.array_equal(values, coo.data[order])
+    counts = np.bincount(parts[coo.col], minlength=5)
+    assert np.array_equal(starts, np.concatenate([[0], np.cumsum(counts)]))
+    mine = slice(starts[1], starts[2])
+    indptr, indices, data = _kernels.sort_part(places[mine], values[mine], 2, 6)
+    found = sp.csr_array((data, indices - 100, indptr), shape=(4, 9))
+    assert np.array_equal(found.toarray(), F.toarray()[:, 2:6].T)
+
+
+def test_add_sums_adds_the_sums():
+    F = random_counts(6)
+    rows, columns = np.ones(F.shape[0], np.int64), np.ones(F.shape[1], np.int64)
+    _kernels.add_sums(F.indptr.astype(np.int64), F.indices, F.data, rows, columns)
+    assert np.array_equal(rows, 1 + F.sum(axis=1))
+    assert np.array_equal(columns, 1 + F.sum(axis=0))

@@ -21,7 +21,7 @@ from safetensors.numpy import load_file, save_file
 import eigentext
 from eigentext.errors import EigentextError, ModelFileError
 from eigentext.storage import check_writable, read_saved, write_saved
-from eigentext.storage.files import _DTYPES, replacing
+from eigentext.storage.files import _DTYPES, _write_safetensors, replacing
 
 FORM = "eigentext.test.v1"
 STRINGS = st.lists(st.text(st.characters(exclude_categories=("Cs",))))
@@ -54,6 +54,27 @@ def about(**document) -> dict[str, dict[str, str]]:
 
 
 # Round trips.
+
+
+@given(st.lists(ARRAYS, max_size=5), st.text(st.characters(exclude_categories=("Cs",))))
+def test_files_are_byte_for_byte_those_of_the_safetensors_library(folder, arrays, text):
+    named = {f"array {text!r} {number}": array for number, array in enumerate(arrays)}
+    save_file(named, folder / "theirs", metadata={"eigentext": text})
+    with (folder / "ours").open("wb") as file:
+        _write_safetensors(file, named, {"eigentext": text})
+    assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
+
+
+def test_a_long_array_is_written_in_pieces_and_read_by_any_reader(tmp_path, monkeypatch):
+    monkeypatch.setattr("eigentext.storage.files._CHUNK", 7)
+    array = np.arange(60.0).reshape(20, 3)
+    np.save(tmp_path / "source.npy", array)
+    mapped = np.load(tmp_path / "source.npy", mmap_mode="r")
+    turned = array.astype(">f8").T  # neither in this order of bytes nor of axes
+    write_saved(tmp_path / "model", FORM, {"mapped": mapped, "turned": turned}, {})
+    found = load_file(tmp_path / "model")
+    assert np.array_equal(found["mapped"], array)
+    assert np.array_equal(found["turned"], array.T)
 
 
 @given(ARRAYS)

@@ -1,19 +1,23 @@
 """The averaged perceptron: a run by hand, means on the way, and Collins's bound."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from eigentext import engine
 from eigentext.tagging import perceptron
 from eigentext.tagging.features import Encoded
-from eigentext.tagging.perceptron import Epoch, Weights, mean_weights
+from eigentext.tagging.perceptron import Epoch, Weights, mean_of_runs
 
 NO_PLACES, NO_WIDTHS = np.empty((0, 3), np.int64), np.empty(0, np.int64)
 
 
 class InOrder:
     """A random number generator for runs by hand: it shuffles nothing."""
+
+    bit_generator = SimpleNamespace(state=None)
 
     def permutation(self, n):
         return np.arange(n)
@@ -53,7 +57,15 @@ SENTENCES, GOLD = [[0], [1], [0, 1]], [0, 1, 0, 1]
 
 def test_a_run_by_hand():
     means = []
-    weights, epochs = train(SENTENCES, GOLD, 2, each=lambda mean: means.append(mean()))
+
+    def score(weights):
+        means.append(weights)
+        return -len(means)
+
+    watch = perceptron.Watch(score)
+    weights, epochs = train(SENTENCES, GOLD, 2, watch=watch)
+    assert watch.best is means[0]
+    assert watch.scores == [-1, -2]
     assert epochs == [Epoch(2, 2), Epoch(0, 0)]
     # No mistake in the second pass, nor in the eight that would follow: 30 steps in all.
     np.testing.assert_allclose(weights.W, np.array([[28, -28], [-29, 29]]) / 30, rtol=1e-6)
@@ -138,15 +150,19 @@ def test_the_order_is_the_generators():
     assert not np.array_equal(runs[0][0].W, runs[2][0].W)
 
 
-def test_the_mean_of_runs_by_hand():
+def test_the_mean_of_runs_by_hand(monkeypatch):
     def weights(w: float) -> Weights:
         T = np.array([[w, -np.inf], [0, 0], [0, 0]], np.float32)
         parts = (np.full((1, 2), w), np.full((0, 2), w), T, np.zeros(2))
         return Weights(*(np.asarray(part, np.float32) for part in parts))
 
-    told = []
-    mean = mean_weights(weights(1), iter([weights(2), weights(6)]), told.append)
-    assert told == [1, 1]
+    runs = iter([weights(2), weights(6)])
+    monkeypatch.setattr(perceptron, "train", lambda *_, **settings: (next(runs), []))
+    problem = encoded(SENTENCES), NO_PLACES, NO_WIDTHS, np.array(GOLD), zeros(2, 2)
+    with engine.use(engine.ThreadEngine(1)):
+        mean = mean_of_runs(
+            weights(1), [np.random.default_rng(0)] * 2, problem, n_epochs=3, margin=0
+        )
     np.testing.assert_array_equal(mean.W, [[3, 3]])
     np.testing.assert_array_equal(mean.T[0], [3, -np.inf])
     assert all(part.dtype == np.float32 for part in mean)

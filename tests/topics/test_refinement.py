@@ -200,7 +200,7 @@ def test_expected_counts_sum_to_the_tokens(random_topics):
 def test_first_topics_are_drawn_by_what_fits_the_document():
     X = sp.csr_array(np.array([[50, 0, 0], [0, 0, 50], [25, 0, 25]]))
     phi = np.array([[0.98, 0.01, 0.01], [0.01, 0.01, 0.98]])
-    topics = _Sampler(X, ones(X), phi, np.array([0.1, 0.1]), 0)._topics
+    topics = _Sampler(X, ones(X), phi, np.array([0.1, 0.1]), 0).topics
     assert (topics[:50] == 0).mean() > 0.95
     assert (topics[50:100] == 1).mean() > 0.95
     assert (topics[100:125] == 0).mean() > 0.8

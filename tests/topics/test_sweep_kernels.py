@@ -388,7 +388,7 @@ sampler = _Sampler(X, np.ones(5, int), phi, np.ones(3) / 3, 0)
 sampler.sweep(phi, np.ones(3) / 3)
 start = np.full(3, 1 / 3), phi
 found = refine_lda(X, np.ones(5, int), *start, alpha0=1.0, n_steps=2, smoothing=0.1)
-print("".join(map(str, sampler._topics)), *map(repr, map(float, found.perplexities)))
+print("".join(map(str, sampler.topics)), *map(repr, map(float, found.perplexities)))
 """
     printed = []
     for disabled in ("0", "1"):

@@ -20,7 +20,7 @@ class Totals(CooccurrenceModel):
         self.min_count = min_count
         self.max_size = max_size
 
-    def fit_moments(self, moments):
+    def fit_moments(self, moments, *, memory=None):
         cut = self._cut(moments)
         self.totals_ = cut.counts().sum(axis=1)
         told = self._source(cut, int(cut.counts().nnz))

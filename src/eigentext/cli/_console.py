@@ -31,9 +31,16 @@ from rich.progress import (
 from rich.text import Text
 
 from eigentext import engine
+from eigentext.corpus.remote import is_url
 from eigentext.engine import Phase
 from eigentext.errors import EigentextError, ParameterError
+from eigentext.storage import checkpointing
 
+# Options that change no answer.
+_NO_MATTER = {
+    "output", "threads", "memory", "cluster", "checkpoint", "cache", "no_cache", "json", "quiet",
+    "report",
+}  # fmt: skip
 _KERNEL = "eigentext.moments._kernels.count_pairs"  # most commands need it
 
 
@@ -57,6 +64,22 @@ QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no 
 ThreadsOption = Annotated[
     int | None,
     typer.Option("--threads", min=1, help="Threads to use; all usable cores by default."),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes.",
+    ),
+]
+CheckpointOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="DIR",
+        help="Folder that keeps what is done so far: a killed fit goes on from there.",
+    ),
 ]
 FilesArgument = Annotated[
     list[str],
@@ -101,6 +124,17 @@ MemoryOption = Annotated[
     ),
 ]
 
+BudgetOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        parser=parse_memory,
+        metavar="SIZE",
+        help="Of the whole process, about: what does not fit waits on disk (TMPDIR). "
+        "None is stated by default: 2GB for counting, and what it takes for the rest.",
+    ),
+]
+
 
 def print_warning(message: str) -> None:
     """One line on standard error, whatever else is printed."""
@@ -127,10 +161,15 @@ def work(
     *,
     quiet: bool,
     threads: int | None = None,
+    cluster: str | None = None,
+    checkpoint: Path | None = None,
     kernel: str = _KERNEL,
     tell: bool | None = None,
 ) -> Iterator["Watch"]:
     """Run the work inside on `threads`, show its phases unless `quiet`, and time them.
+
+    With a `cluster` it runs there; with a `checkpoint`, a folder, it goes on from where a killed
+    run with the same options came to.
 
     People are told, if they are to be told anything (`tell`, else unless `quiet`), why a first run
     is slow: when `kernel`, one that it needs, is not compiled yet.
@@ -139,14 +178,36 @@ def work(
     with (
         tempfile.TemporaryDirectory(prefix="eigentext-") as scratch,
         _safe_interrupts(),
-        engine.use(engine.ThreadEngine(threads)),
+        _engine(threads, cluster) as chosen,
+        engine.use(chosen),
         engine.report_to(watch),
         watch.bars,
+        checkpointing(checkpoint, _about() if checkpoint else None),
     ):
         note = _prepare_kernels(scratch, kernel)
         if note and (not quiet if tell is None else tell):
             messages.print(note, style="dim")
         yield watch
+
+
+@contextmanager
+def _engine(threads: int | None, cluster: str | None) -> Iterator[Any]:
+    if cluster is None:
+        yield engine.ThreadEngine(threads)
+        return
+    from eigentext.engine.dask import connected
+
+    with connected(cluster, threads) as workers:
+        yield workers
+
+
+def _about() -> dict[str, Any]:
+    """What a checkpoint is of: the command and those of its options that change the answer."""
+    # Typer has its own copy of click, or had click itself.
+    click = typer.Context.__mro__[1].__module__.rpartition(".")[0]
+    context = import_module(f"{click}.globals").get_current_context()
+    options = {name: value for name, value in context.params.items() if name not in _NO_MATTER}
+    return {"command": context.command_path.partition(" ")[2], **options}
 
 
 @contextmanager
@@ -288,11 +349,15 @@ def inputs(files: list[str]) -> Iterator[list[Path]]:
             with kept.open("wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
         try:
-            yield [kept if name == "-" else Path(name) for name in files]
+            yield [kept if name == "-" else _path(name) for name in files]
         except EigentextError as error:
             if str(kept) not in str(error):
                 raise
             raise type(error)(str(error).replace(str(kept), "standard input")) from error
+
+
+def _path(name: str) -> Any:
+    return name if is_url(name) else Path(name)  # two slashes are one to a path
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from eigentext import engine
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.tokenizers import UNIT_END
 from eigentext.errors import CorpusError
+from eigentext.storage.scratch import give_back
 
 END = -1
 _IN_MEMORY = 1 << 28  # tokens (1 GiB); a longer corpus goes to a file
@@ -68,7 +69,12 @@ class EncodedCorpus:
         return [(int(a), int(b)) for a, b in pairwise(edges) if a < b]
 
 
-def encode(corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None) -> EncodedCorpus:
+def encode(
+    corpus: Any,
+    *,
+    cache: str | os.PathLike[str] | bool | None = None,
+    memory: int | None = None,
+) -> EncodedCorpus:
     """The corpus as integers: split, looked up and counted, in the engine's threads.
 
     Parameters
@@ -80,6 +86,9 @@ def encode(corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None) -
         next call with the same text skips the encoding. True is the user's cache folder
         (``EIGENTEXT_CACHE``); by default nothing is kept, and never what a tokenizer of the
         user's made: nothing would tell whether that is still the same function.
+    memory : int, optional
+        A budget of bytes for the whole process: the tokens may have a sixteenth of it, else they go
+        to a file in the temporary folder, as any past 1 GiB do.
     """
     if isinstance(corpus, EncodedCorpus):
         return corpus
@@ -89,7 +98,7 @@ def encode(corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None) -
         cache = None  # nobody asked for that folder: do without
     if cache is None or cache is False or callable(corpus.tokenizer):
         with _room_in(tempfile.gettempdir(), "set TMPDIR to another folder"):
-            return _encode(corpus, None)
+            return _encode(corpus, None, _IN_MEMORY if memory is None else memory // 64)
     folder = default_cache() if cache is True else Path(cache)
     entry = folder / _key(corpus.fingerprint())
     remedy = "name another cache folder (--cache DIR, EIGENTEXT_CACHE) or none (--no-cache)"
@@ -111,7 +120,20 @@ def _usable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
+def _encode(
+    corpus: TextCorpus, tokens_path: Path | None, in_memory: int = _IN_MEMORY
+) -> EncodedCorpus:
+    tokens, words, counts = encoded_tokens(corpus, tokens_path, in_memory)
+    if not words:
+        where = ", ".join(map(str, corpus.files)) or "the corpus"
+        raise CorpusError(f"{where}: no words in it; is the file empty?")
+    return EncodedCorpus(tokens, words, counts, corpus.fingerprint(), corpus.options)
+
+
+def encoded_tokens(
+    corpus: TextCorpus, tokens_path: Path | None = None, in_memory: int = _IN_MEMORY
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Tokens with a last `END`, in memory or in a file; the distinct words, and their counts."""
     ids: defaultdict[str, int] = defaultdict(count().__next__, {UNIT_END: END})
     counts = np.zeros(1 << 16, np.int64)
 
@@ -127,7 +149,7 @@ def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
         return size, local, words, np.bincount(local, minlength=len(words))
 
     with (
-        _TokenSink(tokens_path) as sink,
+        _TokenSink(tokens_path, in_memory) as sink,
         engine.phase("read and encode", corpus.size, "B") as advance,
     ):
         for size, local, words, occurrences in engine.current().map(encode_block, sized_blocks()):
@@ -139,47 +161,38 @@ def _encode(corpus: TextCorpus, tokens_path: Path | None) -> EncodedCorpus:
             sink.append(table[local])
             advance(size)
         tokens = sink.finish()
-    _give_back_memory()
+    give_back()  # counting needs the room
     del ids[UNIT_END]
-    if not ids:
-        where = ", ".join(map(str, corpus.files)) or "the corpus"
-        raise CorpusError(f"{where}: no words in it; is the file empty?")
-    return EncodedCorpus(
-        tokens, list(ids), counts[: len(ids)].copy(), corpus.fingerprint(), corpus.options
-    )
-
-
-def _give_back_memory() -> None:
-    """Let the system have what Arrow and malloc keep for later: counting needs the room."""
-    import pyarrow as pa
-
-    for pool in (pa.default_memory_pool(), pa.system_memory_pool()):
-        pool.release_unused()
+    return tokens, list(ids), counts[: len(ids)].copy()
 
 
 class _TokenSink(contextlib.AbstractContextManager):
     """Collects tokens in memory, and past a limit (or from the start, given a path) in a file."""
 
-    def __init__(self, path: Path | None):
-        self._chunks: list[np.ndarray] = []
+    def __init__(self, path: Path | None, in_memory: int):
+        self._in_memory = in_memory
+        self._tokens = np.empty(0, np.int32)
         self._size = 0
         self._file = path.open("w+b") if path else None
 
     def append(self, tokens: np.ndarray) -> None:
-        self._chunks.append(tokens)
-        self._size += len(tokens)
-        if self._file is None and self._size > _IN_MEMORY:
+        filled, self._size = self._size, self._size + len(tokens)
+        if self._file is None and self._size > self._in_memory:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
+            self._file.write(self._tokens.data)
+            self._tokens = np.empty(0, np.int32)
         if self._file is not None:
-            for chunk in self._chunks:
-                self._file.write(chunk.data)
-            self._chunks.clear()
+            self._file.write(tokens.data)
+            return
+        # Grown in place (the system moves pages, not bytes): two copies never exist at once.
+        self._tokens.resize(self._size, refcheck=False)
+        self._tokens[filled:] = tokens
 
     def finish(self) -> np.ndarray:
         """All tokens, with a last unit end, so that no kernel can run past the array."""
         self.append(np.array([END], np.int32))
         if self._file is None:
-            return np.concatenate(self._chunks)
+            return self._tokens
         self._file.flush()
         return np.memmap(self._file, np.int32, "r", shape=(self._size,))
 

@@ -12,9 +12,14 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from eigentext.corpus.remote import RemoteFile, find, is_url
 from eigentext.errors import CorpusError
 
+File = Path | RemoteFile
 BLOCK_BYTES = 8 << 20
+_BLANKS = (b" ", b"\n", b"\t", b"\r")
+_NEWLINES = (b"\n",)
+_LOOK = 1 << 16  # bytes to look for a blank in at a time
 _BOM = b"\xef\xbb\xbf"
 _ENDINGS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".lzma": "xz", ".zst": "zst", ".zstd": "zst"}
 # What a broken or foreign compressed file raises, by the library that reads it.
@@ -31,10 +36,16 @@ class Block:
     ends_source: bool
 
 
-def expand_paths(patterns: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Files that the names and globs stand for, in the order given, each glob sorted."""
-    paths: list[Path] = []
+def expand_paths(patterns: Sequence[str | os.PathLike[str]]) -> list[Any]:
+    """Files that the names and globs stand for, in the order given, each glob sorted.
+
+    They are paths, and `RemoteFile` for addresses.
+    """
+    paths: list[File] = []
     for pattern in patterns:
+        if is_url(pattern):
+            paths.extend(find(os.fspath(pattern)))
+            continue
         # os.path, as pathlib raises on names too long, of unknown users or in closed folders.
         name = os.path.expanduser(pattern)  # noqa: PTH111
         if os.path.exists(name) or not has_magic(name):  # noqa: PTH110
@@ -46,6 +57,8 @@ def expand_paths(patterns: Sequence[str | os.PathLike[str]]) -> list[Path]:
             raise CorpusError(f"{pattern}: no file matches; check the pattern and the folder")
         paths.extend(found)
     for path in paths:
+        if isinstance(path, RemoteFile):
+            continue
         if not os.path.exists(path):  # noqa: PTH110
             raise CorpusError(f"{path}: no such file; check the name")
         if path.is_dir():
@@ -57,38 +70,47 @@ def expand_paths(patterns: Sequence[str | os.PathLike[str]]) -> list[Path]:
     return paths
 
 
-def compression(path: Path) -> str:
+def compression(path: File) -> str:
     """How the ending of the name says the file is packed: "gz", "bz2", "xz", "zst" or ""."""
     return _ENDINGS.get(path.suffix.lower(), "")
 
 
-def open_bytes(path: Path) -> contextlib.AbstractContextManager[Any]:
+@contextlib.contextmanager
+def open_bytes(path: File) -> Iterator[Any]:
     """Open for reading; the ending of the name says how it is compressed."""
-    match compression(path):
-        case "gz":
-            return gzip.open(path, "rb")
-        case "bz2":
-            return bz2.open(path, "rb")
-        case "xz":
-            return lzma.open(path, "rb")
-        case "zst":
-            import pyarrow as pa
+    with path.open("rb") as raw:
+        match compression(path):
+            case "gz":
+                yield gzip.GzipFile(fileobj=raw)
+            case "bz2":
+                yield bz2.BZ2File(raw)
+            case "xz":
+                yield lzma.LZMAFile(raw)  # noqa: SIM115
+            case "zst":
+                import pyarrow as pa
 
-            return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
-        case _:
-            return path.open("rb")
+                yield pa.CompressedInputStream(raw, "zstd")
+            case _:
+                yield raw
 
 
-def read_blocks(path: Path, *, whole_lines: bool = False) -> Iterator[Block]:
+def read_blocks(
+    path: File, *, whole_lines: bool = False, start: int = 0, stop: int | None = None
+) -> Iterator[Block]:
     """The file as blocks that end after a blank (or after a newline, with `whole_lines`).
 
-    A line or a token longer than a block makes that block longer; nothing is cut in two.
+    A line or a token longer than a block makes that block longer; nothing is cut in two. Of a file
+    that is not compressed, only the bytes from `start` to `stop` if these are given: see `cuts`.
     """
-    blanks = (b"\n",) if whole_lines else (b" ", b"\n", b"\t", b"\r")
+    blanks = _NEWLINES if whole_lines else _BLANKS
     pieces: list[bytes] = []
-    offset = 0
+    offset = start
     with named_errors(path), open_bytes(path) as file:
-        while piece := file.read(BLOCK_BYTES):
+        if start:
+            file.seek(start)
+        left = stop and stop - start
+        while piece := file.read(BLOCK_BYTES if left is None else min(left, BLOCK_BYTES)):
+            left = left and left - len(piece)
             cut = 1 + max(piece.rfind(blank) for blank in blanks)
             if cut == 0:
                 pieces.append(piece)
@@ -97,10 +119,34 @@ def read_blocks(path: Path, *, whole_lines: bool = False) -> Iterator[Block]:
             pieces = [piece[cut:]] if cut < len(piece) else []
             yield _block(data, path, offset, ends_source=False)
             offset += len(data)
-    yield _block(b"".join(pieces), path, offset, ends_source=True)
+            if left == 0:
+                break
+    yield _block(b"".join(pieces), path, offset, ends_source=stop is None)
 
 
-def line_number(path: Path, offset: int) -> int:
+def cuts(path: File, size: int, *, whole_lines: bool = False) -> list[int]:
+    """Where to cut a file that is not compressed into pieces of about `size` bytes; the first is 0.
+
+    Each cut is after a blank (a newline, with `whole_lines`), so no token is cut in two.
+    """
+    blanks = _NEWLINES if whole_lines else _BLANKS
+    found, end = [0], path.stat().st_size
+    with named_errors(path), path.open("rb") as file:
+        while (place := found[-1] + size) < end:
+            file.seek(place)
+            while piece := file.read(_LOOK):
+                ahead = [at for blank in blanks if (at := piece.find(blank)) >= 0]
+                if ahead:
+                    place += 1 + min(ahead)
+                    break
+                place += len(piece)
+            if place >= end:
+                break
+            found.append(place)
+    return found
+
+
+def line_number(path: File, offset: int) -> int:
     """The line (from 1) that holds the byte at `offset`; only ever needed to report an error."""
     line, seen = 1, 0
     with open_bytes(path) as file:
@@ -110,7 +156,7 @@ def line_number(path: Path, offset: int) -> int:
     return line
 
 
-def _block(data: bytes, path: Path, offset: int, *, ends_source: bool) -> Block:
+def _block(data: bytes, path: File, offset: int, *, ends_source: bool) -> Block:
     if offset == 0 and data.startswith(_BOM):
         data = data[len(_BOM) :]
         offset = len(_BOM)
@@ -118,7 +164,7 @@ def _block(data: bytes, path: Path, offset: int, *, ends_source: bool) -> Block:
 
 
 @contextlib.contextmanager
-def named_errors(path: Path) -> Iterator[None]:
+def named_errors(path: File) -> Iterator[None]:
     """Turn what goes wrong while reading `path` into an error that names it."""
     try:
         yield

@@ -5,14 +5,20 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from eigentext.corpus import readers
-from eigentext.corpus.readers import Block, compression, expand_paths, line_number, read_blocks
+from eigentext.corpus.readers import (
+    Block,
+    File,
+    compression,
+    expand_paths,
+    line_number,
+    read_blocks,
+)
 from eigentext.corpus.tokenizers import (
     UNIT_END,
     Tokenizer,
@@ -85,7 +91,7 @@ class TextCorpus:
         self.lowercase = lowercase
         self.unit: Unit = unit
         self.errors = errors
-        self.files: list[Path] = expand_paths(items) if kind == "files" else []
+        self.files: list[File] = expand_paths(items) if kind == "files" else []
         self.texts: list[str] = items if kind == "texts" else []
         self.token_lists: list[Sequence[str]] = items if kind == "tokens" else []
         for number, tokens in enumerate(self.token_lists, start=1):
@@ -124,13 +130,15 @@ class TextCorpus:
             return None
         return sum(file.stat().st_size for file in self.files)
 
-    def fingerprint(self) -> str:
-        """SHA-256 of the content as stored and of the options: equal for equal input."""
+    def fingerprint(self, digests: Iterator[bytes] | None = None) -> str:
+        """SHA-256 of the content as stored and of the options: equal for equal input.
+
+        `digests`, those of the files if somebody else has read them, spare reading them here.
+        """
         digest = hashlib.sha256(repr((self.options, self.errors)).encode())
         for file in self.files:
             digest.update(compression(file).encode())  # equal bytes, read in another way
-            with readers.named_errors(file), file.open("rb") as raw:
-                digest.update(hashlib.file_digest(raw, "sha256").digest())
+            digest.update(file_digest(file) if digests is None else next(digests))
         for text in self.texts:
             digest.update(b"%d:" % len(text) + text.encode("utf-8", "surrogatepass"))
         for unit in self.token_lists:
@@ -203,9 +211,15 @@ class TextCorpus:
 
     def _place(self, block: Block, position: int) -> str:
         if block.source:
-            path = Path(block.source)
+            (path,) = expand_paths([block.source])
             return f"{path}, line {line_number(path, block.offset + position)}"
         return f"line {block.offset + block.data.count(_NEWLINE, 0, position) + 1} of the texts"
+
+
+def file_digest(file: File) -> bytes:
+    """SHA-256 of a file as stored."""
+    with readers.named_errors(file), file.open("rb") as raw:
+        return hashlib.file_digest(raw, "sha256").digest()
 
 
 def _items_of(paths: Any, kind: Kind | None) -> list[Any]:

@@ -44,23 +44,9 @@ class Vocabulary:
         """Sort the words, and leave out those that are too rare or too many."""
         import pyarrow as pa
 
-        if max_size is not None and max_size < 1:
-            raise ParameterError(f"max_size must be 1 or more, not {max_size}")
         whole = cls(words, counts)
-        kept = np.flatnonzero(whole.counts >= min_count)
-        if len(kept) == 0:
-            most = whole.counts.max(initial=0)
-            raise CorpusError(
-                f"no word occurs {min_count} times or more (the most frequent one: {most}); "
-                "lower min_count or give more text"
-                if most
-                else "the corpus has no words: is the file empty?"
-            )
-        names = pa.array(whole.words, pa.large_string()).take(pa.array(kept))
-        table = pa.table({"word": names, "count": whole.counts[kept]})
-        table = table.sort_by([("count", "descending"), ("word", "ascending")])
-        if max_size is not None:
-            table = table.slice(0, max_size)
+        names = pa.array(whole.words, pa.large_string())
+        table = ranked(pa.table({"word": names, "count": whole.counts}), min_count, max_size)
         return cls(table["word"].to_pylist(), table["count"].to_numpy())
 
     @classmethod
@@ -119,3 +105,22 @@ class Vocabulary:
             close = [word.lower(), *(w for w in close if w != word.lower())][:3]
         hint = f"did you mean {', '.join(close)}?" if close else "it may be rarer than min_count"
         return f"{word!r} is not in the vocabulary of {len(self)} words; {hint}"
+
+
+def ranked(table: Any, min_count: int = 1, max_size: int | None = None) -> Any:
+    """An Arrow table of words and counts in the order of a vocabulary, cut to its limits."""
+    import pyarrow.compute as pc
+
+    if max_size is not None and max_size < 1:
+        raise ParameterError(f"max_size must be 1 or more, not {max_size}")
+    kept = table.filter(pc.greater_equal(table["count"], min_count))
+    if len(kept) == 0:
+        most = pc.max(table["count"]).as_py() or 0
+        raise CorpusError(
+            f"no word occurs {min_count} times or more (the most frequent one: {most}); "
+            "lower min_count or give more text"
+            if most
+            else "the corpus has no words: is the file empty?"
+        )
+    keys = [("count", "descending"), ("word", "ascending")]
+    return kept.take(pc.sort_indices(kept, sort_keys=keys)[:max_size])

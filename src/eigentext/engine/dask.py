@@ -11,10 +11,15 @@ import platform
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
-from itertools import islice
+from itertools import cycle, islice
 from typing import Any, TypeVar
+
+from dask.sizeof import sizeof
+from scipy.sparse import sparray
 
 import eigentext
 from eigentext.engine.threads import ThreadEngine, alone, combined
@@ -28,7 +33,7 @@ _FAN_IN = 8  # summands of a task: a power of two, so that groups are whole subt
 _PACKAGES = ("numpy", "scipy", "numba", "pyarrow")  # which make the bits
 _LOCAL = re.compile(r"local(?::(\d+))?")
 _PATIENCE = "10s"  # for the scheduler and a first worker to answer
-_GONE = (OSError, asyncio.CancelledError, TimeoutError)
+_GONE = (OSError, CancelledError, asyncio.CancelledError)
 
 
 class DaskEngine:
@@ -95,7 +100,8 @@ class DaskEngine:
         *shared: Any,
     ) -> Result:
         """See :meth:`Engine.reduce`; the results never leave the workers, only their sum does."""
-        return self.fetch(self.combine(combine, self.keep(function, items, *shared)))
+        kept = self.keep(function, items, *map(self.share, shared))
+        return self.fetch(self.combine(combine, kept))
 
     # What only a cluster does: results that stay where they were made.
 
@@ -105,6 +111,20 @@ class DaskEngine:
         Items and what is shared may be kept results, alone or in lists.
         """
         return [self._submit(function, item, *shared) for item in items]
+
+    def deal(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Kept]:
+        """``function(item)`` for every item, kept on the workers in turn.
+
+        Left alone, the scheduler may give one worker two large items and another none.
+        """
+        with self._reachable():
+            turns = cycle(self.client.nthreads())
+            return [
+                self.client.submit(
+                    _task, function, item, pure=False, workers=[turn], allow_other_workers=True
+                )
+                for item, turn in zip(items, turns)
+            ]
 
     def share(self, value: Any) -> Kept:
         """A value of this process, sent to the cluster once; it survives any worker."""
@@ -138,6 +158,16 @@ class DaskEngine:
                     "give them more (dask worker --memory-limit), or more workers with less each"
                 ) from error
 
+    def finished(self, kept: Sequence[Kept]) -> Iterator[Kept]:
+        """Kept results as they are ready, which need not be their order; to tell the progress."""
+        from distributed import as_completed
+
+        with self._reachable():
+            for future in as_completed(kept):
+                if future.status != "finished":
+                    self.fetch(future)  # which raises what went wrong
+                yield future
+
     def each(self, function: Callable[..., Result], *arguments: Any) -> dict[str, Result]:
         """What the function gives on every worker, by the worker's address."""
         with self._reachable():
@@ -157,7 +187,7 @@ class DaskEngine:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of a task: a full disk, say
             raise ClusterError(
-                f"{self.address}: lost the scheduler ({error or type(error).__name__}); "
+                f"{self.address}: lost the scheduler ({_reason(error)}); "
                 "start it again, and the fit too: with a checkpoint (--checkpoint DIR) it goes on "
                 "from the last one"
             ) from error
@@ -205,7 +235,8 @@ def connected(cluster: str, n_threads: int | None = None) -> Iterator[DaskEngine
             LocalCluster(
                 n_workers=n_processes,
                 threads_per_worker=1,
-                dashboard_address=None,  # type: ignore[arg-type] - none at all
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
                 silence_logs=50,
             ) as made,
             Client(made) as client,
@@ -226,17 +257,38 @@ def connected(cluster: str, n_threads: int | None = None) -> Iterator[DaskEngine
             client.close(timeout=2)
 
 
+def _reason(error: BaseException) -> str:
+    """In one line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 # What runs on workers.
 
 
 def _task(function: Callable[..., Result], *arguments: Any) -> Result:
     # The worker's threads are the parallelism: a task works alone in its own.
+    _one_blas_thread()
     with alone():
         return function(*arguments)
 
 
+@cache
+def _one_blas_thread() -> None:
+    # For good: to set it for each task would not be safe where a worker has several threads.
+    import scipy.linalg  # noqa: F401 - whose BLAS is another than NumPy's, and is limited only now
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1, "blas")
+
+
 def _same(value: Any) -> Any:
     return value
+
+
+@sizeof.register(sparray)
+def _bytes_of(matrix: Any) -> int:
+    # Not knowing how large it is, the scheduler would have it travel rather than wait.
+    return sum(getattr(matrix, part).nbytes for part in ("data", "indices", "indptr"))
 
 
 def _combine(parts: list[Any], combine: Callable[[Any, Any], Any]) -> Any:

@@ -16,8 +16,14 @@ Three ways to the same answer:
     :math:`H = Q^\top A A^\top Q` behind, whose eigenvectors W give :math:`U = Q W`.
 
 Signs are fixed by U: the entry of largest magnitude in each of its columns is positive.
+
+Where a stated memory is too small for Q and U, they lie on disk, and are worked through by the same
+blocks of rows: the answer has the same bits. With a checkpoint, each block is kept as soon as it is
+there, and a process that was killed goes on after the last.
 """
 
+import math
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal
 
@@ -29,7 +35,17 @@ from threadpoolctl import ThreadpoolController
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.factor.products import Factorable, factorable, rows_times, transposed_times
+from eigentext.factor.basis import Basis, KeptBlocks
+from eigentext.factor.products import (
+    Factorable,
+    Tall,
+    factorable,
+    row_blocks,
+    rows_times,
+    subtract_rows_times,
+    transposed_times,
+)
+from eigentext.storage.scratch import Growing, forget, is_mapped, room
 
 Method = Literal["auto", "exact", "randomized", "krylov"]
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -37,6 +53,7 @@ _BLOCK = 32  # columns of a Krylov block
 _SPARE = 1.5  # spare dimensions by default, as a multiple of the rank: see docs/results.md
 _FEWEST_BLOCKS = 10  # a small rank needs the powers of A as much as a large one
 _TRUSTED = 100  # an eigenvalue is taken for a square if it is so many roundings of the largest
+_PANELS = 6  # thin matrices that stand in memory at once
 _EXACT_CELLS = 1 << 20  # up to 1024 x 1024, the exact answer is also the fastest
 
 
@@ -49,6 +66,7 @@ def svd(
     n_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
     right: bool = True,
+    memory: int | None = None,
 ) -> Factors:
     """The `rank` largest singular triples of A.
 
@@ -70,6 +88,9 @@ def svd(
         For the random start; the same seed gives the same bits on any number of threads.
     right : bool
         Whether Vt is needed: where it is not, "krylov" may spare itself the work.
+    memory : int, optional
+        A budget of bytes for the whole process: "krylov" keeps on disk what would exceed it, and
+        U and Vt are then maps of files without a name.
 
     Returns
     -------
@@ -100,12 +121,14 @@ def svd(
             case "randomized":
                 spare = 20 if n_oversamples is None else n_oversamples
                 steps = 4 if n_iter is None else n_iter
-                U, s, Vt = _randomized(factorable(A), rank, spare, steps, random_state)
+                kept = KeptBlocks()
+                U, s, Vt = _randomized(factorable(A), rank, spare, steps, random_state, kept)
             case "krylov":
                 spare = _SPARE * rank if n_oversamples is None else n_oversamples
                 enough = max(_FEWEST_BLOCKS, int(-(-(rank + spare) // _BLOCK)) + 1)
                 steps = min(enough, min(A.shape) // _BLOCK) if n_iter is None else n_iter
-                U, s, Vt = _krylov(factorable(A), rank, steps, random_state, right)
+                kept = KeptBlocks()
+                U, s, Vt = _krylov(factorable(A), rank, steps, random_state, right, memory, kept)
             case _:
                 raise ParameterError(
                     f"method must be 'auto', 'exact', 'randomized' or 'krylov', not {method!r}"
@@ -144,25 +167,42 @@ def _exact(A: Any, rank: int) -> Factors:
     return U[:, :rank], s[:rank], Vt[:rank]
 
 
-def _randomized(A: Factorable, rank: int, spare: int, n_iter: int, random_state: Any) -> Factors:
+def _randomized(
+    A: Factorable, rank: int, spare: int, n_iter: int, random_state: Any, kept: KeptBlocks
+) -> Factors:
     width = min(rank + spare, *A.shape)
     with engine.phase("factor", n_iter + 2, "passes") as advance:
         Omega = _gaussian(A.shape[1], width, A.dtype, random_state)
         Q, _ = thin_qr(A.times(Omega))
+        kept.begin(Q)
         advance(1)
-        for _ in range(n_iter):
+        done, state = kept.last(n_iter)
+        if state:
+            Q = np.array(state["Q"])
+            advance(done)
+        for number in range(done + 1, n_iter + 1):
             Z, _ = thin_qr(A.transposed_times(Q))
             Q, _ = thin_qr(A.times(Z))
+            kept.write(number, Q=Q)
+            kept.drop(number - 1)
             advance(1)
         factors = _rayleigh_ritz(Q, A.transposed_times(Q), rank)
         advance(1)
     return factors
 
 
-def _krylov(A: Factorable, rank: int, n_iter: int, random_state: Any, right: bool) -> Factors:
+def _krylov(
+    A: Factorable,
+    rank: int,
+    n_iter: int,
+    random_state: Any,
+    right: bool,
+    memory: int | None,
+    kept: KeptBlocks,
+) -> Factors:
     n, d = A.shape
     if d < n:  # the basis lives on the shorter side
-        V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True)
+        V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True, memory, kept)
         return Ut.T, s, V.T
     n_blocks = max(n_iter, -(-rank // _BLOCK))
     size = n_blocks * _BLOCK
@@ -171,43 +211,76 @@ def _krylov(A: Factorable, rank: int, n_iter: int, random_state: Any, right: boo
             f"a Krylov space of {n_blocks} blocks of {_BLOCK} does not fit in a {n} x {d} matrix; "
             "use method='randomized' or 'exact'"
         )
-    Q = np.empty((n, size), A.dtype)
+    wide = n * size + (n + d * right) * rank  # entries of Q, U and V
+    on_disk = A.dtype.itemsize * (wide + _PANELS * d * _BLOCK) > room(memory)
+    Q = Basis(n, size, A.dtype, on_disk=on_disk)
     H = np.empty((size, size), A.dtype)
     block, _ = thin_qr(A.times(_gaussian(d, _BLOCK, A.dtype, random_state)))
+    kept.begin(block)
     with engine.phase("factor", n_blocks, "blocks") as advance:
-        for start in range(0, size, _BLOCK):
-            stop = start + _BLOCK
-            Q[:, start:stop] = block
-            Y = A.times(A.transposed_times(block))
-            if stop < size:
-                C, block = _orthonormalize_against(Q[:, :stop], Y)
+        for number in range(n_blocks):
+            start, stop = number * _BLOCK, (number + 1) * _BLOCK
+            Q.append(block)
+            state = kept.read(number + 1) if stop < size else None
+            if state:
+                C, block = state["C"], state["block"]
             else:
-                C = transposed_times(Q, Y)
+                Y = A.times(A.transposed_times(block))
+                if stop < size:
+                    C, block = _orthonormalize_against(Q, Y)
+                    kept.write(number + 1, C=C, block=block)
+                    if on_disk and kept.in_use:  # the kept one is on disk: no need of another
+                        block = (kept.read(number + 1) or {"block": block})["block"]
+                else:
+                    C = transposed_times(Q, Y)
+                del Y
             H[:stop, start:stop], H[start:stop, :stop] = C, C.T
             advance(1)
         squares, W = eigh(H.astype(np.float64), subset_by_index=[size - rank, size - 1])
+        del block
+        keep = 0 if on_disk else math.inf
         if squares[0] < _TRUSTED * np.finfo(A.dtype).eps * squares[-1]:
             # Too small to be seen beside the square of the largest: once more, without squares.
-            return _rayleigh_ritz(Q, A.transposed_times(Q), rank)
-        U = rows_times(Q, np.ascontiguousarray(W[:, ::-1], A.dtype))
+            return _rayleigh_ritz(Q, _transposed_products(A, Q, keep), rank, keep)
+        U = rows_times(Q, np.ascontiguousarray(W[:, ::-1], A.dtype), keep=keep)
         if right:
-            return _rayleigh_ritz(U, A.transposed_times(U), rank)
+            return _rayleigh_ritz(U, _transposed_products(A, U, keep), rank, keep)
         return U, np.sqrt(squares[::-1]).astype(A.dtype), np.empty((0, d), A.dtype)
 
 
-def _rayleigh_ritz(Q: np.ndarray, P: np.ndarray, rank: int) -> Factors:
+def _transposed_products(A: Factorable, X: Tall, keep: float) -> Tall:
+    """A' X, on disk unless all may be kept; X is then on disk too."""
+    if keep:
+        return A.transposed_times(X[:])
+    P = Basis(A.shape[1], X.shape[1], A.dtype, on_disk=True)
+    for panel in X.panels() if isinstance(X, Basis) else _panels(X):
+        P.append(A.transposed_times(panel))
+    return P
+
+
+def _panels(X: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, X.shape[1], _BLOCK):
+        panel = np.empty((len(X), min(_BLOCK, X.shape[1] - start)), X.dtype)
+        for rows in row_blocks(len(X)):
+            panel[rows] = X[rows, start : start + _BLOCK]
+            forget(X[rows])
+        yield panel
+
+
+def _rayleigh_ritz(Q: Tall, P: Tall, rank: int, keep: float = math.inf) -> Factors:
     """The SVD of the projection Q Q' A, given orthonormal Q and P = A' Q (which is overwritten)."""
     Z, R = thin_qr(P)  # Q' A = P' = R' Z'
     U, s, Vt = np.linalg.svd(R.T)
     U, s, Vt = (factor.astype(Q.dtype) for factor in (U[:, :rank], s[:rank], Vt[:rank]))
-    return rows_times(Q, U), s, rows_times(Z, np.ascontiguousarray(Vt.T)).T
+    V = rows_times(Z, np.ascontiguousarray(Vt.T), keep=keep)
+    return rows_times(Q, U, keep=keep), s, V.T
 
 
-def thin_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def thin_qr(Y: Tall) -> tuple[np.ndarray, np.ndarray]:
     """Y = Q R with orthonormal columns in Q, which may overwrite a tall Y; R is in float64.
 
     Cholesky QR, twice: nearly all of it is matrix products. Where Y is too ill-conditioned for
-    its Gram matrix to be trusted, Householder QR.
+    its Gram matrix to be trusted, Householder QR. If Y is on disk, so is Q.
     """
     R = np.eye(Y.shape[1])
     for tolerance in (np.inf, 0.1):  # after one round, Y is nearly orthonormal or not to be mended
@@ -218,46 +291,97 @@ def thin_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             step = np.linalg.cholesky(gram).T
         except np.linalg.LinAlgError:
             break
-        inverse = solve_triangular(step, np.eye(len(step)))
-        Y = rows_times(Y, inverse.astype(Y.dtype), out=Y)
+        inverse = solve_triangular(step, np.eye(len(step))).astype(Y.dtype)
+        Y = rows_times(Y, inverse, keep=0) if _on_disk(Y) else rows_times(Y, inverse, out=Y)
         R = step @ R
     else:
         return Y, R
-    Y, step = np.linalg.qr(Y)
+    Y, step = _householder_qr(Y)
     return Y, step @ R
 
 
-def _orthonormalize_against(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _on_disk(Y: Tall) -> bool:
+    return is_mapped(Y) if isinstance(Y, np.ndarray) else Y.on_disk
+
+
+def _householder_qr(Y: Tall, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Y = Q R, of which Q without its `first` columns and R; for a Y of any condition.
+
+    Each block of rows has a QR of its own, and so have their R, one upon the other (Demmel,
+    Grigori, Hoemmen and Langou 2012).
+    """
+    n, k = Y.shape
+    blocks = row_blocks(n, 16 * k)
+    if len(blocks) == 1:
+        Q, R = np.linalg.qr(Y[:])
+        return Q[:, first:], R
+    triangles = list(engine.current().map(lambda rows: np.linalg.qr(Y[rows], mode="r"), blocks))
+    ends = np.cumsum([0, *map(len, triangles)])
+    inner, R = np.linalg.qr(np.vstack(triangles))
+    del triangles
+
+    def make(number: int) -> np.ndarray:
+        part = Y[blocks[number]]
+        Q = np.linalg.qr(part)[0] @ inner[ends[number] : ends[number + 1], first:]
+        forget(part)
+        return Q
+
+    grown = Growing(Y.dtype, 0 if _on_disk(Y) and not first else math.inf, (k - first,))
+    for part in engine.current().map(make, range(len(blocks))):
+        grown.append(part)
+    return grown.finish(), R
+
+
+def _orthonormalize_against(Q: Basis, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """C = Q' Y, and orthonormal columns for the part of Y outside the span of Q.
 
     If Q is a Krylov basis, Y has parts in its last two blocks, and elsewhere only what rounding
     brings back. So these go first, and one pass over all of Q is the second that "is enough".
     """
-    near = slice(-2 * _BLOCK, None)
+    near = Q.last(2 * _BLOCK)
     C = np.zeros((Q.shape[1], Y.shape[1]), Y.dtype)
-    C[near] = transposed_times(Q[:, near], Y)
-    Y -= rows_times(Q[:, near], C[near])
+    C[-near.shape[1] :] = transposed_times(near, Y)
+    subtract_rows_times(Y, near, C[-near.shape[1] :])
     c = transposed_times(Q, Y)
     C += c
     for _ in range(3):
-        Y -= rows_times(Q, c)
+        subtract_rows_times(Y, Q, c)
         before = np.hypot(np.linalg.norm(c), np.linalg.norm(Y))
         Y, R = thin_qr(Y)
         if np.linalg.norm(R, -2) > 1e-2 * before:
             return C, Y
         # What is left may be rounding (of an exhausted Krylov space, say): look again.
         c = transposed_times(Q, Y)
-    return C, np.linalg.qr(np.hstack([Q, Y]))[0][:, Q.shape[1] :]
+    return C, _householder_qr(Q.with_columns(Y), Q.shape[1])[0]
 
 
 def _gaussian(n_rows: int, n_columns: int, dtype: np.dtype, random_state: Any) -> np.ndarray:
     draws = np.random.default_rng(random_state).standard_normal((n_rows, n_columns), np.float32)
-    return draws.astype(dtype)
+    return draws.astype(dtype, copy=False)
 
 
 def _fix_signs(U: np.ndarray, s: np.ndarray, Vt: np.ndarray) -> Factors:
-    signs = np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
-    U, Vt = np.ascontiguousarray(U), np.ascontiguousarray(Vt)
-    U *= signs
-    Vt *= signs[: len(Vt), None]
-    return U, s, Vt
+    if not is_mapped(U):
+        signs = np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
+        U, Vt = np.ascontiguousarray(U), np.ascontiguousarray(Vt)
+        U *= signs
+        Vt *= signs[: len(Vt), None]
+        return U, s, Vt
+    most, least = np.full((2, U.shape[1]), 0, U.dtype)  # a column has both signs or one: 0 is safe
+    for rows in row_blocks(len(U)):
+        np.maximum(most, U[rows].max(axis=0), out=most)
+        np.minimum(least, U[rows].min(axis=0), out=least)
+        forget(U[rows])
+    signs = np.where(most >= -least, 1, -1).astype(U.dtype)
+    if len(Vt):
+        Vt = _times_columns(Vt.T, signs).T
+    return _times_columns(U, signs), s, Vt
+
+
+def _times_columns(X: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """``X * factors`` of a map, as another one."""
+    grown = Growing(X.dtype, 0, (X.shape[1],))
+    for rows in row_blocks(len(X)):
+        grown.append(X[rows] * factors)
+        forget(X[rows])
+    return grown.finish()

@@ -18,14 +18,17 @@ are large, and would make clusters of a few nodes.
    2005.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
+from eigentext.engine.spread import in_batches
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._grammar import Grammar, starts
-from eigentext.grammars._spectral import Projections
+from eigentext.grammars._spectral import BATCH, Projections
 from eigentext.grammars._training import Expectations, Parameters, Smoothing, maximize
 
 _STEPS = 20  # of k-means, at most: the last ones move few nodes
@@ -66,24 +69,28 @@ def cluster(
     """How many clusters each label has, and that of each node, by falling size."""
     seeds = rng.integers(1 << 63, size=len(n_states))  # so that labels may go to any thread
 
-    def work(a: int) -> np.ndarray:
-        rows = directions(
-            projections.singular_values[a], projections.inside[a], projections.outside[a]
-        )
-        return k_means(rows, int(n_states[a]), np.random.default_rng(seeds[a]))
-
+    views = projections.singular_values, projections.inside, projections.outside
+    labels = zip(*views, n_states.tolist(), seeds)
     state = np.empty(sum(map(len, projections.nodes)), np.int64)
     sizes = np.ones_like(n_states)
     with (
         engine.phase("clusters", len(n_states), "labels") as advance,
         threadpool_limits(1, "blas"),
     ):
-        found = engine.current().map(work, range(len(n_states)))
+        found = in_batches(
+            engine.workers(), _cluster_label, labels, weigh=lambda a: len(a[1]), size=BATCH
+        )
         for a, (nodes, clusters) in enumerate(zip(projections.nodes, found)):
             state[nodes] = clusters
             sizes[a] = clusters.max(initial=0) + 1
             advance(1)
     return sizes, state
+
+
+def _cluster_label(label: tuple[np.ndarray, np.ndarray, np.ndarray, int, Any]) -> np.ndarray:
+    """The cluster of each node of a label."""
+    *views, k, seed = label
+    return k_means(directions(*views), k, np.random.default_rng(seed))
 
 
 def directions(s: np.ndarray, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
@@ -157,7 +164,7 @@ def count_states(learner: Learner, grammar: Grammar, state: np.ndarray) -> Expec
     _, m3, m1 = grammar.sizes[rule].T
     in_tensor = grammar.tensor_offsets[rule] + (h2 * m3 + h3) * m1 + h1
     pairs = starts(grammar.n_states[trees.pair_label])
-    in_lexical = pairs[trees.pair[trees.leaf_of_token]] + state[is_leaf]
+    in_lexical = pairs[trees.pair_of_token] + state[is_leaf]
     states = grammar.state_offsets[treebank.label] + state
     n_states = grammar.state_offsets[-1]
     return Expectations(

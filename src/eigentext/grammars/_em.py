@@ -3,13 +3,13 @@
 .. [1] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent annotations, ACL 2005.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from eigentext import engine
 from eigentext.grammars._split_merge import split
 from eigentext.grammars._training import Parameters, Smoothing, TrainingTrees, maximize
+from eigentext.grammars._validation import Watch
+from eigentext.storage.checkpoints import Iteration, State
 
 
 def random_start(
@@ -35,20 +35,38 @@ def em(
     *,
     smoothing: Smoothing | None = None,
     name: str = "em",
-    stop: Callable[[Parameters], bool] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Parameters, list[float]]:
     """Steps of EM, and the log-likelihood of the trees before each, which no step lets fall.
 
-    With `smoothing` each step ends with it, and then the likelihood may fall. After each step
-    ``stop(parameters)`` is asked whether to go on.
+    With `smoothing` each step ends with it, and then the likelihood may fall. After each step the
+    `watch` is asked whether to stop.
     """
-    history = []
+    how = name, n_steps, smoothing, None if watch is None else watch.problem
+    start = parameters.grammar.n_states, *parameters.arrays().values()
+    loop = Iteration("em", *how, lambda: trees.problem, *start)
+    history, is_done = [], n_steps == 0
+    if kept := loop.kept():
+        arrays, about = kept
+        parameters = parameters.replaced(arrays)
+        history, is_done = arrays["history"].tolist(), about["is_done"]
+        if watch is not None:
+            watch.go_on(parameters, arrays, about["watch"])
+
+    def state() -> State:
+        arrays, about = ({}, {}) if watch is None else watch.state()
+        arrays |= {**parameters.arrays(), "history": np.array(history)}
+        return arrays, {"is_done": is_done, "watch": about}
+
     with engine.phase(name, n_steps, "steps") as advance:
-        for _ in range(n_steps):
+        if history:
+            advance(len(history))
+        while not is_done:
             counts = trees.expect(parameters)
             history.append(counts.log_likelihood)
             parameters = maximize(trees, parameters.grammar, counts, smoothing)
             advance(1)
-            if stop is not None and stop(parameters):
-                break
+            stop = watch is not None and watch(parameters)
+            is_done = stop or len(history) == n_steps
+            loop.keep(state, is_last=is_done)
     return parameters, history

@@ -1,7 +1,8 @@
 """Steps that all parsers take from trees to a cascade."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,22 @@ from eigentext.corpus.trees import Tree, as_tree, normalize_tree
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.grammars._cascade import Level
 from eigentext.grammars._grammar import Grammar
+from eigentext.grammars._packing import pack, unpack
 from eigentext.grammars._training import Parameters, TrainingTrees
 from eigentext.grammars.lexicon import Lexicon, WordStates
-from eigentext.grammars.treebank import Rules, Symbol, Treebank, coarse
+from eigentext.grammars.treebank import (
+    Binarization,
+    Part,
+    Rules,
+    Symbol,
+    Treebank,
+    binarized,
+    check_binarization,
+    coarse,
+)
+
+_BLOCK = 500  # trees of a task: a tenth of a second
+_EMPTY = "no trees to learn from: is the treebank empty?"
 
 
 class Learner:
@@ -35,7 +49,7 @@ class Learner:
         self, trees: Iterable[Any], *, rare: int, beta: float, gamma: float, **binarization: Any
     ):
         with engine.phase("treebank"):
-            self.treebank = Treebank.from_trees(normalized(trees), **binarization)
+            self.treebank = read_treebank(trees, **binarization)
             is_leaf = self.treebank.left < 0
             is_first = np.zeros(int(is_leaf.sum()), bool)
             is_first[np.cumsum(is_leaf)[self.treebank.offsets[:-1]] - 1] = True
@@ -76,20 +90,71 @@ class Learner:
         return self.lexicon.learn(posteriors, states, sizes, tags, beta=self.beta, gamma=self.gamma)
 
 
+def read_treebank(trees: Iterable[Any], **binarization: Any) -> Treebank:
+    """Trees normalised and binarised: by a cluster if there is one, in blocks; the same anywhere.
+
+    `binarization` is that of ``Treebank.from_trees``.
+    """
+    workers = engine.cluster()
+    if workers is None:
+        return Treebank.from_trees(normalized(trees), **binarization)
+    _check_several(trees)
+    how = Binarization(**binarization)
+    check_binarization(how)
+    parts = list(workers.map(_read_block, _blocks(trees), how))
+    if not parts:
+        raise CorpusError(_EMPTY)
+    return Treebank.from_parts(parts, how)
+
+
 def normalized(trees: Iterable[Any]) -> list[Tree]:
     """Trees as they are learned; an error names the tree."""
+    _check_several(trees)
+    result = _normalized(trees, 1)
+    if not result:
+        raise CorpusError(_EMPTY)
+    return result
+
+
+def _check_several(trees: Any) -> None:
     is_one = isinstance(trees, (str, bytes, os.PathLike)) or hasattr(trees, "label")
     if is_one or not isinstance(trees, Iterable):
         raise CorpusError("give a list of trees, as et.read_trees does, not a single one or a path")
-    result = []
-    for number, tree in enumerate(trees, 1):
-        try:
-            result.append(normalize_tree(as_tree(tree)))
-        except (CorpusError, ParameterError) as error:
-            raise type(error)(f"tree {number}: {error}") from None
-    if not result:
-        raise CorpusError("no trees to learn from: is the treebank empty?")
-    return result
+
+
+def _normalized(trees: Iterable[Any], first: int) -> list[Tree]:
+    return [_named(number, _normalize, tree) for number, tree in enumerate(trees, first)]
+
+
+def _normalize(tree: Any) -> Tree:
+    return normalize_tree(as_tree(tree))
+
+
+def _named(number: int, function: Callable[[Any], Any], tree: Any) -> Any:
+    """What a function makes of a tree; an error names the tree."""
+    try:
+        return function(tree)
+    except (CorpusError, ParameterError) as error:
+        raise type(error)(f"tree {number}: {error}") from None
+
+
+def _blocks(trees: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """Trees ready to travel: strings as they are, others packed; and the number of the first."""
+    queue = iter(trees)
+    for first in count(1, _BLOCK):
+        block = [
+            tree if isinstance(tree, str) else pack(_named(number, as_tree, tree))
+            for number, tree in enumerate(islice(queue, _BLOCK), first)
+        ]
+        if not block:
+            return
+        yield first, block
+
+
+def _read_block(block: tuple[int, list[Any]], how: Binarization) -> Part:
+    first, packed = block
+    trees = [tree if isinstance(tree, str) else unpack(tree) for tree in packed]
+    return binarized(_normalized(trees, first), how, first)
 
 
 def state_tags(symbols: list[Symbol], n_states: np.ndarray) -> np.ndarray:

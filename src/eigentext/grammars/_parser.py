@@ -1,7 +1,7 @@
 """What a parser does once its grammars are learned: parse, marginals, k best, probabilities."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,11 +9,13 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.trees import Tree, normalize_tree
 from eigentext.engine import Engine
+from eigentext.engine.spread import in_batches
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 from eigentext.grammars._cascade import Cascade, Reading
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._forest import tree_forest
+from eigentext.grammars._packing import pack, unpack
 from eigentext.grammars.treebank import Symbol, Treebank, restore
 from eigentext.storage.models import Saved
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from eigentext.grammars.decoding import Scores
 
 DECODINGS = ("mbr", "max-rule", "viterbi")
+_BATCH = 200  # words of the sentences that go to a worker of a cluster together
 _MIDDLE_THRESHOLD = 3e-3  # the middle grammar judges better than the coarse one
 
 
@@ -98,17 +101,20 @@ class Parser(Estimator, Saved):
         return [parsed.tree for parsed in parses]
 
     def parses(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Parse]:
-        """Parses of sentences as they come, in order; on `n_jobs` threads, by default all cores."""
-        check_is_fitted(self)
-        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-            raise CorpusError("give a list of sentences, not a single one: that is for `parse`")
-        workers = threads(n_jobs)
-        total = len(sentences) if isinstance(sentences, Sequence) else None
-        with engine.phase("parse", total, "sentences") as advance:
-            words = (self._words(tokens, n) for n, tokens in enumerate(sentences, 1))
-            for parsed in workers.map(self._parse, words):
-                advance(1)
-                yield parsed
+        """Parses of sentences as they come, in order; on `n_jobs` threads of this process.
+
+        By default on those of the engine in use, or on its cluster.
+        """
+        for parsed in self._many("parse", _parse, sentences, n_jobs=n_jobs):
+            yield parsed._replace(tree=unpack(parsed.tree))
+
+    def k_best_many(
+        self, sentences: Iterable[Any], k: int, *, n_jobs: int | None = None
+    ) -> list[list[ScoredTree]]:
+        """The k best trees of each sentence; see :meth:`k_best`."""
+        check_count("k", k, 1)
+        found = self._many("n-best", _k_best, sentences, k, n_jobs=n_jobs)
+        return [[one._replace(tree=unpack(one.tree)) for one in best] for best in found]
 
     def marginals(self, tokens: Sequence[str] | str) -> list[Span]:
         """mu(a, i, j): how probably each label spans each stretch of words, most probable first.
@@ -221,6 +227,22 @@ class Parser(Estimator, Saved):
 
     # -- steps -------------------------------------------------------------------------------------
 
+    def _many(
+        self, name: str, function: Callable[..., Any], sentences: Any, *known: Any, n_jobs: Any
+    ) -> Iterator[Any]:
+        """``function(words, self, *known)`` of sentences as they come, in order."""
+        check_is_fitted(self)
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+            raise CorpusError("give a list of sentences, not a single one: that is for `parse`")
+        total = len(sentences) if isinstance(sentences, Sequence) else None
+        with engine.phase(name, total, "sentences") as advance:
+            words = (self._words(tokens, n) for n, tokens in enumerate(sentences, 1))
+            for found in in_batches(
+                workers(n_jobs), function, words, self, *known, weigh=len, size=_BATCH
+            ):
+                advance(1)
+                yield found
+
     def _read(self, words: list[str]) -> Reading:
         return self._cascade.read(words, *self._thresholds())
 
@@ -329,10 +351,22 @@ def _restored(reading: Reading, found: Any, words: Sequence[str]) -> Tree:
     return restore(reading.symbols, labels, found.left, found.right, words)
 
 
-def threads(n_jobs: int | None) -> Engine:
+# Trees of other processes come packed; for those of this one it makes next to no difference.
+
+
+def _parse(words: list[str], model: Parser) -> Any:
+    parsed = model._parse(words)
+    return parsed._replace(tree=pack(parsed.tree))
+
+
+def _k_best(words: list[str], model: Parser, k: int) -> list[Any]:
+    return [one._replace(tree=pack(one.tree)) for one in model.k_best(words, k)]
+
+
+def workers(n_jobs: int | None) -> Engine:
     """The engine in use; or, as in joblib, so many threads, -1 for one on each core."""
     if n_jobs is None:
-        return engine.current()
+        return engine.workers()
     if n_jobs == -1:
         return engine.ThreadEngine()
     check_count("n_jobs", n_jobs, 1)

@@ -36,10 +36,11 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
+from eigentext.engine.spread import in_batches
 from eigentext.factor.anchors import anchors, separations, simplex_weights
 from eigentext.grammars._fitting import Learner
 from eigentext.grammars._grammar import Grammar, starts
-from eigentext.grammars._spectral import Projections, packed, spectral_grammar
+from eigentext.grammars._spectral import BATCH, Projections, packed, spectral_grammar
 from eigentext.grammars._training import Expectations, Smoothing, maximize
 from eigentext.grammars.features import Coded
 from eigentext.grammars.treebank import Treebank
@@ -185,38 +186,59 @@ def label_states(
     """Steps 1, 2 and 4 for all labels."""
     treebank, trees = learner.treebank, learner.trees
     word = np.full((1, len(treebank.label)), -1)
-    word[0, treebank.left < 0] = trees.pair[trees.leaf_of_token]
+    word[0, treebank.left < 0] = trees.pair_of_token
     at_root = np.zeros(len(treebank.label))
     at_root[treebank.offsets[1:] - 1] = 1
 
-    def work(a: int) -> LabelStates:
-        nodes = projections.nodes[a]
-        weights, projected = projections.weights[nodes], projections.outside[a][:, : n_states[a]]
-        below, above, words = (
-            Templates(values[:, nodes], weights)
-            for values in (features[0].values, features[1].values, word)
+    known = (
+        _Label(
+            features[0].values[:, nodes],
+            features[1].values[:, nodes],
+            word[:, nodes],
+            projections.weights[nodes],
+            projections.outside[a][:, : n_states[a]],
+            at_root[nodes],
         )
-        v = below.expect(projected)
-        corners = v[_pivots(v, below.counts >= least, int(n_states[a]))]
-        p, in_words = _weights(corners, v, words.expect(projected))
-        inside = Side.of(below, p)
-        roots = weights * at_root[nodes]
-        of_roots = roots @ inside.average / max(roots.sum(), _TINY)
-        q, in_roots = _weights(inside.confusion, above.expect(inside.average), of_roots[None])
-        return LabelStates(
-            corners,
-            inside,
-            Side.of(above, q),
-            words.counts[:, None] * (in_words + _EPS),
-            roots.sum() * in_roots[0],
-        )
-
+        for a, nodes in enumerate(projections.nodes)
+    )
     with engine.phase("pivots", len(n_states), "labels") as advance, threadpool_limits(1, "blas"):
         labels = []
-        for one in engine.current().map(work, range(len(n_states))):
+        for one in in_batches(
+            engine.workers(), _label_states, known, least, weigh=lambda a: len(a[-1]), size=BATCH
+        ):
             labels.append(one)
             advance(1)
     return labels
+
+
+class _Label(NamedTuple):
+    """What is known of the nodes of one label."""
+
+    inside: np.ndarray  # the values of templates, a row each
+    outside: np.ndarray
+    word: np.ndarray
+    weights: np.ndarray
+    projected: np.ndarray  # V^T psi, in as many directions as there are states to look for
+    at_root: np.ndarray
+
+
+def _label_states(label: _Label, least: float) -> LabelStates:
+    *sides, weights, projected, at_root = label
+    below, above, words = (Templates(values, weights) for values in sides)
+    v = below.expect(projected)
+    corners = v[_pivots(v, below.counts >= least, projected.shape[1])]
+    p, in_words = _weights(corners, v, words.expect(projected))
+    inside = Side.of(below, p)
+    roots = weights * at_root
+    of_roots = roots @ inside.average / max(roots.sum(), _TINY)
+    q, in_roots = _weights(inside.confusion, above.expect(inside.average), of_roots[None])
+    return LabelStates(
+        corners,
+        inside,
+        Side.of(above, q),
+        words.counts[:, None] * (in_words + _EPS),
+        roots.sum() * in_roots[0],
+    )
 
 
 def _pivots(v: np.ndarray, frequent: np.ndarray, m: int) -> np.ndarray:

@@ -36,6 +36,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
+from eigentext.engine.spread import in_batches
 from eigentext.factor.svd import svd
 from eigentext.grammars._cascade import Level
 from eigentext.grammars._fitting import Learner, state_tags
@@ -45,6 +46,7 @@ from eigentext.grammars.lexicon import WordStates
 from eigentext.grammars.treebank import Symbol, Treebank
 
 _WORK = 1 << 22  # multiplications worth a task of their own
+BATCH = 1 << 12  # nodes of the labels that go to a worker of a cluster together
 _ROUNDING = 1e-12  # a singular value that is a smaller share of the largest is zero
 RULES = np.array([2.5, 10.0, 40.0])  # the C of averages of one, two and three vectors
 WORDS = 3.0  # and of a word's
@@ -151,25 +153,40 @@ def project(
         np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=n_labels))[:-1]
     )
 
-    def work(a: int):
-        rng = np.random.default_rng([random_state, a]) if noise else None
-        w = weights[by_label[a]]
-        phi, psi = (scaled(one_hot(side, by_label[a]), w, kappa, noise, rng) for side in features)
-        omega = (sp.diags_array(w / w.sum()) @ phi).T @ psi
-        U, s, Vt = svd(omega, min(max_states, *omega.shape))
-        return s, phi @ U, psi @ Vt.T
-
+    labels = (
+        (a, *(side._replace(values=side.values[:, its]) for side in features), weights[its])
+        for a, its in enumerate(by_label)
+    )
     with (
         engine.phase("projections", n_labels, "labels") as advance,
         engine.report_to(None),  # of the phases of each SVD
         threadpool_limits(1, "blas"),
     ):
         found = []
-        for one in engine.current().map(work, range(n_labels)):
+        how = max_states, kappa, noise, random_state
+        for one in in_batches(
+            engine.workers(), _project_label, labels, *how, weigh=lambda a: len(a[-1]), size=BATCH
+        ):
             found.append(one)
             advance(1)
     s, inside, outside = (list(part) for part in zip(*found, strict=True))
     return Projections(by_label, s, inside, outside, weights)
+
+
+def _project_label(
+    label: tuple[int, Coded, Coded, np.ndarray],
+    max_states: int,
+    kappa: float,
+    noise: float,
+    random_state: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular values, and the projections of a label's nodes, given their features and weights."""
+    a, *sides, w = label
+    rng = np.random.default_rng([random_state, a]) if noise else None
+    phi, psi = (scaled(one_hot(side, np.arange(len(w))), w, kappa, noise, rng) for side in sides)
+    omega = (sp.diags_array(w / w.sum()) @ phi).T @ psi
+    U, s, Vt = svd(omega, min(max_states, *omega.shape))
+    return s, phi @ U, psi @ Vt.T
 
 
 def one_hot(side: Coded, nodes: np.ndarray) -> sp.csr_array:

@@ -60,7 +60,7 @@ def merge(
     """Undo the `share` of the splits that lose least; `was_split` says which labels were split."""
     counts = trees.expect(parameters)
     old = parameters.grammar
-    losses = split_losses(trees, old, counts.states, was_split)
+    losses = trees.split_losses(parameters, counts.states, was_split)
     candidates = np.flatnonzero(np.isfinite(losses))  # the first state of each split
     undone = candidates[np.argsort(losses[candidates], kind="stable")]
     undone = undone[: int(share * len(candidates))]
@@ -83,22 +83,6 @@ def merge(
     lexical = np.add.reduceat(counts.lexical, borders)
     root = np.add.reduceat(counts.root, np.flatnonzero(kept))
     return maximize(trees, new, counted(trees, new, tensor, lexical, root))
-
-
-def split_losses(
-    trees: TrainingTrees, grammar: Grammar, states: np.ndarray, was_split: np.ndarray
-) -> np.ndarray:
-    """What undoing each split loses of the log-likelihood; infinite but at its first state."""
-    from eigentext.grammars._split_kernels import add_losses
-
-    losses = np.full(grammar.state_offsets[-1], np.inf)
-    for a in np.flatnonzero(was_split):
-        losses[grammar.state_offsets[a] : grammar.state_offsets[a + 1] : 2] = 0.0
-    add_losses(
-        trees.label, grammar.n_states, was_split, trees.place, trees.inside, trees.outside,
-        grammar.state_offsets, states, losses,
-    )  # fmt: skip
-    return losses
 
 
 def counted(

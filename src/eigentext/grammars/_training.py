@@ -1,50 +1,43 @@
-"""Expectation on observed trees: how often each rule was used, in each of its states.
+"""The two steps of EM on a treebank: how often rules are used in each state, and what follows.
 
-A tree is observed but for the states of its nodes. Inside vectors go up it and outside vectors
-down, in time linear in its nodes [1]_; m^3 of it goes into matrix products (``_training_kernels``).
-The nodes of all trees are worked on level by level, those with the same rule side by side; a level
-needs only those below it (inside) or above it (outside), so its rules may be shared among threads,
-and each vector comes out of the same operations however many there are.
-
-.. [1] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent annotations, ACL 2005.
+The trees are cut into shards of whole trees, whose borders depend on the trees alone; expected
+counts are worked out for each (``_shard.py``), on the workers of a cluster where that is faster,
+and added up in an order that is always the same.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, pairwise
+from operator import add
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
-from eigentext.grammars._grammar import Grammar, ranges, starts
+from eigentext.engine import Engine
+from eigentext.engine.spread import Spread
+from eigentext.grammars._grammar import Grammar, starts
+from eigentext.grammars._shard import (
+    Counts,
+    Expectations,
+    Parameters,
+    Piece,
+    Shard,
+    add_parts,
+    in_blocks,
+)
 from eigentext.grammars.treebank import Treebank
+from eigentext.storage.checkpoints import fingerprint
 
+# What a step costs on a cluster, in multiplications of about a nanosecond: for each parameter that
+# goes to the workers and comes back as an expected count, and once for the step.
+_WAY, _LATENCY = 40.0, 3e7
 LEAST = 1e-30  # a smaller probability is taken for zero
-_TINY = np.finfo(float).tiny  # the inverse of a smaller number may be infinite
-_WORK = 1 << 22  # multiplications worth a task of their own
-
-
-@dataclass
-class Parameters:
-    """What EM learns: a grammar, and q(a -> x | a, h) of each pair of a preterminal and a word."""
-
-    grammar: Grammar
-    lexical: np.ndarray  # packed: the vector of pair l starts at pair_offsets[l]
-
-
-@dataclass
-class Expectations:
-    """Expected counts, shaped like the parameters, and the log-likelihood that they came with."""
-
-    log_likelihood: float
-    tensor: np.ndarray
-    lexical: np.ndarray
-    root: np.ndarray
-    states: np.ndarray  # how often each state occurs
+_NODES = 1 << 18  # of a shard, at most: a hundred megabytes of vectors, and a second of work
 
 
 class TrainingTrees:
-    """The nodes of a treebank sorted by height and rule, and its words as terminals.
+    """The trees of a treebank, and its words as terminals.
 
     Parameters
     ----------
@@ -56,173 +49,99 @@ class TrainingTrees:
     """
 
     def __init__(self, treebank: Treebank, terminals: np.ndarray):
-        inner = treebank.left >= 0
-        label = treebank.label
-        # A pair of a preterminal and a terminal is to a leaf what a rule is to an inner node.
+        is_leaf = treebank.left < 0
         n_terminals = int(terminals.max()) + 1
-        keys = label[~inner].astype(np.int64) * n_terminals + terminals
-        pairs, of_leaf = np.unique(keys, return_inverse=True)
-        kind = treebank.rule.astype(np.int64)
-        kind[~inner] = of_leaf
-        order = np.lexsort((kind, treebank.height))
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-
-        self.rules = treebank.rules()
-        self.label = label[order]
-        self.n_leaves = int((~inner).sum())
-        self.left = np.where(inner, rank[treebank.left], -1)[order]
-        self.right = np.where(inner, rank[treebank.right], -1)[order]
-        self.roots = rank[treebank.offsets[1:] - 1]
-        self.pair = kind[order][: self.n_leaves]
+        keys = treebank.label[is_leaf].astype(np.int64) * n_terminals + terminals
+        pairs, self.pair_of_token = np.unique(keys, return_inverse=True)
         self.pair_label = (pairs // n_terminals).astype(np.int32)
         self.pair_terminal = pairs % n_terminals
-        self.leaf_of_token = rank[~inner]
-
-        height = treebank.height[order][self.n_leaves :]
-        rule = kind[order][self.n_leaves :]
-        new = np.flatnonzero((np.diff(height) != 0) | (np.diff(rule) != 0)) + 1
-        first = np.concatenate(([0], new, [len(rule)])) if len(rule) else np.zeros(1, np.int64)
-        self.runs = first + self.n_leaves
-        self.run_rule = rule[first[:-1]]
-        self.levels = np.searchsorted(height[first[:-1]], np.arange(1, height.max(initial=0) + 2))
-        self.by_rule = np.argsort(rule, kind="stable") + self.n_leaves
-        self.members = starts(self.rules.counts)
+        self.rules = treebank.rules()
+        self.label = treebank.label
+        self.pieces = self._pieces(treebank)
+        self._shards = Spread(Shard, self.pieces, threaded=True)
 
     def maximum_likelihood(self, treebank: Treebank) -> Parameters:
         """Relative frequencies, one state for each label: where EM and split-merge begin."""
         grammar = Grammar.maximum_likelihood(treebank)
         labels = np.bincount(self.label, minlength=len(treebank.symbols))
-        lexical = np.bincount(self.pair) / labels[self.pair_label]
+        lexical = np.bincount(self.pair_of_token) / labels[self.pair_label]
         return Parameters(grammar, lexical)
 
     def expect(self, parameters: Parameters) -> Expectations:
-        """One pass up and one down all trees; keeps the vectors of the nodes."""
-        with threadpool_limits(1, "blas"):
-            return self._expect(parameters)
+        """The E step."""
+        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+            counts = self._shards.reduce(Shard.expect, Counts.plus, parameters)
+        grammar = parameters.grammar
+        if len(counts.rules) < len(grammar.sizes):  # some rules are of other trees
+            tensor = np.zeros_like(grammar.tensor)
+            places = grammar.tensor_offsets[counts.rules]
+            add_parts(counts.found.tensor, counts.lengths, places, tensor)
+            return replace(counts.found, tensor=tensor)
+        return counts.found
 
     def log_likelihood(self, parameters: Parameters) -> float:
-        """Of the trees, by the pass upwards alone."""
-        with threadpool_limits(1, "blas"):
-            self._lay_out(parameters)
-            return self._inside(parameters)
+        """Of the trees."""
+        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+            return self._shards.reduce(Shard.log_likelihood, add, parameters)
 
     def leaf_posteriors(self, parameters: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
-        with threadpool_limits(1, "blas"):
-            self._lay_out(parameters)
-            self._inside(parameters)
-            self._outside(parameters)
-        grammar, leaf = parameters.grammar, self.leaf_of_token
-        sizes = grammar.n_states[self.label[leaf]]
-        at = ranges(self.place[leaf], sizes)
-        states = grammar.states_of(self.label[leaf])
-        return self.inside[at] * self.outside[at], states, sizes
+        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+            parts = list(self._shards.map(Shard.leaf_posteriors, parameters))
+        posteriors, states, sizes = (np.concatenate(part) for part in zip(*parts))
+        return posteriors, states, sizes
 
-    # -- the passes ------------------------------------------------------------------------------
+    def split_losses(
+        self, parameters: Parameters, states: np.ndarray, was_split: np.ndarray
+    ) -> np.ndarray:
+        """What undoing each split loses of the log-likelihood; infinite but at its first state.
 
-    def _expect(self, parameters: Parameters) -> Expectations:
-        from eigentext.grammars._training_kernels import count_rules
+        `states` is how often each state is expected to occur.
+        """
+        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+            known = parameters, states, was_split
+            return self._shards.reduce(Shard.split_losses, add, *known)
 
-        grammar = parameters.grammar
-        self._lay_out(parameters)
-        total = self._inside(parameters)
-        self._outside(parameters)
-
-        tensor = np.empty_like(grammar.tensor)
-        sum_offsets = starts(grammar.sizes[:, 2])
-        sums = np.empty(sum_offsets[-1])
-        work = starts(np.diff(self.members) * grammar.sizes.prod(axis=1))
-        _in_blocks(
-            lambda a, b: count_rules(
-                a, b, self.members, self.by_rule, self.left, self.right, grammar.sizes,
-                grammar.tensor_offsets, grammar.tensor, self.place, self.inside, self.outside,
-                self.scale, tensor, sums, sum_offsets,
-            ),
-            0, work,
-        )  # fmt: skip
-
-        n_states = grammar.state_offsets[-1]
-        leaves = self.place[self.n_leaves]
-        posterior = self.inside[:leaves] * self.outside[:leaves]
-        lexical = np.bincount(self._lexical_place, posterior, len(parameters.lexical))
-        at_root = self.inside[self._root_place] * self.outside[self._root_place]
-        parents = grammar.states_of(grammar.rules.parent)
-        states = np.bincount(parents, sums, n_states) + np.bincount(
-            self.lexical_states(grammar), lexical, n_states
-        )
-        return Expectations(
-            total, tensor, lexical, np.bincount(self._root_state, at_root, n_states), states
-        )
+    @cached_property
+    def problem(self) -> str:
+        """A fingerprint of the trees."""
+        return fingerprint(*chain.from_iterable(self.pieces))
 
     def lexical_states(self, grammar: Grammar) -> np.ndarray:
         """The state of each entry of `Parameters.lexical`."""
         return grammar.states_of(self.pair_label)
 
-    def _lay_out(self, parameters: Parameters) -> None:
-        """Where the vector of each node is, and what goes into those of leaves and roots."""
+    def _workers(self, parameters: Parameters) -> Engine:
+        """The cluster, if there is one and a pass is done sooner there than here."""
+        there, here = engine.workers(), engine.current()
         grammar = parameters.grammar
-        n_states = grammar.n_states
-        self.place = starts(n_states[self.label])
-        sizes = n_states[self.pair_label[self.pair]]
-        pair_offsets = starts(n_states[self.pair_label])
-        self._lexical_place = ranges(pair_offsets[self.pair], sizes)
-        labels = self.label[self.roots]
-        sizes = n_states[labels]
-        self._root_place = ranges(self.place[self.roots], sizes)
-        self._root_state = grammar.states_of(labels)
-        self._root_sizes = sizes
+        work = float(self.rules.counts @ grammar.sizes.prod(axis=1))
+        gained = work / here.n_workers - work / there.n_workers
+        return there if gained > _WAY * len(grammar.tensor) + _LATENCY else here
 
-    def _inside(self, parameters: Parameters) -> float:
-        from eigentext.grammars._training_kernels import inside_runs
-
-        grammar, leaves = parameters.grammar, self.place[self.n_leaves]
-        self.inside = np.empty(self.place[-1])
-        self.scale = np.empty(len(self.label))
-        words = parameters.lexical[self._lexical_place]
-        totals = np.add.reduceat(words, self.place[: self.n_leaves])
-        divisors = np.where(totals > 0, totals, 1.0)
-        self.inside[:leaves] = words / np.repeat(
-            divisors, grammar.n_states[self.label[: self.n_leaves]]
-        )
-        with np.errstate(divide="ignore"):
-            self.scale[: self.n_leaves] = np.log(totals)
-        sizes, offsets = grammar.sizes, grammar.tensor_offsets
-        for first, last in zip(self.levels[:-1], self.levels[1:]):
-            _in_blocks(
-                lambda a, b: inside_runs(
-                    a, b, self.runs, self.run_rule, self.left, self.right, sizes, offsets,
-                    grammar.tensor, self.place, self.inside, self.scale,
-                ),
-                first, self._work(first, last, sizes),
+    def _pieces(self, treebank: Treebank) -> list[Piece]:
+        """Shards of about equal size, as few as may be."""
+        n, offsets = len(treebank.label), treebank.offsets
+        n_shards = -(-n // _NODES)
+        borders = np.searchsorted(offsets, np.arange(1, n_shards) * n // n_shards)
+        borders = np.unique([0, *borders, len(offsets) - 1])
+        leaves = np.concatenate(([0], np.cumsum(treebank.left < 0)))
+        pieces = []
+        for t, u in pairwise(borders.tolist()):
+            first, last = offsets[t], offsets[u]
+            some = slice(first, last)
+            left, right = (
+                np.maximum(child[some] - first, -1) for child in (treebank.left, treebank.right)
+            )
+            pieces.append(
+                Piece(
+                    treebank.label[some], left, right, treebank.rule[some], treebank.height[some],
+                    offsets[t + 1 : u + 1] - 1 - first,
+                    self.pair_of_token[leaves[first] : leaves[last]],
+                    self.pair_label,
+                )
             )  # fmt: skip
-        self._root = grammar.root[self._root_state]
-        both = self._root * self.inside[self._root_place]
-        self._at_root = np.add.reduceat(both, starts(self._root_sizes)[:-1])
-        self._at_root[self._at_root < _TINY] = 0.0
-        with np.errstate(divide="ignore"):
-            return float((np.log(self._at_root) + self.scale[self.roots]).sum())
-
-    def _outside(self, parameters: Parameters) -> None:
-        from eigentext.grammars._training_kernels import outside_runs
-
-        grammar = parameters.grammar
-        sizes, offsets = grammar.sizes, grammar.tensor_offsets
-        self.outside = np.empty(self.place[-1])
-        divisors = np.where(self._at_root > 0, self._at_root, np.inf)  # no probability: zeros below
-        self.outside[self._root_place] = self._root / np.repeat(divisors, self._root_sizes)
-        for first, last in zip(self.levels[-2::-1], self.levels[:0:-1]):
-            _in_blocks(
-                lambda a, b: outside_runs(
-                    a, b, self.runs, self.run_rule, self.left, self.right, sizes, offsets,
-                    grammar.tensor, self.place, self.inside, self.outside, self.scale,
-                ),
-                first, self._work(first, last, sizes),
-            )  # fmt: skip
-
-    def _work(self, first: int, last: int, sizes: np.ndarray) -> np.ndarray:
-        nodes = np.diff(self.runs[first : last + 1])
-        return starts(nodes * sizes[self.run_rule[first:last]].prod(axis=1))
+        return pieces
 
 
 @dataclass(frozen=True)
@@ -267,14 +186,14 @@ def maximize(
     work = starts(sizes.prod(axis=1))
     if smoothing:
         share = counts.states / np.maximum(np.bincount(labels, counts.states), 1e-300)[labels]
-        _in_blocks(
+        in_blocks(
             lambda a, b: back_off_rules(
                 a, b, sizes, offsets, first_states[rules.left], first_states[rules.right], share,
                 smoothing.dependent, smoothing.independent, counts.tensor,
             ),
             0, work,
         )  # fmt: skip
-    _in_blocks(
+    in_blocks(
         lambda a, b: normalize_rules(
             a, b, grammar.parent_states, sizes, offsets, counts.states, LEAST, counts.tensor
         ),
@@ -300,13 +219,3 @@ def _towards_average(
     """Rows of so many `sizes`, moved towards their average over the states that are `alive`."""
     average = np.add.reduceat(values, starts(sizes)[:-1]) / alive
     return (1 - alpha) * values + alpha * np.repeat(average, sizes)
-
-
-def _in_blocks(task: Callable[[int, int], None], first: int, work: np.ndarray) -> None:
-    """Run ``task(start, end)`` over ranges of about equal work, counted from `first`."""
-    blocks = [(first + start, first + end) for start, end in engine.even_blocks(work, _WORK)]
-    if len(blocks) == 1:
-        task(*blocks[0])
-    else:
-        for _ in engine.current().map(lambda block: task(*block), blocks):
-            pass

@@ -1,7 +1,7 @@
 """When to stop: how well what was learned so far does on trees that were held out."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,8 +9,19 @@ from eigentext.grammars._cascade import Cascade, Level, Reading
 from eigentext.grammars._fitting import Learner, normalized
 from eigentext.grammars._forest import tree_forest
 from eigentext.grammars._training import Parameters
+from eigentext.storage.checkpoints import fingerprint
 
 MEASURES = ("likelihood", "f1")
+
+
+class Score(NamedTuple):
+    """How well levels do on held-out trees."""
+
+    function: Callable[[Level], float]
+    problem: str  # a fingerprint of the trees
+
+    def __call__(self, level: Level) -> float:
+        return self.function(level)
 
 
 class Watch:
@@ -24,10 +35,19 @@ class Watch:
         Look at each so-manieth step only.
     patience
         Looks without a better score before it says stop.
+    problem
+        What the score is of, for checkpoints.
     """
 
-    def __init__(self, score: Callable[[Parameters], float], every: int = 1, patience: int = 2):
+    def __init__(
+        self,
+        score: Callable[[Parameters], float],
+        every: int = 1,
+        patience: int = 2,
+        problem: str = "",
+    ):
         self._score, self._every, self._patience = score, every, patience
+        self.problem = every, patience, problem
         self._steps = 0
         self.best: Parameters | None = None
         self.scores: list[float] = []
@@ -43,8 +63,18 @@ class Watch:
         self.scores.append(score)
         return len(self.scores) - 1 - int(np.argmax(self.scores)) >= self._patience
 
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What it has seen, for a checkpoint."""
+        best = {} if self.best is None else self.best.arrays("best.")
+        return best | {"scores": np.array(self.scores)}, {"steps": self._steps}
 
-def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Callable[[Level], float]:
+    def go_on(self, like: Parameters, arrays: dict[str, Any], about: dict[str, Any]) -> None:
+        """Take up a state; the best of the parameters has the labels and states of `like`."""
+        self._steps, self.scores = about["steps"], arrays["scores"].tolist()
+        self.best = like.replaced(arrays, "best.") if "best.tensor" in arrays else None
+
+
+def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Score:
     """The mean log p(tree, words) of the held-out trees that are possible by the PCFG.
 
     One that has next to none by its states counts as a millionth of what it has by the PCFG: else
@@ -52,7 +82,8 @@ def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Callable[[Lev
     """
     plain = learner.level(learner.pcfg)
     parts, least = [], []
-    for tree in normalized(trees):
+    gold = normalized(trees)
+    for tree in gold:
         encoded = learner.treebank.encode([tree])
         if encoded.label.min() >= 0 and (encoded.rule[encoded.left >= 0] >= 0).all():
             part = tree_forest(encoded), encoded.tokens
@@ -65,7 +96,7 @@ def held_out_likelihood(learner: Learner, trees: Iterable[Any]) -> Callable[[Lev
         logs = [level.log_probability(*part) for part in parts]
         return float(np.maximum(logs, least).mean()) if parts else -np.inf
 
-    return score
+    return Score(score, fingerprint("likelihood", *gold))
 
 
 def held_out_f1(
@@ -74,7 +105,7 @@ def held_out_f1(
     middle: Level,
     thresholds: tuple[float, float],
     decode: Callable[[Reading, list[str]], Any],
-) -> Callable[[Level], float]:
+) -> Score:
     """F1 of the brackets of parses of the held-out sentences, whose charts are pruned but once."""
     from eigentext.evaluate import brackets
 
@@ -86,4 +117,4 @@ def held_out_f1(
         found = [decode(cascade.vote(chart, [level]), list(chart.tokens)) for chart in charts]
         return brackets(gold, found).f1
 
-    return score
+    return Score(score, fingerprint("f1", thresholds, *gold))

@@ -35,7 +35,7 @@ distinctions, and the average of their marginals is better than any of them [6]_
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -45,16 +45,22 @@ from eigentext.grammars._cascade import Cascade, Level
 from eigentext.grammars._clusters import cluster_start
 from eigentext.grammars._em import em, random_start
 from eigentext.grammars._fitting import Learner
-from eigentext.grammars._parser import Parser, check_choice, check_count, check_number, threads
+from eigentext.grammars._parser import Parser, check_choice, check_count, check_number, workers
 from eigentext.grammars._pivot import pivot
 from eigentext.grammars._spectral import Evidence, Projections, spectral
 from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
-from eigentext.grammars._validation import MEASURES, Watch, held_out_f1, held_out_likelihood
+from eigentext.grammars._validation import (
+    MEASURES,
+    Score,
+    Watch,
+    held_out_f1,
+    held_out_likelihood,
+)
 from eigentext.grammars.decoding import brackets
 from eigentext.grammars.features import FeatureSet
 
-_Score = Callable[[Level], float] | None
+_Score = Score | None
 
 NEGATIVE = ("abs", "clip", "none")
 METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
@@ -113,7 +119,8 @@ class LatentPCFG(Parser):
     random_state : int
         Seed of the random starts.
     n_jobs : int or None
-        Threads for fitting; None for all cores. The result is the same.
+        Threads of this process for fitting; None for the engine in use, which is one thread for
+        each core, or a cluster. The result is the same.
 
     Attributes
     ----------
@@ -202,7 +209,7 @@ class LatentPCFG(Parser):
         "split-merge" splitting, when they gain no more; "spectral" may take fewer states.
         """
         self._check_parameters()
-        with engine.use(threads(self.n_jobs)):
+        with engine.use(workers(self.n_jobs)):
             learner = self._learner(trees)
             evidence = self._evidence(learner)
             middle = self._middle(learner)
@@ -289,7 +296,7 @@ class LatentPCFG(Parser):
         parameters, history["em"] = em(trees, start, n_iter)
         parameters, history["smoothed"] = em(
             trees, parameters, n_smooth,
-            smoothing=self._smoothing(), name="smoothed em", stop=watch,
+            smoothing=self._smoothing(), name="smoothed em", watch=watch,
         )  # fmt: skip
         return _chosen(learner, parameters, history, watch)
 
@@ -410,7 +417,11 @@ def _watch(learner: Learner, score: _Score, every: int = 1, patience: int = 2) -
     """Of what the levels of parameters score on the validation trees."""
     if score is None:
         return None
-    return Watch(lambda parameters: score(learner.level(parameters)), every, patience)
+
+    def of(parameters: Parameters) -> float:
+        return score(learner.level(parameters))
+
+    return Watch(of, every, patience, score.problem)
 
 
 def _chosen(

@@ -162,19 +162,36 @@ class Treebank:
             Whether preterminals remember their ancestors too.
         """
         how = Binarization(binarize, horizontal, vertical, annotate_tags)
-        _check(how)
+        check_binarization(how)
+        return cls.from_parts([binarized(trees, how)], how)
+
+    @classmethod
+    def from_parts(cls, parts: Iterable["Part"], how: Binarization) -> "Treebank":
+        """Trees that were binarised in several places (:func:`binarized`), as one treebank."""
+        parts = list(parts)
         numbers: defaultdict[Symbol, int] = defaultdict()
         numbers.default_factory = numbers.__len__
-        label, left, right, tokens, offsets = _flatten(trees, how, numbers)
-        if len(offsets) == 1:
+        n_nodes = np.cumsum([0, *(len(part.label) for part in parts)])
+        if n_nodes[-1] == 0:
             raise CorpusError("no trees: is the treebank empty?")
+        label = [np.array([numbers[s] for s in part.symbols])[part.label] for part in parts]
+        left, right = (
+            np.concatenate([np.where(x >= 0, x + first, -1) for x, first in zip(side, n_nodes)])
+            for side in ([part.left for part in parts], [part.right for part in parts])
+        )
+        offsets = [part.offsets[1:] + first for part, first in zip(parts, n_nodes)]
+        tokens = [token for part in parts for token in part.tokens]
         symbols = sorted(numbers, key=_rank)
         places = np.empty(len(symbols), np.int32)
         places[[numbers[symbol] for symbol in symbols]] = np.arange(len(symbols))
         counts = Counter(tokens)
         words = sorted(counts, key=lambda word: (-counts[word], word))
+        left, right = left.astype(np.int32), right.astype(np.int32)
         word = _words(tokens, words, left)
-        return cls(symbols, words, tokens, places[label], left, right, word, offsets, how)
+        return cls(
+            symbols, words, tokens, places[np.concatenate(label)], left, right, word,
+            np.concatenate([[0], *offsets]).astype(np.int64), how,
+        )  # fmt: skip
 
     def encode(self, trees: Iterable[Any]) -> "Treebank":
         """Other trees, in the symbols, words and rules of these.
@@ -272,6 +289,25 @@ class Treebank:
         return np.where(known, (left * n + right) * n + parent, -1)
 
 
+class Part(NamedTuple):
+    """Binarised trees as a treebank has them, but for their symbols, which are their own."""
+
+    symbols: list[Symbol]
+    label: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    tokens: list[str]
+    offsets: np.ndarray
+
+
+def binarized(trees: Iterable[Any], how: Binarization, first: int = 1) -> Part:
+    """Trees as a part of a treebank; `first` is the number that an error calls the first one."""
+    numbers: defaultdict[Symbol, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    flat = _flatten(trees, how, numbers, first)
+    return Part(list(numbers), *flat)
+
+
 def restore(
     symbols: Sequence[Symbol],
     label: Any,
@@ -339,7 +375,8 @@ def coarse(symbols: Sequence[Symbol]) -> tuple[np.ndarray, list[Symbol]]:
     return np.array([places[symbol] for symbol in bare], np.int32), plain
 
 
-def _check(how: Binarization) -> None:
+def check_binarization(how: Binarization) -> None:
+    """Raise unless trees can be binarised so."""
     if how.binarize not in ("left", "right"):
         raise ParameterError(f"binarize must be 'left' or 'right', not {how.binarize!r}")
     if how.horizontal is not None and not _is_count(how.horizontal, 0):
@@ -360,7 +397,7 @@ def _rank(symbol: Symbol) -> tuple[Any, ...]:
 
 
 def _flatten(
-    trees: Iterable[Any], how: Binarization, numbers: dict[Symbol, int]
+    trees: Iterable[Any], how: Binarization, numbers: dict[Symbol, int], first: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], np.ndarray]:
     """Labels, left and right children, tokens, and where the trees begin."""
     label: list[int] = []
@@ -375,7 +412,7 @@ def _flatten(
                 if word is not None:
                     tokens.append(word)
         except CorpusError as error:
-            raise CorpusError(f"tree {len(offsets)}: {error}") from None
+            raise CorpusError(f"tree {first + len(offsets) - 1}: {error}") from None
         offsets.append(len(label))
     left, right = _children(np.array(is_leaf, np.bool_))
     return np.array(label, np.int32), left, right, tokens, np.array(offsets, np.int64)

@@ -14,22 +14,25 @@ that is searched, and each part is done once for what it depends on:
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from eigentext import engine
 from eigentext.corpus.trees import Tree
+from eigentext.engine.spread import Spread
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets
 from eigentext.grammars._cascade import Cascade, Charted, Level, Pruned
 from eigentext.grammars._fitting import Learner, normalized
-from eigentext.grammars._parser import threads
+from eigentext.grammars._packing import Packed, pack, unpack
+from eigentext.grammars._parser import workers
 from eigentext.grammars._spectral import Projections
 from eigentext.grammars.latent import LatentPCFG
 from eigentext.grammars.treebank import Treebank
 
 WITHOUT_FEATURES = ("em", "split-merge")
 MARKOVIZATIONS = ((0, 1), (1, 1), (0, 2))
+_BLOCK = 4  # sentences whose charts stay together
 _Point = tuple[Any, ...]  # n_states, smoothing, kappa, (horizontal, vertical)
 
 
@@ -147,7 +150,7 @@ def tune(
     _check(grid, fixed, gold[0])
     if method in WITHOUT_FEATURES:
         grid["kappa"] = grid["kappa"][:1]
-    with engine.use(threads(n_jobs)):
+    with engine.use(workers(n_jobs)):
         search = _Search(normalized(trees), gold, fixed, max(grid["n_states"]))
         (_every if full else _each_in_turn)(search, list(grid.values()))
         return search.tuned()
@@ -178,7 +181,7 @@ class _Ground(NamedTuple):
     evidence: Any
     coarse: Level
     middle: Level
-    charts: list[Pruned]
+    charts: Spread  # of blocks of what is left of the sentences
 
 
 class _Found(NamedTuple):
@@ -196,7 +199,7 @@ class _Search:
     def __init__(self, trees: list[Tree], gold: list[Tree], fixed: dict[str, Any], most: int):
         self._trees, self._gold, self._fixed, self._most = trees, gold, fixed, most
         self._trials: dict[_Point, Trial] = {}
-        self._charted: list[Charted] = []
+        self._charted: Spread | None = None
         self._grounds: dict[Any, _Ground] = {}
         self._projections: dict[Any, list[Projections]] = {}
 
@@ -250,20 +253,13 @@ class _Search:
         middle, coarse = model._middle(learner), learner.coarse()
         cascade = Cascade(learner.treebank.symbols, coarse, middle, [middle])
         threshold, middle_threshold = model._thresholds()
-        n, workers = len(self._gold), engine.current()
-        if not self._charted:
-            with engine.phase("charts", n, "sentences") as advance:
-                sentences = (tree.leaves() for tree in self._gold)
-                for charted in workers.map(lambda x: cascade.charted(x, threshold), sentences):
-                    self._charted.append(charted)
-                    advance(1)
-        charts = []
-        with engine.phase("prune", n, "sentences") as advance:
-            for pruned in workers.map(
-                lambda charted: cascade.refined(charted, middle_threshold), self._charted
-            ):
-                charts.append(pruned)
-                advance(1)
+        if self._charted is None:
+            sentences = [tree.leaves() for tree in self._gold]
+            blocks = [sentences[i : i + _BLOCK] for i in range(0, len(sentences), _BLOCK)]
+            self._charted = Spread(_charted, blocks, cascade, threshold)
+            _make("charts", self._charted, len(self._gold))
+        charts = Spread(_refined, self._charted, cascade, middle_threshold)
+        _make("prune", charts, len(self._gold))
         return _Ground(learner, evidence, coarse, middle, charts)
 
     def _try(self, point: _Point) -> _Found:
@@ -280,19 +276,39 @@ class _Search:
         levels, history = map(list, zip(*learned))
         cascade = Cascade(learner.treebank.symbols, ground.coarse, ground.middle, levels)
         model._keep(learner, cascade)
-
-        def parse(chart: Pruned) -> tuple[Tree, bool]:
-            reading = cascade.vote(chart, levels)
-            return model._tree(reading, list(chart.tokens)), reading.problem is not None
-
-        found, fallbacks = zip(*engine.current().map(parse, ground.charts))
-        f1 = brackets(self._gold, found).f1
+        packed, fallbacks = zip(*chain.from_iterable(ground.charts.map(_parses, model)))
+        f1 = brackets(self._gold, [unpack(tree) for tree in packed]).f1
         seconds = time.perf_counter() - started
         trial = Trial(_parameters(point), f1, sum(fallbacks), seconds)
         return _Found(trial, model, learner, history)
 
     def _model(self, point: _Point) -> LatentPCFG:
         return LatentPCFG().set_params(**self._fixed, **_parameters(point))
+
+
+def _make(name: str, charts: Spread, n_sentences: int) -> None:
+    with engine.phase(name, n_sentences, "sentences") as advance:
+        for _ in charts.made():
+            advance(min(_BLOCK, n_sentences))
+            n_sentences -= _BLOCK
+
+
+def _charted(sentences: list[list[str]], cascade: Cascade, threshold: float) -> list[Charted]:
+    return [cascade.charted(tokens, threshold) for tokens in sentences]
+
+
+def _refined(block: list[Charted], cascade: Cascade, threshold: float) -> list[Pruned]:
+    return [cascade.refined(charted, threshold) for charted in block]
+
+
+def _parses(block: list[Pruned], model: LatentPCFG) -> list[tuple[Packed, bool]]:
+    """The tree of each sentence, and whether there was none by the grammar."""
+    found = []
+    for pruned in block:
+        reading = model._cascade.vote(pruned, model._cascade.levels)
+        tree = model._tree(reading, list(pruned.tokens))
+        found.append((pack(tree), reading.problem is not None))
+    return found
 
 
 def _told(value: Any) -> str:

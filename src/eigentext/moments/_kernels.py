@@ -72,7 +72,9 @@ def count_pairs(tokens, starts, positions, weights, stride, n_columns, first, la
     touched = np.empty(n_columns, np.int32)
     flags = np.zeros((n_columns >> _SHIFT) + 1, np.uint8)
     # Only what is written takes up memory, not all that the rows could hold.
-    bound = (starts[last] - starts[first]) * (len(weights) - 1)
+    bound = 0
+    for w in range(first, last):
+        bound += min((starts[w + 1] - starts[w]) * (len(weights) - 1), n_columns)
     indices = np.empty(bound, np.int32)
     data = np.empty(bound, np.int64)
     indptr = np.zeros(last - first + 1, np.int64)
@@ -215,6 +217,64 @@ def transpose(indptr, indices, data, n_columns):
             out_data[q] = data[p]
             free[c] = q + 1
     return out_indptr, out_indices, out_data
+
+
+@njit(cache=True, nogil=True)
+def add_sums(indptr, indices, data, rows, columns):
+    """Equivalent to ``rows += A.sum(axis=1); columns += A.sum(axis=0)`` of a CSR matrix A."""
+    for r in range(len(indptr) - 1):
+        for p in range(indptr[r], indptr[r + 1]):
+            rows[r] += data[p]
+            columns[indices[p]] += data[p]
+
+
+@njit(cache=True, nogil=True)
+def deal_out(indptr, indices, data, first_row, parts, n_parts):
+    """Equivalent to a stable sort of a CSR matrix's entries by ``parts[column]``.
+
+    Returns where each part starts, (column, row) of each entry, with rows counted from `first_row`,
+    and the entries.
+    """
+    starts = np.zeros(n_parts + 1, np.int64)
+    for p in range(len(indices)):
+        starts[parts[indices[p]] + 1] += 1
+    for part in range(n_parts):
+        starts[part + 1] += starts[part]
+    free = starts.copy()
+    places = np.empty((len(indices), 2), np.int32)
+    values = np.empty(len(data), data.dtype)
+    for r in range(len(indptr) - 1):
+        for p in range(indptr[r], indptr[r + 1]):
+            part = parts[indices[p]]
+            q = free[part]
+            free[part] = q + 1
+            places[q, 0] = indices[p]
+            places[q, 1] = first_row + r
+            values[q] = data[p]
+    return starts, places, values
+
+
+@njit(cache=True, nogil=True)
+def sort_part(places, values, first, last):
+    """Equivalent to a stable sort of (column, row) pairs by their columns, `first` to `last`.
+
+    Returns the columns as the rows of a CSR matrix: indptr, indices, data.
+    """
+    indptr = np.zeros(last - first + 1, np.int64)
+    for p in range(len(values)):
+        indptr[places[p, 0] - first + 1] += 1
+    for c in range(last - first):
+        indptr[c + 1] += indptr[c]
+    free = indptr.copy()
+    indices = np.empty(len(values), np.int32)
+    data = np.empty(len(values), values.dtype)
+    for p in range(len(values)):
+        c = places[p, 0] - first
+        q = free[c]
+        free[c] = q + 1
+        indices[q] = places[p, 1]
+        data[q] = values[p]
+    return indptr, indices, data
 
 
 @njit(cache=True, nogil=True)

@@ -5,16 +5,35 @@ them. In cut ones, the words outside share one row or symbol.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from eigentext.corpus import Vocabulary
+from eigentext.corpus import EncodedCorpus, Vocabulary
 from eigentext.corpus.symbols import INTEGERS
 from eigentext.errors import ModelFileError, MomentsError, ParameterError
 from eigentext.moments.packing import unpack
 from eigentext.moments.runs import CSR
 from eigentext.storage import Saved
+
+
+@dataclass
+class Counted:
+    """What is known of a corpus before its counts, and these."""
+
+    vocabulary: Vocabulary
+    whole: bool
+    n_tokens: int
+    options: dict[str, Any]
+    fingerprint: str
+    counts: Any = None
+
+    @classmethod
+    def of(cls, text: EncodedCorpus, vocabulary: Vocabulary) -> "Counted":
+        """Of text in this process."""
+        whole = len(vocabulary) == len(text.words)
+        return cls(vocabulary, whole, text.n_tokens, dict(text.options), text.fingerprint)
 
 
 class VocabularyMoments(Saved):

@@ -19,7 +19,6 @@ Moments may also be *thresholded*, which makes them smaller and no longer exact.
 
 import math
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -28,16 +27,29 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext import engine
-from eigentext.corpus import EncodedCorpus, Vocabulary, encode
+from eigentext.corpus import Vocabulary, encode
+from eigentext.corpus.shards import can_shard
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.moments.additive import VocabularyMoments, read_counts
+from eigentext.factor.ranges import RowRanges
+from eigentext.moments import cluster
+from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
 from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.runs import CSR, assembled, merge, mirrored, relabelled, spilled, transposed
+from eigentext.moments.pairs import DEFAULT_MEMORY, check_pairs, counted
+from eigentext.moments.runs import (
+    CSR,
+    assembled,
+    listed,
+    merge,
+    mirrored,
+    relabelled,
+    sums,
+    transposed,
+)
+from eigentext.storage.scratch import give_back, room, rows_of
 
 Context = Literal["bag", "list"]
 Weighting = Literal["flat", "distance"]
 RARE = "<rare>"  # how the shared last row is named to people; it is no word of the vocabulary
-DEFAULT_MEMORY = 2 << 30
 # What is kept besides the counts.
 _ABOUT = (
     "rare_count",
@@ -114,7 +126,7 @@ class CooccurrenceMoments(VocabularyMoments):
         weighting: Weighting = "distance",
         min_count: int = 1,
         max_size: int | None = None,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
         n_shards: int | None = None,
     ) -> Self:
@@ -128,47 +140,59 @@ class CooccurrenceMoments(VocabularyMoments):
             Words on each side; "bag" or "list"; "flat" or "distance".
         min_count, max_size
             Words that occur less often, or beyond the most frequent, are counted as `RARE`.
-        memory : int
-            Bytes for counting, besides the answer itself; past that, partial counts wait on disk.
+        memory : int, optional
+            A budget of bytes for the whole process: what does not fit lies in files of the
+            temporary folder, counts and, if need be, the answer. Without, the answer is in memory,
+            and partial counts wait on disk past 2 GiB.
         cache
             See :func:`eigentext.corpus.encode`.
         n_shards : int, optional
             Pieces to count separately; by default as memory and threads ask for. No answer
             depends on it.
         """
-        encoded = encode(corpus, cache=cache)
-        if encoded.n_tokens < 2:
-            raise CorpusError(
-                "the corpus has one token only, and nothing occurs together with it; "
-                "give more text, or another tokenizer if this is one long word"
-            )
-        vocabulary = Vocabulary.from_counts(
-            encoded.words, encoded.counts, min_count=min_count, max_size=max_size
-        )
-        whole = len(vocabulary) == len(encoded.words)
-        places = vocabulary.ids_of(encoded.words)
-        places[places < 0] = len(vocabulary)
         weights = pair_weights(window, weighting)
-        shape = _shape(len(vocabulary) + (not whole), window, context)
-        # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
-        lookup = np.append(places, np.int32(-1))
-        forward = _count(encoded, lookup, weights, shape, memory, n_shards)
+
+        def shape_of(n_words: int) -> tuple[int, int]:
+            return _shape(n_words, window, context)
+
+        limits: dict[str, Any] = {"min_count": min_count, "max_size": max_size}
+        if engine.cluster() and can_shard(corpus):
+            found = cluster.cooccurrences(corpus, weights, shape_of, **limits)
+            forward = found.counts
+            if forward.nbytes <= (DEFAULT_MEMORY if memory is None else room(memory) / 3):
+                forward = cluster.gathered(forward)
+        else:
+            encoded = encode(corpus, cache=cache, memory=memory)
+            check_pairs(encoded.n_tokens)
+            vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts, **limits)
+            found = Counted.of(encoded, vocabulary)
+            places = vocabulary.ids_of(encoded.words)
+            places[places < 0] = len(vocabulary)
+            # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
+            lookup = np.append(places, np.int32(-1))
+            shape = shape_of(len(vocabulary) + (not found.whole))
+            give_back()
+            forward = counted(encoded, lookup, weights, shape, memory, n_shards)
         if forward.nnz == 0:
             raise CorpusError(
-                f"no two words share a {encoded.options['unit']}, so there is nothing to count; "
+                f"no two words share a {found.options['unit']}, so there is nothing to count; "
                 "read the text as one with unit='document' or 'stream' (--unit)"
             )
-        return cls(
-            vocabulary,
-            encoded.n_tokens - int(vocabulary.counts.sum()),
+        moments = cls(
+            found.vocabulary,
+            found.n_tokens - int(found.vocabulary.counts.sum()),
             forward,
             window,
             context,
             weighting,
-            whole,
-            dict(encoded.options),
-            [encoded.fingerprint],
+            found.whole,
+            found.options,
+            [found.fingerprint],
         )
+        if isinstance(forward, RowRanges):  # brought here when somebody asks for it
+            moments._ranges = forward
+            del moments.forward
+        return moments
 
     @property
     def unit(self) -> int:
@@ -179,6 +203,16 @@ class CooccurrenceMoments(VocabularyMoments):
     def n_tokens(self) -> int:
         """Tokens of the corpus."""
         return int(self.vocabulary.counts.sum()) + self.rare_count
+
+    @property
+    def n_pairs(self) -> int:
+        """Distinct pairs: entries of `forward`, wherever it is."""
+        return (self._on_workers or self.forward).nnz
+
+    @property
+    def _on_workers(self) -> RowRanges | None:
+        """The counts of a cluster, if they were too many to be brought here."""
+        return vars(self).get("_ranges")
 
     @property
     def limits(self) -> str | None:
@@ -192,12 +226,22 @@ class CooccurrenceMoments(VocabularyMoments):
         return "; and ".join(limits) or None
 
     def counts(
-        self, function: Callable[[np.ndarray], np.ndarray] = lambda x: x, dtype: Any = np.int64
+        self,
+        function: Callable[[np.ndarray], np.ndarray] = lambda x: x,
+        dtype: Any = np.int64,
+        keep: float = math.inf,
     ) -> CSR:
-        """#(w, c): words by contexts, as integers over `unit`; or a function of these."""
+        """#(w, c): words by contexts, as integers over `unit`; or a function of these.
+
+        More than `keep` bytes of them go to disk.
+        """
+        if self._on_workers and self.context == "bag":
+            return cluster.mirrored(self._on_workers, function, dtype)
         with engine.phase("mirror", 2 * self.forward.nnz, "entries") as advance:
             if self.context == "bag":
-                return mirrored(self.forward, function, dtype, advance)
+                return mirrored(self.forward, function, dtype, advance, keep)
+            if keep < 24 * self.forward.nnz:
+                return listed(self.forward, self.window, function, dtype, advance, keep)
             n = self.forward.shape[0]
             ahead = [self.forward[:, d * n : (d + 1) * n] for d in range(self.window)]
             counts = sp.hstack([F.T for F in reversed(ahead)] + ahead, format="csr")
@@ -206,10 +250,11 @@ class CooccurrenceMoments(VocabularyMoments):
 
     def totals(self) -> tuple[np.ndarray, np.ndarray]:
         """#(w) and #(c), the sums of rows and columns of the counts, as integers over `unit`."""
-        F = self.forward
-        ahead, behind = F.sum(axis=1), F.sum(axis=0)
         if self.context == "bag":
+            ahead, behind = self._on_workers.sums() if self._on_workers else sums(self.forward)
             return ahead + behind, ahead + behind
+        F = self.forward
+        ahead, behind = sums(F)
         n = F.shape[0]
         places = [F[:, d * n : (d + 1) * n].sum(axis=1) for d in reversed(range(self.window))]
         return ahead + behind.reshape(self.window, n).sum(axis=0), np.concatenate([*places, behind])
@@ -269,11 +314,6 @@ class CooccurrenceMoments(VocabularyMoments):
         # In a list, the same two words the other way round are another pair.
         back = transposed(F) if self.context == "bag" else sp.csr_array(F.shape, dtype=np.int64)
 
-        def rows_of(matrix: CSR, start: int, stop: int):
-            indptr = matrix.indptr[start : stop + 1].astype(np.int64)
-            entries = slice(indptr[0], indptr[-1])
-            return indptr - indptr[0], matrix.indices[entries], matrix.data[entries]
-
         def keep_rows(rows: tuple[int, int]):
             return _packing_kernels.keep_frequent(*rows_of(F, *rows), *rows_of(back, *rows), least)
 
@@ -326,7 +366,7 @@ class CooccurrenceMoments(VocabularyMoments):
             kind += f", min_pairs={self.min_pairs}"
         return (
             f"CooccurrenceMoments({self.n_tokens} tokens, {len(self.vocabulary)} words, "
-            f"{self.forward.nnz} pairs, window={self.window}, {self.context}, "
+            f"{self.n_pairs} pairs, window={self.window}, {self.context}, "
             f"{self.weighting}, {kind})"
         )
 
@@ -365,11 +405,14 @@ class CooccurrenceMoments(VocabularyMoments):
         return self
 
     def __getattr__(self, name: str) -> Any:
-        # Saved counts are unpacked when they are first asked for: looking words up takes none.
-        if name != "forward" or "_saved" not in vars(self):
+        # Saved counts are unpacked when they are first asked for: looking words up takes none. So
+        # are those that a cluster has.
+        if name != "forward" or not vars(self).keys() & {"_saved", "_ranges"}:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.forward = read_counts(*self._saved)
-        vars(self).pop("_saved", None)  # another thread may have unpacked them too
+        ranges = self._on_workers
+        self.forward = cluster.gathered(ranges) if ranges else read_counts(*self._saved)
+        for place in ("_saved", "_ranges"):  # another thread may have unpacked them too
+            vars(self).pop(place, None)
         return self.forward
 
 
@@ -397,45 +440,3 @@ def _shape(n: int, window: int, context: str) -> tuple[int, int]:
             "raise min_count or use context='bag'"
         )
     return shape
-
-
-def _count(
-    encoded: EncodedCorpus,
-    lookup: np.ndarray,
-    weights: np.ndarray,
-    shape: tuple[int, int],
-    memory: int,
-    n_shards: int | None,
-) -> CSR:
-    """F of a corpus: shards that fit in memory, each counted by blocks of rows, then added up."""
-    from eigentext.moments import _kernels
-
-    window = len(weights) - 1
-    stride = shape[0] if shape[1] > shape[0] else 0
-    if n_shards is None:
-        # A token needs its id and its position. If all do not fit, also the counts of a shard need
-        # room besides the answer: at worst a new entry for each distance.
-        fits = 8 * len(encoded.tokens) <= memory // 2
-        affordable = max(1, memory // 2 // (8 + 12 * window))
-        n_shards = 1 if fits else -(-len(encoded.tokens) // affordable)
-    runs: list[CSR] = []
-    held = 0
-    with (
-        tempfile.TemporaryDirectory(prefix="eigentext-") as folder,
-        engine.phase("count", len(encoded.tokens), "tokens") as advance,
-    ):
-        for start, stop in encoded.shards(n_shards):
-            # The shard's pairs begin in it and may end up to `window` places past it.
-            tokens = lookup[encoded.tokens[start : stop + window]]
-            starts, positions = _kernels.sort_positions(tokens, stop - start, shape[0])
-
-            def count_rows(rows: tuple[int, int], tokens=tokens, starts=starts, at=positions):
-                return _kernels.count_pairs(tokens, starts, at, weights, stride, shape[1], *rows)
-
-            run = assembled(count_rows, starts, shape, advance)
-            if held + 12 * run.nnz > memory // 2:
-                run = spilled(run, folder, len(runs))
-            else:
-                held += 12 * run.nnz
-            runs.append(run)
-        return merge(runs)

@@ -27,6 +27,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.documents import (
     MATRIX,
@@ -36,13 +37,16 @@ from eigentext.corpus.documents import (
     is_matrix,
 )
 from eigentext.corpus.encoded import EncodedCorpus
+from eigentext.corpus.shards import can_shard
 from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.moments.additive import VocabularyMoments, read_counts
+from eigentext.moments import cluster
+from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
 from eigentext.moments.limits import words_within
 from eigentext.moments.multisets import counted, distinct, moved, narrowed
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.runs import CSR, csr
+from eigentext.storage import checkpoint
 
 
 @dataclass(eq=False)
@@ -137,22 +141,45 @@ class DocumentMoments(VocabularyMoments):
         cache
             See :func:`eigentext.corpus.encode`.
         """
+        limits = {
+            "min_df": min_df,
+            "max_df": max_df,
+            "min_count": min_count,
+            "max_size": max_size,
+            "stop_words": stop_words if stop_words is None or isinstance(stop_words, str)
+            else list(stop_words),
+        }  # fmt: skip
         if is_matrix(corpus):
             moments = cls.from_matrix(corpus)
+            return moments._cut(moments._within(**limits))._in_order()
+        corpus, point = as_documents(corpus), checkpoint()
+        if point is None:
+            return cls._counted(corpus, cache, limits)
+        read = corpus.fingerprint
+        text, name = read if isinstance(read, str) else read(), point.name("documents")
+        kept, key = point.read(name), [text, *map(repr, limits.values())]
+        if kept is not None and kept[1].get("key") == key:
+            return cls._from_saved(*kept)
+        moments = cls._counted(corpus, cache, limits)
+        arrays, about = moments._to_saved()
+        point.write(name, arrays, about | {"key": key})
+        return moments
+
+    @classmethod
+    def _counted(cls, corpus: TextCorpus | EncodedCorpus, cache: Any, limits: dict) -> Self:
+        n_empty = 0
+        if engine.cluster() and can_shard(corpus):
+            found = cluster.documents(corpus)
+            counts, times, n_empty = found.counts
         else:
-            encoded = encode(as_documents(corpus), cache=cache)
+            encoded = encode(corpus, cache=cache)
             vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts)
+            found = Counted.of(encoded, vocabulary)
             counts = counted(document_ids(encoded, vocabulary), len(vocabulary))
-            about = {"options": dict(encoded.options), "sources": [encoded.fingerprint]}
-            moments = cls(vocabulary, counts, np.ones(counts.shape[0], np.int64), **about)
-        words = moments._within(
-            min_df=min_df,
-            max_df=max_df,
-            min_count=min_count,
-            max_size=max_size,
-            stop_words=stop_words,
-        )
-        return moments._cut(words)._in_order()
+            times = np.ones(counts.shape[0], np.int64)
+        about = {"options": found.options, "sources": [found.fingerprint]}
+        moments = cls(found.vocabulary, counts, times, n_empty, **about)
+        return moments._cut(moments._within(**limits))._in_order()
 
     @classmethod
     def from_matrix(cls, X: Any, words: Iterable[str] | None = None) -> Self:

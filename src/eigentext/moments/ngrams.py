@@ -22,10 +22,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from eigentext.corpus import Vocabulary
+from eigentext import engine
+from eigentext.corpus import TextCorpus, Vocabulary
 from eigentext.corpus.symbols import encode_sequences
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.moments.additive import VocabularyMoments, limited, read_counts
+from eigentext.moments import cluster
+from eigentext.moments.additive import Counted, VocabularyMoments, limited, read_counts
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.runs import CSR
@@ -108,22 +110,31 @@ class NgramMoments(VocabularyMoments):
         """
         if not (isinstance(order, (int, np.integer)) and order >= 1):
             raise ParameterError(f"order must be 1 or more, not {order!r}")
-        encoded = encode_sequences(corpus, cache=cache)
-        vocabulary = limited(encoded.words, encoded.counts, encoded.options, min_count, max_size)
-        V = len(vocabulary)
-        places = vocabulary.ids_of(encoded.words)
-        places[places < 0] = V
-        # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
-        lookup = np.append(places, np.int32(V + 1))
-        n_units, levels = counted(encoded, lookup, int(order), memory, n_shards)
-        rare = encoded.n_tokens - int(vocabulary.counts.sum())
+        if engine.cluster() and isinstance(corpus, (TextCorpus, str, os.PathLike)):
+            found, n_units = cluster.ngrams(
+                corpus, int(order), min_count=min_count, max_size=max_size
+            )
+            vocabulary, levels = found.vocabulary, found.counts
+        else:
+            encoded = encode_sequences(corpus, cache=cache)
+            vocabulary = limited(
+                encoded.words, encoded.counts, encoded.options, min_count, max_size
+            )
+            found = Counted.of(encoded, vocabulary)
+            V = len(vocabulary)
+            places = vocabulary.ids_of(encoded.words)
+            places[places < 0] = V
+            # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
+            lookup = np.append(places, np.int32(V + 1))
+            n_units, levels = counted(encoded, lookup, int(order), memory, n_shards)
+        rare = found.n_tokens - int(vocabulary.counts.sum())
         return cls(
             vocabulary,
             np.concatenate([vocabulary.counts, [rare, n_units]]),
             levels,
-            len(encoded.words) == V,
-            dict(encoded.options),
-            [encoded.fingerprint],
+            found.whole,
+            found.options,
+            [found.fingerprint],
         )
 
     @property

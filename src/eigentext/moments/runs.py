@@ -1,8 +1,11 @@
-"""Integer matrices made by blocks of rows in parallel, and added up, in memory or from disk.
+"""Integer matrices made by blocks of rows in parallel, and added up, in memory or on disk.
 
-Matrices here are CSR with sorted columns and int64 counts, but for functions of these.
+Matrices here are CSR with sorted columns and int64 counts, but for functions of these. One that is
+on disk has its entries in maps of files: it is worked through by blocks of rows, each forgotten
+when it is done. How much of an answer may stay in memory is said with `keep`, in bytes.
 """
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,33 +14,49 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext import engine
+from eigentext.storage.scratch import (
+    Growing,
+    forget,
+    is_mapped,
+    rows_of,
+    scratch_file,
+    write_at,
+)
 
 CSR = Any  # scipy.sparse ships no types
 _BLOCK_WORK = 1 << 19  # tokens to count or entries to merge that make a task
+_FEWEST_ENTRIES = 1 << 20  # of a part of a transpose on disk
+_MOST_PARTS = 256
 
 
-def merge(runs: list[CSR]) -> CSR:
+def merge(
+    runs: list[CSR],
+    keep: float = math.inf,
+    advance: Callable[[int], None] = lambda amount: None,
+) -> CSR:
     """The sum of matrices of one shape, in memory or on disk, by blocks of rows."""
     from eigentext.moments import _kernels
 
     if len(runs) == 1:
         return runs[0]
 
-    def rows_of(run: CSR, start: int, stop: int):
-        p = run.indptr[start : stop + 1].astype(np.int64)
-        entries = slice(p[0], p[-1])
-        return p - p[0], np.asarray(run.indices[entries]), np.asarray(run.data[entries])
-
     def merge_rows(rows: tuple[int, int]):
-        parts = [rows_of(run, *rows) for run in runs]
+        sources = parts = [rows_of(run, *rows) for run in runs]
         while len(parts) > 1:  # neighbours two by two: each entry is moved log(runs) times
             pairs = zip(parts[::2], parts[1::2])
             last = parts[-1:] if len(parts) % 2 else []
             parts = [_kernels.add_rows(*a, *b) for a, b in pairs] + last
+        for _, indices, data in sources:
+            forget(indices, data)
         return parts[0]
 
     total = np.asarray(np.sum([run.indptr for run in runs], axis=0, dtype=np.int64))
-    return assembled(merge_rows, total, runs[0].shape)
+    return assembled(merge_rows, total, runs[0].shape, advance, keep=keep)
+
+
+def is_on_disk(matrix: CSR) -> bool:
+    """Whether the entries of a matrix lie in files."""
+    return is_mapped(matrix.data)
 
 
 def assembled(
@@ -47,24 +66,23 @@ def assembled(
     advance: Callable[[int], None] = lambda amount: None,
     dtype: Any = np.int64,
     block_work: int = _BLOCK_WORK,
+    keep: float = math.inf,
 ) -> CSR:
     """A matrix from blocks of its rows, made in parallel.
 
     `make_rows` takes a range of rows and returns their indptr (from 0), indices and data; `work` is
-    the cumulative cost of the rows.
+    the cumulative cost of the rows. More than `keep` bytes of entries go to disk.
     """
     blocks = engine.even_blocks(work, block_work)
     indptr = np.zeros(shape[0] + 1, np.int64)
-    indices, data = np.empty(0, np.int32), np.empty(0, dtype)
+    most = keep / (4 + np.dtype(dtype).itemsize)  # entries: both arrays are kept, or none
+    indices, data = Growing(np.int32, 4 * most), Growing(dtype, np.dtype(dtype).itemsize * most)
     for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
-        filled, end = indptr[start], indptr[start] + block[0][-1]
-        indptr[start + 1 : stop + 1] = block[0][1:] + filled
-        # Grown in place (the system moves pages, not bytes): two copies never exist at once.
-        indices.resize(end, refcheck=False)
-        data.resize(end, refcheck=False)
-        indices[filled:], data[filled:] = block[1:]
+        indptr[start + 1 : stop + 1] = block[0][1:] + indptr[start]
+        indices.append(block[1])
+        data.append(block[2])
         advance(int(work[stop] - work[start]))
-    return csr(data, indices, indptr, shape)
+    return csr(data.finish(), indices.finish(), indptr, shape)
 
 
 def spilled(run: CSR, folder: str, number: int) -> CSR:
@@ -82,11 +100,22 @@ def mirrored(
     function: Callable[[np.ndarray], np.ndarray],
     dtype: Any,
     advance: Callable[[int], None] = lambda amount: None,
+    keep: float = math.inf,
 ) -> CSR:
     """A function of each entry of F + F', block by block: the sum itself never stands in memory."""
     from eigentext.moments import _kernels
 
     indptr = F.indptr.astype(np.int64)
+    if is_on_disk(F):
+        back = transposed(F)
+
+        def add(rows: tuple[int, int]):
+            own, other = rows_of(F, *rows), rows_of(back, *rows)
+            starts, indices, data = _kernels.add_rows(*own, *other)
+            forget(*own[1:], *other[1:])
+            return starts, indices, function(data).astype(dtype, copy=False)
+
+        return assembled(add, indptr + back.indptr, F.shape, advance, dtype, keep=keep)
     work = indptr + np.concatenate([[0], np.cumsum(np.bincount(F.indices, minlength=F.shape[1]))])
 
     def mirror(rows: tuple[int, int]):
@@ -94,7 +123,60 @@ def mirrored(
         return starts, indices, function(data).astype(dtype, copy=False)
 
     # Every block looks at every row: few blocks.
-    return assembled(mirror, work, F.shape, advance, dtype, block_work=4 * _BLOCK_WORK)
+    return assembled(mirror, work, F.shape, advance, dtype, 4 * _BLOCK_WORK, keep)
+
+
+def listed(
+    F: CSR,
+    window: int,
+    function: Callable[[np.ndarray], np.ndarray],
+    dtype: Any,
+    advance: Callable[[int], None] = lambda amount: None,
+    keep: float = math.inf,
+) -> CSR:
+    """A function of each entry of ``[F_window' ... F_1' F_1 ... F_window]``, block by block.
+
+    F is ``[F_1 ... F_window]``, of square matrices.
+    """
+    n = F.shape[0]
+    back = transposed(F)
+    ends = back.indptr.astype(np.int64)
+    work = F.indptr.astype(np.int64) - ends[: n * window : n].sum()
+    for d in range(window):
+        work += ends[d * n : (d + 1) * n + 1]
+
+    def join(rows: tuple[int, int]):
+        start, stop = rows
+        parts = [rows_of(back, d * n + start, d * n + stop) for d in reversed(range(window))]
+        shapes = [(stop - start, n)] * window + [(stop - start, F.shape[1])]
+        parts.append(rows_of(F, start, stop))
+        row = sp.hstack(
+            [csr(part[2], part[1], part[0], shape) for part, shape in zip(parts, shapes)],
+            format="csr",
+        )
+        for part in parts:
+            forget(*part[1:])
+        return (
+            row.indptr.astype(np.int64),
+            row.indices,
+            function(row.data).astype(dtype, copy=False),
+        )
+
+    return assembled(join, work, (n, 2 * F.shape[1]), advance, dtype, keep=keep)
+
+
+def sums(F: CSR) -> tuple[np.ndarray, np.ndarray]:
+    """The sums of rows and of columns."""
+    if not is_on_disk(F):
+        return F.sum(axis=1), F.sum(axis=0)
+    from eigentext.moments import _kernels
+
+    rows, columns = np.zeros(F.shape[0], np.int64), np.zeros(F.shape[1], np.int64)
+    for start, stop in engine.even_blocks(F.indptr.astype(np.int64), _BLOCK_WORK):
+        block = rows_of(F, start, stop)
+        _kernels.add_sums(*block, rows[start:stop], columns)
+        forget(*block[1:])
+    return rows, columns
 
 
 def relabelled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
@@ -119,13 +201,63 @@ def relabelled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
 
 
 def transposed(F: CSR) -> CSR:
-    """F'."""
+    """F'; on disk if F is."""
     from eigentext.moments import _kernels
 
+    if is_on_disk(F):
+        return _transposed_on_disk(F)
     indptr, indices, data = _kernels.transpose(
         F.indptr.astype(np.int64), F.indices, F.data, F.shape[1]
     )
     return csr(data, indices, indptr, F.shape[::-1])
+
+
+def _transposed_on_disk(F: CSR) -> CSR:
+    """F' in two passes: entries are dealt out to ranges of columns, and each range is sorted."""
+    from eigentext.moments import _kernels
+
+    n_columns = F.shape[1]
+    blocks = engine.even_blocks(F.indptr.astype(np.int64), _BLOCK_WORK)
+    ends = np.zeros(n_columns + 1, np.int64)  # of the columns: rows of the transpose
+    with engine.phase("transpose", 3 * F.nnz, "entries") as advance:
+        for start, stop in blocks:
+            indices = np.asarray(F.indices[F.indptr[start] : F.indptr[stop]])
+            ends[1:] += np.bincount(indices, minlength=n_columns)
+            forget(indices)
+            advance(len(indices))
+        np.cumsum(ends, out=ends)
+        part_work = max(_FEWEST_ENTRIES, F.nnz // _MOST_PARTS)
+        ranges = engine.even_blocks(ends, part_work)
+        parts = np.repeat(np.arange(len(ranges), dtype=np.int32), [b - a for a, b in ranges])
+        filled = np.array([ends[first] for first, _ in ranges])  # how far each range has come
+
+        def deal_out(rows: tuple[int, int]):
+            block = rows_of(F, *rows)
+            dealt = _kernels.deal_out(*block, rows[0], parts, len(ranges))
+            forget(*block[1:])
+            return dealt
+
+        places_file, values_file = scratch_file(), scratch_file()
+        with places_file, values_file:
+            for starts, places, values in engine.current().map(deal_out, blocks):
+                for part in np.flatnonzero(np.diff(starts)).tolist():
+                    mine = slice(starts[part], starts[part + 1])
+                    write_at(places_file, places[mine], 8 * int(filled[part]))
+                    write_at(values_file, values[mine], values.itemsize * int(filled[part]))
+                filled += np.diff(starts)
+                advance(len(values))
+            places = np.memmap(places_file, np.int32, "r+", shape=(F.nnz, 2))
+            values = np.memmap(values_file, F.dtype, "r+", shape=(F.nnz,))
+
+        def sort(columns: tuple[int, int]):
+            mine = slice(ends[columns[0]], ends[columns[1]])
+            part = np.asarray(places[mine]), np.asarray(values[mine])
+            found = _kernels.sort_part(*part, *columns)
+            forget(*part)
+            return found
+
+        shape = F.shape[::-1]
+        return assembled(sort, ends, shape, advance, F.dtype, part_work, keep=0)
 
 
 def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> CSR:
@@ -134,7 +266,8 @@ def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -
     # Set one by one: the constructor would check every index, and widen them all to int64.
     matrix = sp.csr_array(shape, dtype=data.dtype)
     matrix.data = data
-    matrix.indices = indices.astype(index, copy=False)
+    # A map stays one: so large a matrix is for our own kernels, which take what they get.
+    matrix.indices = indices if is_mapped(indices) else indices.astype(index, copy=False)
     matrix.indptr = indptr.astype(index, copy=False)
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix

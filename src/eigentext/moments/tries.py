@@ -10,7 +10,8 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus
-from eigentext.moments.runs import CSR, assembled, csr, merge, spilled
+from eigentext.moments.runs import CSR, assembled, csr, is_on_disk, merge, spilled
+from eigentext.moments.states import SHARD, KeptCounts
 
 Trie = list[CSR]
 _BLOCK = 1 << 19  # entries to look up that make a task
@@ -24,22 +25,37 @@ def counted(
     `lookup` gives the symbol of each word, and the edge, the largest symbol, last.
     """
     n_tokens = len(encoded.tokens)
+    kept = KeptCounts({"text": encoded.fingerprint, "order": order}, lookup)
     if n_shards is None:
         # A token needs its id and its position. If all do not fit, also the counts of a shard need
         # room besides the answer: at worst a new entry on each level, and a row of the next.
         affordable = max(1, memory // 2 // (8 + 20 * (order - 1)))
         n_shards = 1 if 8 * n_tokens <= memory // 2 else -(-n_tokens // affordable)
+        if kept.in_use:
+            n_shards = max(n_shards, -(-n_tokens // SHARD))
+    if found := kept.read("sum"):
+        return found[1]["units"], found[0]
     tries: list[Trie] = []
     n_units = held = 0
+    shards = encoded.shards(n_shards)
     with (
         tempfile.TemporaryDirectory(prefix="eigentext-") as folder,
         engine.phase("count", n_tokens * (order - 1), "tokens") as advance,
     ):
-        for start, stop in encoded.shards(n_shards):
-            tokens, n_positions = _windows(encoded.tokens, lookup, start, stop, order)
-            units, trie = _count_shard(tokens, n_positions, int(lookup[-1]) + 1, order, advance)
+        for start, stop in shards:
+            part = f"run-{start}-{stop}"
+            if found := kept.read(part, keep=0):
+                trie, units = found[0], found[1]["units"]
+                advance((stop - start) * (order - 1))
+            else:
+                tokens, n_positions = _windows(encoded.tokens, lookup, start, stop, order)
+                units, trie = count_shard(tokens, n_positions, int(lookup[-1]) + 1, order, advance)
+                if len(shards) > 1:
+                    kept.write(part, trie, units=units)
+                    # What is on disk need not go there again.
+                    trie = (kept.read(part, keep=0) or [trie])[0]
             n_units += units
-            size = sum(12 * level.nnz for level in trie)
+            size = sum(12 * level.nnz for level in trie if not is_on_disk(level))
             if held + size > memory // 2:
                 trie = [
                     spilled(level, folder, order * len(tries) + k) for k, level in enumerate(trie)
@@ -47,27 +63,39 @@ def counted(
             else:
                 held += size
             tries.append(trie)
-        return n_units, merged(tries)
+        total = merged(tries)
+    kept.write("sum", total, units=n_units)
+    for start, stop in shards:
+        kept.drop(f"run-{start}-{stop}")
+    return n_units, total
 
 
 def _windows(
     tokens: np.ndarray, lookup: np.ndarray, start: int, stop: int, order: int
 ) -> tuple[np.ndarray, int]:
-    """The symbols of a shard and those its last windows reach, and how many windows begin in it.
+    """The symbols of a shard and those its last windows reach, and how many windows begin in it."""
+    tokens = tokens[start : stop + max(1, order - 1)]
+    symbols = np.take(lookup, tokens, mode="wrap")  # -1 is the last place
+    return windows(symbols, stop - start, lookup[-1], is_first=start == 0)
+
+
+def windows(
+    symbols: np.ndarray, n_positions: int, edge: int, *, is_first: bool
+) -> tuple[np.ndarray, int]:
+    """The same, of symbols: a shard's `n_positions` and those after them that windows reach.
 
     The first shard has the edge that the corpus begins with, and each has an edge to spare. Of
     several edges in a row only the last is one: -1 instead means that no window begins there.
     """
-    edge, before = lookup[-1], int(start == 0)
-    tokens = tokens[start : stop + max(1, order - 1)]
-    symbols = np.full(before + len(tokens) + 1, edge, np.int32)
-    np.take(lookup, tokens, out=symbols[before:-1], mode="wrap")  # -1 is the last place
-    edges = symbols == edge
-    symbols[:-1][edges[:-1] & edges[1:]] = -1
-    return symbols, stop - start + before
+    before = int(is_first)
+    edged = np.full(before + len(symbols) + 1, edge, np.int32)
+    edged[before:-1] = symbols
+    edges = edged == edge
+    edged[:-1][edges[:-1] & edges[1:]] = -1
+    return edged, n_positions + before
 
 
-def _count_shard(
+def count_shard(
     tokens: np.ndarray, n_positions: int, n: int, order: int, advance: Callable[[int], None]
 ) -> tuple[int, Trie]:
     """Units and trie of a shard, level by level."""

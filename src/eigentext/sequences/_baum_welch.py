@@ -12,6 +12,7 @@ the best one to its end.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,13 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
+from eigentext.engine.spread import Spread
+from eigentext.storage.checkpoints import Iteration, State, fingerprint
 
 _TASKS = 16  # of a pass
 _PIECE = 1000  # tokens into which a stream is cut: it has one start only
 _SHORT = 20  # passes of a race
+_WORTH = 1 << 26  # multiplications of a pass that a cluster may take
 _LARGEST_JUMP = 256.0
 
 
@@ -51,9 +55,31 @@ class Sequences:
         """Symbols in all of them."""
         return int((self.ends - self.begins).sum())
 
+    @cached_property
+    def problem(self) -> str:
+        """A fingerprint, made once: races go over the same data again and again."""
+        return fingerprint(self.ids, self.begins, self.ends)
+
     def part(self, one_in: int) -> "Sequences":
         """Every so manieth sequence."""
-        return Sequences(self.ids, self.begins[::one_in], self.ends[::one_in])
+        if one_in == 1:
+            return self
+        begins, ends = self.begins[::one_in], self.ends[::one_in]
+        lengths = ends - begins
+        new = np.cumsum(lengths)
+        ids = self.ids[np.repeat(ends - new, lengths) + np.arange(new[-1])]
+        return Sequences(ids, new - lengths, new)
+
+    @cached_property
+    def blocks(self) -> Spread:
+        """Sequences that are worked on together, as `Sequences` of their own."""
+        size = np.concatenate([[0], np.cumsum(self.ends - self.begins)])
+        parts = []
+        for a, z in engine.even_blocks(size, max(1, int(size[-1]) // _TASKS)):
+            first, last = self.begins[a], self.ends[z - 1]
+            begins, ends = self.begins[a:z] - first, self.ends[a:z] - first
+            parts.append(Sequences(self.ids[first:last], begins, ends))
+        return Spread(_same, parts)
 
 
 @dataclass
@@ -128,7 +154,6 @@ class Parameters:
 
     def expected(self, data: Sequences) -> tuple[float, np.ndarray, np.ndarray]:
         """The log-likelihood; expected transitions and, last, starts; and emissions (n x m)."""
-        from eigentext.sequences._hmm_kernels import expect
         from eigentext.sequences._row_kernels import padded
 
         m = len(self.initial)
@@ -137,19 +162,12 @@ class Parameters:
             padded(np.ascontiguousarray(table))
             for table in (self.transition, self.transition.T, self.emission)
         )
-
-        def work(block: tuple[int, int]) -> tuple[float, np.ndarray, np.ndarray]:
-            counts, emitted = np.zeros((m + 1, len(initial))), np.zeros_like(emission)
-            where = data.ids, data.begins, data.ends, *block
-            model = initial, transition, back, emission
-            total = expect(*where, *model, counts, emitted)
-            return total, counts, emitted
-
-        size = np.concatenate([[0], np.cumsum(data.ends - data.begins)])
-        blocks = engine.even_blocks(size, max(1, int(size[-1]) // _TASKS))
-        total, counts, emitted = engine.current().reduce(
-            work, lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2]), blocks
-        )
+        # A pass over little is done before a cluster has heard of it.
+        is_worth = data.n_tokens * m * m >= _WORTH
+        with engine.use(engine.workers() if is_worth else engine.current()):
+            total, counts, emitted = data.blocks.reduce(
+                _expect, _add, initial, transition, back, emission
+            )
         counts = counts[:, :m]
         counts[:m] *= self.transition
         return total, counts, np.ascontiguousarray(emitted[:, :m])
@@ -161,6 +179,30 @@ class Parameters:
             _rows_over_sum(counts[:-1], self.transition),
             np.ascontiguousarray(_rows_over_sum(emitted.T, self.emission.T).T),
         )
+
+
+def _same(block: Sequences) -> Sequences:
+    return block
+
+
+def _expect(
+    block: Sequences,
+    initial: np.ndarray,
+    transition: np.ndarray,
+    back: np.ndarray,
+    emission: np.ndarray,
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """What a block adds to :meth:`Parameters.expected`, but for the factor of transitions."""
+    from eigentext.sequences._hmm_kernels import expect
+
+    counts, emitted = np.zeros((len(transition) + 1, len(initial))), np.zeros_like(emission)
+    where = block.ids, block.begins, block.ends, 0, len(block.begins)
+    total = expect(*where, initial, transition, back, emission, counts, emitted)
+    return total, counts, emitted
+
+
+def _add(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(x + y for x, y in zip(a, b))
 
 
 def drawn(cumulative: np.ndarray, u: Any) -> Any:
@@ -197,6 +239,33 @@ def refine(
     before_jump: tuple[float, Parameters] | None = None
     history: list[float] = []
     used = 0
+    loop = Iteration("hmm-em", *vars(start).values(), lambda: data.problem, prior, n_iter, tol)
+    if kept := loop.kept():
+        arrays, about = kept
+        theta, history = _taken(arrays, "theta."), arrays["history"].tolist()
+        used, longest = about["used"], about["longest"]
+        if "jump.initial" in arrays:
+            before_jump = about["value"], _taken(arrays, "jump.")
+        for _ in range(used):
+            advance(data.n_tokens)
+        if about["is_done"]:
+            return Refined(theta, history, used, about["converged"])
+
+    def state() -> State:
+        arrays = {f"theta.{name}": part for name, part in vars(theta).items()}
+        about = {"used": used, "longest": longest, "is_done": False}
+        if before_jump is not None:
+            arrays |= {f"jump.{name}": part for name, part in vars(before_jump[1]).items()}
+            about["value"] = before_jump[0]
+        return arrays | {"history": np.array(history)}, about
+
+    def finished(run: Refined) -> Refined:
+        arrays = {f"theta.{name}": part for name, part in vars(run.parameters).items()}
+        about = {"used": run.n_passes, "longest": longest, "is_done": True}
+        about["converged"] = run.converged
+        arrays["history"] = np.array(run.history)
+        loop.keep(lambda: (arrays, about), is_last=True)
+        return run
 
     def step(parameters: Parameters) -> tuple[float, Parameters]:
         nonlocal used
@@ -209,21 +278,26 @@ def refine(
         return value / data.n_tokens, parameters.maximised(counts, emitted)
 
     while used < n_iter:
+        loop.keep(state)
         value, one = step(theta)
         if before_jump and not value >= before_jump[0]:  # nan, too: the jump was too far
             theta, longest, before_jump = before_jump[1], max(1.0, longest / 2), None
             continue
         if used == n_iter:
-            return Refined(one, [*history, value], used, False)
+            return finished(Refined(one, [*history, value], used, False))
         value, two = step(one)
         history.append(value)
         if len(history) > 1 and value - history[-2] < tol:
-            return Refined(two, history, used, True)
+            return finished(Refined(two, history, used, True))
         theta, length = _jump(theta, one, two, longest)
         before_jump = (value, two)
         if length >= longest:
             longest = min(4 * longest, _LARGEST_JUMP)
-    return Refined(before_jump[1] if before_jump else theta, history, used, False)
+    return finished(Refined(before_jump[1] if before_jump else theta, history, used, False))
+
+
+def _taken(arrays: dict[str, Any], prefix: str) -> Parameters:
+    return Parameters(*(arrays[prefix + name] for name in ("initial", "transition", "emission")))
 
 
 def race(

@@ -29,7 +29,7 @@ millionth of a token.
 """
 
 import os
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,12 +43,12 @@ from eigentext.factor.anchors import pivot_states
 from eigentext.factor.mixture import ConditionalMixture, pair_scores
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
+from eigentext.sequences._bigram_em import Judge, em
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.storage import Saved
 
 Method = Literal["pivot+em", "pivot", "em"]
 Init = Literal["uniform", "dirichlet"]
-_PATIENCE = 3  # steps without a better held-out likelihood before EM is stopped
 _RIDGE = 0.15  # of a state's mean share of the tokens, N / m
 _CANDIDATES = 8  # most frequent words for each state to be found
 _FREQUENCY = 0.25  # exponent of the count that a candidate's squared distance is multiplied by
@@ -57,7 +57,6 @@ _FREQUENCY = 0.25  # exponent of the count that a candidate's squared distance i
 _SHRINKAGE = {"pivot": 5, "pivot+em": 100}
 _TEMPER = {"pivot": 0.0, "pivot+em": 0.5}
 _GAP = 1e-4  # of p(h|w2): far below the noise of counts
-_FLOOR = 1e-6  # least smoothing, or rounding makes zeros
 _OTHERS = ("<rare>", "<edge>")  # how symbols that are no words are named to people
 
 
@@ -194,11 +193,11 @@ class BigramModel(LanguageModel, Saved, Estimator):
             "pairs": int(C.nnz),
         }
         if heldout is not None:
-            judge = _Judge.of_text(*self._events(heldout))
+            judge = Judge.of_text(*self._events(heldout))
             self._learn(C, C, judge, "given")
         elif (drawn := self._drawn(C)) is not None:
             training = C - drawn
-            judge = _Judge.of_counts(drawn, training)
+            judge = Judge.of_counts(drawn, training)
             self._learn(C, training if judge else C, judge, "drawn from the pairs")
         else:
             self._learn(C, C, None, "none")
@@ -280,15 +279,15 @@ class BigramModel(LanguageModel, Saved, Estimator):
         drawn.eliminate_zeros()
         return drawn if 0 < drawn.sum() < C.sum() else None
 
-    def _learn(self, C: Any, training: Any, judge: "_Judge | None", heldout: str) -> None:
+    def _learn(self, C: Any, training: Any, judge: "Judge | None", heldout: str) -> None:
         """EM on the training counts as long as the judge likes it; then so long on all of C."""
         with engine.phase("start"):
             r, s = self._start(C, training)
         fixed = self.method == "pivot"
         mixture = ConditionalMixture(training, np.float32)
-        best = _em(mixture, r, s, self.smoothing, self.n_iter, judge, fixed)
+        best = em(mixture, r, s, self.smoothing, self.n_iter, judge, fixed)
         if training is not C:
-            again = _em(
+            again = em(
                 ConditionalMixture(C, np.float32), r, s, self.smoothing, best.n_iter, None, fixed
             )
             again.history["heldout_perplexity"] = best.history["heldout_perplexity"]
@@ -408,83 +407,6 @@ class BigramModel(LanguageModel, Saved, Estimator):
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
         self.n_iter_, self.history_ = about["n_iter"], about["history"]
         return self
-
-
-class _Judge(NamedTuple):
-    """Held-out pairs and how often each occurs."""
-
-    contexts: np.ndarray
-    events: np.ndarray
-    counts: np.ndarray
-
-    @classmethod
-    def of_text(cls, contexts: np.ndarray, events: np.ndarray) -> "_Judge":
-        known = events >= 0
-        if not known.any():
-            raise CorpusError("no word of the held-out text is in the vocabulary; give other text")
-        width = np.int64(events.max()) + 1
-        pairs, counts = np.unique(contexts[known] * width + events[known], return_counts=True)
-        return cls(pairs // width, pairs % width, counts)
-
-    @classmethod
-    def of_counts(cls, drawn: Any, training: Any) -> "_Judge | None":
-        """Without the words that nothing is left of in training; None if that leaves nothing."""
-        contexts, events = drawn.nonzero()
-        known = (training.sum(axis=0) > 0)[events]
-        return cls(contexts[known], events[known], drawn.data[known]) if known.any() else None
-
-    def perplexity(self, r: np.ndarray, s: np.ndarray, prior: np.ndarray) -> float:
-        r = np.vstack([r, prior]).astype(r.dtype)
-        scores = pair_scores(self.contexts, self.events, r, s)
-        with np.errstate(over="ignore"):
-            return float(np.exp(-(self.counts * scores).sum() / self.counts.sum()))
-
-
-class _Fitted(NamedTuple):
-    r: np.ndarray
-    s: np.ndarray
-    prior: np.ndarray
-    n_iter: int
-    history: dict[str, list[float]]
-
-
-def _em(
-    mixture: ConditionalMixture,
-    r: np.ndarray,
-    s: np.ndarray,
-    smoothing: float,
-    n_iter: int,
-    judge: _Judge | None,
-    fixed: bool,
-) -> _Fitted:
-    """EM for r, and for s unless `fixed`, to the end or as long as the judge likes it."""
-    smoothing = max(smoothing, _FLOOR)
-    weights = mixture.counts.sum(axis=1, dtype=np.float64)[:, None]
-    total = weights.sum()
-    prior = (weights * r).sum(axis=0) / total
-    r = np.where(weights > 0, r, prior).astype(np.float32)
-    history: dict[str, list[float]] = {"perplexity": [], "heldout_perplexity": []}
-    seen = history["heldout_perplexity"]
-    best: tuple[np.ndarray, np.ndarray, np.ndarray, int] = r, s, prior, 0
-    with engine.phase("em", n_iter, "steps") as advance:
-        for step in range(n_iter + 1):
-            if judge is not None:
-                seen.append(judge.perplexity(r, s, prior))
-                if step - int(np.argmin(seen)) >= _PATIENCE:
-                    break
-            if judge is None or seen[-1] == min(seen):
-                best = r, s, prior, step
-            left, right, log_likelihood = mixture.expect(r, s, right=not fixed and step < n_iter)
-            history["perplexity"].append(float(np.exp(-log_likelihood / total)))
-            if step == n_iter:
-                break
-            prior = left.sum(axis=0, dtype=np.float64) / total
-            r = ((left + smoothing * prior) / (weights + smoothing)).astype(np.float32)
-            if not fixed:
-                s = right / np.maximum(right.sum(axis=0, dtype=np.float64), 1e-30)
-                s = s.astype(np.float32)
-            advance(1)
-    return _Fitted(*best, history)
 
 
 def _pairs(moments: NgramMoments) -> Any:

@@ -127,7 +127,7 @@ class HMMTagger(Saved, Estimator):
         return self.k_best(sentence, 1)[0].tagging
 
     def tag_many(self, sentences: Iterable[Any]) -> list[Tagging]:
-        """The most probable tagging of each sentence, on the engine's threads."""
+        """The most probable tagging of each sentence, on the engine's threads or its cluster."""
         return [best[0].tagging for best in self.k_best_many(sentences, 1)]
 
     def k_best(self, sentence: Sequence[str] | str, k: int) -> list[ScoredTagging]:
@@ -141,19 +141,18 @@ class HMMTagger(Saved, Estimator):
         return self._k_best(_words(sentence), k)
 
     def k_best_many(self, sentences: Iterable[Any], k: int) -> list[list[ScoredTagging]]:
-        """The k most probable taggings of each sentence, on the engine's threads."""
+        """The k most probable taggings of each sentence, on the engine's threads or its cluster."""
         check_k(k)
         check_is_fitted(self)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, not a single one: that is for `k_best`")
         all_words = [_words(sentence, n) for n, sentence in enumerate(sentences, 1)]
-
-        def work(first: int) -> list[list[ScoredTagging]]:
-            return [self._k_best(words, k) for words in all_words[first : first + _BLOCK]]
-
+        blocks = [all_words[i : i + _BLOCK] for i in range(0, len(all_words), _BLOCK)]
+        # One block is not worth a tagger's way to a cluster.
+        workers = engine.workers() if len(blocks) > 1 else engine.current()
         found: list[list[ScoredTagging]] = []
         with engine.phase("tag", len(all_words), "sentences") as advance:
-            for block in engine.current().map(work, range(0, len(all_words), _BLOCK)):
+            for block in workers.map(_k_best_block, blocks, self, k):
                 advance(len(block))
                 found += block
         return found
@@ -292,6 +291,12 @@ class HMMTagger(Saved, Estimator):
         self.diagnostics_ = about["diagnostics"]
         grams, times = (np.asarray(arrays[name]) for name in ("grams", "gram_counts"))
         return self._set(words, states, counts, grams, times)
+
+
+def _k_best_block(
+    sentences: list[list[str]], tagger: HMMTagger, k: int
+) -> list[list[ScoredTagging]]:
+    return [tagger._k_best(words, k) for words in sentences]
 
 
 def _numbered(items: list[str]) -> tuple[list[str], np.ndarray]:

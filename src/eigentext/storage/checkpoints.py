@@ -6,14 +6,18 @@ go. Every file is written whole or not at all, so the last good state stays good
 to the process, the disk or the cluster. State is exact, so a fit that goes on gives the same bits.
 """
 
+import hashlib
 import json
 import re
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import eigentext
 from eigentext.errors import CheckpointError, ModelFileError
@@ -22,6 +26,7 @@ from eigentext.storage.files import Arrays, read_saved, replacing, write_saved
 _ABOUT = "checkpoint.json"
 _NAME = re.compile(r"[a-z0-9.-]+")
 _SUFFIX = ".state"
+EVERY = 10.0  # seconds of a loop between one state and the next
 
 
 class Checkpoint:
@@ -104,6 +109,65 @@ class Checkpoint:
                     f"{self.folder}: holds the checkpoint of another fit, with {name} "
                     f"{theirs!r:.80}, not {mine!r:.80}; name another folder, or delete this one"
                 )
+
+
+State = tuple[dict[str, Any], dict[str, Any]]  # arrays (or lists of strings), and a document
+
+
+class Iteration:
+    """The state of one loop, which the checkpoint in use keeps every few seconds; without one, no.
+
+    A loop makes one before it begins, goes on from what was `kept`, and after each step hands over
+    its state to `keep`. When it is done its last state stays, so that a fit that begins again does
+    not begin with this loop.
+
+    Parameters
+    ----------
+    step
+        What the loop is called.
+    problem
+        All that its outcome depends on: arrays, numbers, names; or functions that give such, which
+        are called if there is a checkpoint. State of another problem, with other data say, is not
+        taken.
+    """
+
+    def __init__(self, step: str, *problem: Any):
+        self._point = checkpoint()
+        self._last = time.monotonic()
+        if self._point is not None:
+            self._name = self._point.name(step)
+            self._problem = fingerprint(*(one() if callable(one) else one for one in problem))
+
+    def kept(self) -> State | None:
+        """The state to go on from, if there is one."""
+        found = self._point.read(self._name) if self._point is not None else None
+        if found is None or found[1].get("problem") != self._problem:
+            return None
+        # Read, not mapped: kernels would be compiled once more for arrays that may not be written.
+        parts = found[0].items()
+        return {name: a if isinstance(a, list) else np.array(a) for name, a in parts}, found[1]
+
+    def keep(self, state: Callable[[], State], *, is_last: bool = False) -> None:
+        """Keep what `state` gives, if the last time was long ago; the last is worth more."""
+        now = time.monotonic()
+        if self._point is None or now - self._last < (EVERY / 10 if is_last else EVERY):
+            return
+        arrays, about = state()
+        self._point.write(self._name, arrays, about | {"problem": self._problem})
+        self._last = time.monotonic()
+
+
+def fingerprint(*things: Any) -> str:
+    """A short string that differs where things do: arrays by their bytes, others by their repr."""
+    found = hashlib.blake2b(digest_size=16)
+    for thing in things:
+        if isinstance(thing, np.ndarray):
+            found.update(f"{thing.dtype.str}{thing.shape}".encode())
+            found.update(np.ascontiguousarray(thing).data.cast("B") if thing.size else b"")
+        else:
+            found.update(repr(thing).encode())
+        found.update(b"\0")
+    return found.hexdigest()
 
 
 _checkpoint: ContextVar[Checkpoint | None] = ContextVar("eigentext_checkpoint", default=None)

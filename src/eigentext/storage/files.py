@@ -19,6 +19,7 @@ import numpy as np
 
 import eigentext
 from eigentext.errors import EigentextError, ModelFileError
+from eigentext.storage.scratch import forget
 
 Arrays = dict[str, "np.ndarray | list[str]"]
 _KEY = "eigentext"
@@ -36,6 +37,8 @@ _DTYPES = {
     "U8": np.uint8,
     "BOOL": np.bool_,
 }
+_ORDER = ["BOOL", "U8", "I8", "I16", "U16", "F16", "I32", "U32", "F32", "F64", "I64", "U64"]
+_CHUNK = 1 << 20  # items that are written at once
 _MAX_HEADER = 100 << 20  # the limit of the safetensors format
 # What JSON of another shape than ours raises when it is taken for ours.
 _MALFORMED = (LookupError, TypeError, ValueError, OverflowError, RecursionError)
@@ -43,9 +46,6 @@ _MALFORMED = (LookupError, TypeError, ValueError, OverflowError, RecursionError)
 
 def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: dict) -> None:
     """Write `arrays` and the JSON document `about` as a file of the format `form`."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
-
     path = Path(path)
     flat: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
@@ -56,14 +56,38 @@ def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: 
             if flat[name].dtype.newbyteorder("=") not in _DTYPES.values():
                 raise TypeError(f"{name}: no place in a file for arrays of {flat[name].dtype}")
     document = {"format": form, "eigentext": eigentext.__version__, **about}
-    with replacing(path) as temporary:
-        temporary.touch()
-        mode = temporary.stat().st_mode  # the user's umask; save_file would let nobody else read it
-        try:
-            save_file(flat, temporary, metadata={_KEY: json.dumps(document, default=_plain)})
-        except SafetensorError as error:
-            raise OSError(str(error)) from error
-        temporary.chmod(mode)
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        _write_safetensors(file, flat, {_KEY: json.dumps(document, default=_plain)})
+
+
+def _write_safetensors(file: Any, arrays: dict[str, np.ndarray], metadata: dict) -> None:
+    """Equivalent to ``safetensors.numpy.save_file``, byte for byte, without a copy of the data."""
+    # As the format's library orders them: every array is aligned.
+    names = sorted(arrays, key=lambda name: (-_ORDER.index(_type_name(arrays[name])), name))
+    header: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name in names:
+        array, begin = arrays[name], end
+        end += array.nbytes
+        header[name] = {
+            "dtype": _type_name(array),
+            "shape": list(array.shape),
+            "data_offsets": [begin, end],
+        }
+    raw = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    raw += b" " * (-len(raw) % 8)
+    file.write(struct.pack("<Q", len(raw)) + raw)
+    for name in names:
+        flat = arrays[name].reshape(-1)
+        for start in range(0, len(flat), _CHUNK):
+            part = flat[start : start + _CHUNK]
+            file.write(part.astype(part.dtype.newbyteorder("<"), copy=False).data)
+            forget(part)
+
+
+def _type_name(array: np.ndarray) -> str:
+    kind = array.dtype.newbyteorder("=")
+    return next(name for name, dtype in _DTYPES.items() if dtype == kind)
 
 
 def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:

@@ -14,7 +14,7 @@ w and T are learned by an averaged perceptron (Collins 2002, "Discriminative tra
 hidden Markov models", EMNLP) or, as a conditional random field, by CRFsuite.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, Self
 
@@ -37,7 +37,7 @@ from eigentext.tagging.choices import (
 )
 from eigentext.tagging.decoding import best_tags, best_temperature, local_scores, posteriors
 from eigentext.tagging.features import Encoded, Features, Sentence
-from eigentext.tagging.perceptron import Epoch, Weights, mean_weights, train
+from eigentext.tagging.perceptron import Epoch, Watch, Weights, mean_of_runs, train
 from eigentext.tagging.saving import restored_tagger, saved_tagger
 from eigentext.tagging.sources import given_sources
 from eigentext.tagging.templates import parse_templates
@@ -91,7 +91,7 @@ class Tagger(Saved, Estimator):
     n_epochs : int
         The perceptron's passes.
     n_runs : int
-        Perceptrons learned with sentences in other orders, at once on the engine's threads; their
+        Perceptrons learned with sentences in other orders, at once on the engine's workers; their
         mean is a little better than any. With `dev`, all take the passes that are best for the
         first.
     margin : float
@@ -206,20 +206,16 @@ class Tagger(Saved, Estimator):
         A sentence is a list of words, or of tuples where the tagger has more columns, or a string
         of words with blanks between.
         """
-        return self._map(self._tag, sentences)
+        return self._map("_tag", sentences)
 
     def confidences(self, sentences: Iterable[Any]) -> list[np.ndarray]:
         """For each token, the probability of the tag that `tag` gives it: p(y_t | sentence)."""
-
-        def work(block: list[Sentence], data: Encoded) -> list[np.ndarray]:
-            p = self._marginals(data)
-            return np.split(p[np.arange(len(p)), self._best(data)], data.borders[1:-1])
-
-        return self._map(work, sentences)
+        return self._map("_confidences", sentences)
 
     def marginals(self, sentence: Any) -> np.ndarray:
         """p(tag at t | sentence), a row for each token, a column for each of `tags_`."""
-        return self._map(lambda block, data: [self._marginals(data)], [sentence])[0]
+        check_is_fitted(self)
+        return self._marginals(self._features.encode(self._checked([sentence])))
 
     def k_best(self, sentence: Any, k: int) -> list[ScoredTagging]:
         """The k best taggings of a sentence, exactly, best first; fewer if there are.
@@ -230,9 +226,9 @@ class Tagger(Saved, Estimator):
         return self.k_best_many([sentence], k)[0]
 
     def k_best_many(self, sentences: Iterable[Any], k: int) -> list[list[ScoredTagging]]:
-        """The k best taggings of each sentence, on the engine's threads."""
+        """The k best taggings of each sentence, on the engine's threads or its cluster."""
         check_k(k)
-        return self._map(lambda block, data: self._k_best(block, data, k), sentences)
+        return self._map("_k_best", sentences, k)
 
     def evaluate(self, tagged: Iterable[Sequence[tuple[str, ...]]]) -> Any:
         """Scores of this tagger on tagged sentences: of chunks, by conlleval's rules, or of tags.
@@ -320,40 +316,22 @@ class Tagger(Saved, Estimator):
         from eigentext.tagging import crf
 
         if self.model == "crf":
-            features = self._features
-            known = (data, features.places, features.widths, gold, self._no_weights())
+            known = self._problem(data, gold)
             self._weights, losses = crf.train(*known, c1=self.c1, c2=self.c2, n_iter=self.n_iter)
             self.diagnostics_["loss"] = losses
             return
-        best: list[tuple[float, Weights]] = []
-        scores: list[float] = []
-
-        def each(mean: Callable[[], Weights]) -> None:
-            """Keep the best weights on held-out sentences."""
-            if held_out is None:
-                return
-            self._weights = mean()
-            with engine.report_to(None):
-                scores.append(float(np.nan_to_num(self.evaluate(held_out).f1)))
-            if not best or scores[-1] > best[0][0]:
-                best[:] = [(scores[-1], self._weights)]
-
+        watch = None if held_out is None else Watch(lambda weights: self._score(weights, held_out))
         rng = np.random.default_rng(self.random_state)
         rngs = [rng, *rng.spawn(self.n_runs - 1)]
-        self._weights, epochs = self._perceptron(data, gold, rngs[0], each=each)
+        self._weights, epochs = self._perceptron(data, gold, rngs[0], watch)
         n_epochs = self.n_epochs
-        if best:
-            self._weights = best[0][1]
-            self.diagnostics_["dev"] = scores
-            n_epochs = int(np.argmax(scores)) + 1
-
-        def run(rng: np.random.Generator) -> Weights:
-            return self._perceptron(data, gold, rng, n_epochs)[0]
-
+        if watch is not None and watch.best is not None:
+            self._weights = watch.best
+            self.diagnostics_["dev"] = watch.scores
+            n_epochs = int(np.argmax(watch.scores)) + 1
         if self.n_runs > 1:
-            with engine.phase("runs", self.n_runs - 1, "runs") as advance:
-                others = engine.current().map(run, rngs[1:])
-                self._weights = mean_weights(self._weights, others, advance)
+            known = self._weights, rngs[1:], self._problem(data, gold)
+            self._weights = mean_of_runs(*known, n_epochs=n_epochs, margin=self.margin)
         self.diagnostics_["wrong_sentences"] = [epoch.n_wrong for epoch in epochs]
         self.diagnostics_["wrong_tags"] = [epoch.n_wrong_tags for epoch in epochs]
 
@@ -362,16 +340,22 @@ class Tagger(Saved, Estimator):
         data: Encoded,
         gold: np.ndarray,
         rng: np.random.Generator,
-        n_epochs: int | None = None,
-        each: Callable[[Callable[[], Weights]], None] = lambda mean: None,
+        watch: Watch | None = None,
     ) -> tuple[Weights, list[Epoch]]:
-        return train(
-            *(data, self._features.places, self._features.widths, gold, self._no_weights()),
-            n_epochs=n_epochs or self.n_epochs,
-            margin=self.margin,
-            rng=rng,
-            each=each,
-        )
+        known = self._problem(data, gold)
+        how = {"n_epochs": self.n_epochs, "margin": self.margin}
+        return train(*known, **how, rng=rng, watch=watch)
+
+    def _score(self, weights: Weights, tagged: list[Any]) -> float:
+        """The F1 that weights have on tagged sentences."""
+        self._weights = weights
+        # On threads: to a cluster the weights would have to go after each pass.
+        with engine.report_to(None), engine.use(engine.current()):
+            return float(np.nan_to_num(self.evaluate(tagged).f1))
+
+    def _problem(self, data: Encoded, gold: np.ndarray) -> Any:
+        features = self._features
+        return data, features.places, features.widths, gold, self._no_weights()
 
     def _no_weights(self) -> Weights:
         """Zero, but for what the scheme forbids."""
@@ -430,20 +414,18 @@ class Tagger(Saved, Estimator):
             plain_sentence(one, self.columns_, number) for number, one in enumerate(sentences, 1)
         ]
 
-    def _map(self, function: Callable[[list[Sentence], Encoded], list[Any]], sentences: Any) -> Any:
-        """What `function` makes of each sentence, block by block, on the engine's threads."""
+    def _map(self, method: str, sentences: Any, *known: Any) -> Any:
+        """What a method makes of each sentence, block by block, on the engine's workers."""
         check_is_fitted(self)
         checked = self._checked(sentences)
         work = np.cumsum([0, *map(len, checked)])
         found: list[Any] = []
-
-        def run(block: tuple[int, int]) -> list[Any]:
-            some = checked[slice(*block)]
-            return function(some, self._features.encode(some))
-
         with engine.phase("tag", int(work[-1]), "tokens") as advance:
             blocks = even_blocks(work, _TOKENS) if checked else []
-            for block, results in zip(blocks, engine.current().map(run, blocks)):
+            # One block is not worth a tagger's way to a cluster.
+            workers = engine.workers() if len(blocks) > 1 else engine.current()
+            some = (checked[slice(*block)] for block in blocks)
+            for block, results in zip(blocks, workers.map(_run, some, self, method, *known)):
                 found += results
                 advance(int(work[block[1]] - work[block[0]]))
         return found
@@ -455,6 +437,10 @@ class Tagger(Saved, Estimator):
     def _tag(self, block: list[Sentence], data: Encoded) -> list[list[tuple[str, ...]]]:
         tags = iter(np.array(self.tags_, object)[self._best(data)].tolist())
         return [[(*token, next(tags)) for token in sentence] for sentence in block]
+
+    def _confidences(self, block: list[Sentence], data: Encoded) -> list[np.ndarray]:
+        p = self._marginals(data)
+        return np.split(p[np.arange(len(p)), self._best(data)], data.borders[1:-1])
 
     def _marginals(self, data: Encoded) -> np.ndarray:
         scores = local_scores(data, self._features, self._weights)
@@ -488,3 +474,7 @@ class Tagger(Saved, Estimator):
     @classmethod
     def _from_saved(cls, arrays, about):
         return restored_tagger(cls, arrays, about)
+
+
+def _run(sentences: list[Sentence], tagger: Tagger, method: str, *known: Any) -> list[Any]:
+    return getattr(tagger, method)(sentences, tagger._features.encode(sentences), *known)

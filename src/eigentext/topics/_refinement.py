@@ -26,13 +26,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigentext import engine
+from eigentext.engine.spread import Spread
 from eigentext.factor.mixture import posteriors
 from eigentext.factor.products import sparse_times
+from eigentext.storage.checkpoints import Iteration, State
 
 _BLOCKS = 8  # of documents, each with expected counts of its own
 _FITTING = 5  # steps for a document's proportions, which its tokens' first topics are drawn by
 _SETTLING = 2  # sweeps before the first M step
 _AVERAGED = 5  # last steps, whose expected counts are averaged
+_WORTH = 1 << 24  # tokens times topics of a sweep that a cluster may take
 _LEAST = 1e-6  # alpha of a topic: the sampler's float32 has to tell 1 + alpha from 1
 _UNIFORM = 0.01  # the share of the uniform distribution in the first topics: EM cannot leave a zero
 
@@ -64,9 +67,20 @@ def refine_mixture(
     transpose = X.T.tocsr()
     phi, w = _lifted(components), _positive(weights)
     n_tokens = _sum(times, X.sum(axis=1))
-    history = []
+    history, is_done = [], n_steps == 0
+    given = X.indptr, X.indices, X.data, times, weights, components
+    loop = Iteration("mixture-em", *given, n_steps, smoothing, tol)
+    if kept := loop.kept():
+        phi, w, history = kept[0]["phi"], kept[0]["w"], kept[0]["history"].tolist()
+        is_done = kept[1]["is_done"]
+
+    def state() -> State:
+        return {"phi": phi, "w": w, "history": np.array(history)}, {"is_done": is_done}
+
     with engine.phase("refine", n_steps, "steps") as advance:
-        for _ in range(n_steps):
+        if kept:
+            advance(len(history))
+        while not is_done:
             r, logs = posteriors(X, phi, w)
             history.append(float(np.exp(-_sum(times, logs) / n_tokens)))
             r *= times[:, None]
@@ -74,8 +88,9 @@ def refine_mixture(
             w = r.sum(axis=0) / times.sum()
             phi = _maximised(expected, smoothing, phi)
             advance(1)
-            if len(history) > 1 and history[-1] > (1 - tol) * history[-2]:
-                break
+            slow = len(history) > 1 and history[-1] > (1 - tol) * history[-2]
+            is_done = slow or len(history) == n_steps
+            loop.keep(state, is_last=is_done)
     return Refined(w, phi, history)
 
 
@@ -98,15 +113,34 @@ def refine_lda(
     Fractional counts are rounded up.
     """
     phi, w = _lifted(components), _positive(weights)
-    sampler = _Sampler(counts, times, phi, alpha0 * w, random_state)
+    given = counts.indptr, counts.indices, counts.data, times, weights, components
+    loop = Iteration("lda-em", *given, alpha0, n_steps, smoothing, tol, random_state)
+    kept = loop.kept()
+    topics = kept[0]["topics"] if kept else None
+    sampler = _Sampler(counts, times, phi, alpha0 * w, random_state, topics)
     history: list[float] = []
     n_averaged = 0
     total = np.zeros(phi.T.shape)
+    if kept:
+        arrays, about = kept
+        phi, w, total = (arrays[name] for name in ("phi", "w", "total"))
+        history, n_averaged = arrays["history"].tolist(), about["n_averaged"]
+        sampler.seeds.bit_generator.state = about["seeds"]
+
+    def state() -> State:
+        arrays = {"phi": phi, "w": w, "total": total, "topics": sampler.topics}
+        about = {"n_averaged": n_averaged, "seeds": sampler.seeds.bit_generator.state}
+        return arrays | {"history": np.array(history)}, about
+
     with engine.phase("refine", _SETTLING + n_steps, "sweeps") as advance:
-        for _ in range(_SETTLING):
+        for _ in range(0 if kept else _SETTLING):
             sampler.sweep(phi, alpha0 * w, keep=False)
             advance(1)
-        for left in range(n_steps, 0, -1):
+        if kept:
+            advance(_SETTLING + len(history))
+        for left in range(n_steps - len(history), 0, -1):
+            if n_averaged == _AVERAGED:
+                break
             expected, perplexity = sampler.sweep(phi, alpha0 * w)
             advance(1)
             history.append(perplexity)
@@ -117,58 +151,70 @@ def refine_lda(
                 expected = total / n_averaged
             w = expected.sum(axis=0) / expected.sum()
             phi = _maximised(expected.T, smoothing, phi)
-            if n_averaged == _AVERAGED:
-                break
+            loop.keep(state, is_last=n_averaged == _AVERAGED or left == 1)
     return Refined(w, phi, history)
+
+
+class _Documents(NamedTuple):
+    """Some documents: CSR, of which the tokens of entry e are those from ``first[e]`` on."""
+
+    indptr: np.ndarray
+    words: np.ndarray
+    first: np.ndarray
+    times: np.ndarray
+    place: int  # of the first of them among all
 
 
 class _Sampler:
     """The tokens of all documents, with their topics: at first, by what fits the document best."""
 
     def __init__(
-        self, counts: Any, times: np.ndarray, phi: np.ndarray, alpha: np.ndarray, seed: int
+        self,
+        counts: Any,
+        times: np.ndarray,
+        phi: np.ndarray,
+        alpha: np.ndarray,
+        seed: int,
+        topics: np.ndarray | None = None,
     ):
-        from eigentext.topics._sweep_kernels import draw, fit_proportions, padded
+        from eigentext.topics._sweep_kernels import padded
 
-        self._counts = counts
-        self._times = times
-        self._first = np.concatenate([[0], np.cumsum(np.ceil(counts.data).astype(np.int64))])
-        ends = self._first[counts.indptr]
-        self._lengths = np.diff(ends)
-        self._blocks = engine.even_blocks(ends, 1 + ends[-1] // _BLOCKS)
-        self._seeds = np.random.default_rng(seed)
-        self._topics = np.empty(ends[-1], np.int32)
-        tokens = (counts.indptr, counts.indices, self._first, padded(phi.T))
-        prior = padded(np.maximum(alpha, _LEAST)[None])[0]
-        theta = np.empty((counts.shape[0], len(prior)), np.float32)
-        seed = self._seed()
-
-        def work(block: tuple[int, int]) -> None:
-            fit_proportions(*tokens, prior, theta, _FITTING, *block)
-            draw(*tokens, theta, self._topics, seed, *block)
-
-        for _ in engine.current().map(work, self._blocks):
-            pass
+        first = np.concatenate([[0], np.cumsum(np.ceil(counts.data).astype(np.int64))])
+        ends = first[counts.indptr]
+        self._times, self._lengths = times, np.diff(ends)
+        borders = engine.even_blocks(ends, 1 + ends[-1] // _BLOCKS)
+        self._borders = ends[[stop for _, stop in borders][:-1]]
+        blocks = []
+        for start, stop in borders:
+            indptr = counts.indptr[start : stop + 1]
+            a, z = indptr[0], indptr[-1]
+            tokens = indptr - a, counts.indices[a:z], first[a : z + 1] - first[a]
+            blocks.append(_Documents(*tokens, times[start:stop], start))
+        is_worth = ends[-1] * len(phi) >= _WORTH
+        self._blocks = Spread(_same, blocks, worth=bool(is_worth))
+        self.seeds = np.random.default_rng(seed)
+        if topics is None:
+            prior = padded(np.maximum(alpha, _LEAST)[None])[0]
+            found = self._blocks.map(_draw_first, padded(phi.T), prior, self._seed())
+            topics = np.concatenate(list(found))
+        self.topics = topics
 
     def sweep(self, phi: np.ndarray, alpha: np.ndarray, keep: bool = True) -> Any:
         """Expected counts of words in topics, (d, K), and the perplexity of the tokens."""
-        from eigentext.topics._sweep_kernels import padded, sweep
+        from eigentext.topics._sweep_kernels import padded
 
-        X = self._counts
         K = len(phi)
         alpha = np.maximum(alpha, _LEAST)
-        tokens = (X.indptr, X.indices, self._first, self._times)
         model = (padded(phi.T), padded(alpha[None])[0])
-        seed = self._seed()
-
-        def work(block: tuple[int, int]) -> tuple[np.ndarray, float]:
-            expected = np.zeros(model[0].shape if keep else (0, K), np.float32)
-            return expected, sweep(*tokens, *model, self._topics, seed, keep, expected, *block)
-
-        total, likelihood = np.zeros((0, K)), 0.0
-        for expected, part in engine.current().map(work, self._blocks):
+        total, likelihood, topics = np.zeros((0, K)), 0.0, []
+        before = np.split(self.topics, self._borders)
+        for drawn, expected, part in self._blocks.map(
+            _sweep, *model, self._seed(), keep, each=before
+        ):
+            topics.append(drawn)
             total = total + expected if len(total) else expected.astype(np.float64)
             likelihood += part
+        self.topics = np.concatenate(topics)
         # Each token's chance is p.sum() / (the document's other tokens + alpha0).
         n = self._lengths
         others = np.log(np.maximum(n - 1, 0) + alpha.sum())
@@ -176,7 +222,42 @@ class _Sampler:
         return total[:, :K], float(np.exp(-likelihood / _sum(self._times, n)))
 
     def _seed(self) -> Any:
-        return self._seeds.integers(1 << 63, dtype=np.int64)
+        return self.seeds.integers(1 << 63, dtype=np.int64)
+
+
+def _same(documents: _Documents) -> _Documents:
+    return documents
+
+
+def _draw_first(
+    documents: _Documents, phi: np.ndarray, prior: np.ndarray, seed: np.int64
+) -> np.ndarray:
+    """A topic for each token of some documents."""
+    from eigentext.topics._sweep_kernels import draw, fit_proportions, seed_from
+
+    tokens, n = (*documents[:3], phi), len(documents.times)
+    theta = np.empty((n, len(prior)), np.float32)
+    topics = np.empty(documents.first[-1], np.int32)
+    fit_proportions(*tokens, prior, theta, _FITTING, 0, n)
+    draw(*tokens, theta, topics, seed_from(seed, documents.place), 0, n)
+    return topics
+
+
+def _sweep(
+    block: tuple[_Documents, np.ndarray],
+    phi: np.ndarray,
+    alpha: np.ndarray,
+    seed: np.int64,
+    keep: bool,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """New topics of some documents, expected counts, and the log-likelihood but for constants."""
+    from eigentext.topics._sweep_kernels import seed_from, sweep
+
+    documents, topics = block[0], block[1].copy()
+    expected = np.zeros(phi.shape if keep else (0, phi.shape[1]), np.float32)
+    known = *documents[:4], phi, alpha, topics, seed_from(seed, documents.place)
+    total = sweep(*known, keep, expected, 0, len(documents.times))
+    return topics, expected, total
 
 
 def _sum(times: np.ndarray, values: np.ndarray) -> float:

@@ -14,6 +14,7 @@ from numba import config, njit, types
 from numba.extending import intrinsic
 
 WIDTH = 8
+_GOLDEN = 0x9E3779B97F4A7C15  # splitmix64's step from one document's generator to the next
 _INT32, _INT64 = ir.IntType(32), ir.IntType(64)
 _VECTOR = ir.VectorType(ir.FloatType(), WIDTH)
 _ALIGNMENT = 4  # bytes; no more is known of rows
@@ -25,6 +26,11 @@ def padded(matrix: np.ndarray) -> np.ndarray:
     wide = np.zeros((len(matrix), matrix.shape[1] + -matrix.shape[1] % WIDTH), np.float32)
     wide[:, : matrix.shape[1]] = matrix
     return wide
+
+
+def seed_from(seed: np.int64, place: int) -> np.int64:
+    """The seed with which the first document has the generator that `seed` gives to `place`."""
+    return np.uint64((int(seed) + place * _GOLDEN) % (1 << 64)).view(np.int64)
 
 
 @njit(cache=True, nogil=True)
@@ -139,7 +145,7 @@ def _drawn(state, mass, p, lanes, K):
 @njit(cache=True, nogil=True)
 def _seeded(seed, document):
     """The finalizer of splitmix64, never zero."""
-    state = np.uint64(seed) + np.uint64(document) * np.uint64(0x9E3779B97F4A7C15)
+    state = np.uint64(seed) + np.uint64(document) * np.uint64(_GOLDEN)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (state ^ (state >> np.uint64(31))) | np.uint64(1)

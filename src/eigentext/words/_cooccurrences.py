@@ -9,7 +9,7 @@ from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator
 from eigentext.moments import CooccurrenceMoments
-from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context, Weighting
+from eigentext.moments.cooccurrence import Context, Weighting
 from eigentext.storage import Saved
 
 Facts = dict[str, Any]
@@ -30,20 +30,21 @@ class CooccurrenceModel(Saved, Estimator):
         corpus: Any,
         y: None = None,
         *,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
         """Learn from a :class:`TextCorpus` or what it takes; same as collect + fit_moments.
 
-        `memory` (bytes for counting) and `cache` (a folder for encoded text) change no answer.
+        `memory` (a budget of bytes for the whole process: what does not fit lies in files of the
+        temporary folder) and `cache` (a folder for encoded text) change no answer.
         """
-        return self.fit_moments(self.collect(corpus, memory=memory, cache=cache))
+        return self.fit_moments(self.collect(corpus, memory=memory, cache=cache), memory=memory)
 
     def collect(
         self,
         corpus: Any,
         *,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> CooccurrenceMoments:
         """The statistics that `fit` needs of a corpus, and no more."""
@@ -58,7 +59,7 @@ class CooccurrenceModel(Saved, Estimator):
             **self._limits(),
         )
 
-    def fit_moments(self, moments: CooccurrenceMoments) -> Self:
+    def fit_moments(self, moments: CooccurrenceMoments, *, memory: int | None = None) -> Self:
         """Learn from statistics alone."""
         raise NotImplementedError
 

@@ -131,13 +131,13 @@ class Eigentokens(CooccurrenceModel):
 
     # Learning.
 
-    def fit_moments(self, moments: CooccurrenceMoments) -> Self:
+    def fit_moments(self, moments: CooccurrenceMoments, *, memory: int | None = None) -> Self:
         """Learn from statistics alone: flat counts, whatever the side."""
         cut = self._cut(moments)
         counts, places = self._word_context_counts(cut)
         Omega = scaled_counts(counts, transform=self.count_transform, scaling="cca", alpha=1)
         U, s, Vt, spectrum = decomposed(
-            Omega, self.n_components, random_state=self.random_state, right=True
+            Omega, self.n_components, random_state=self.random_state, right=True, memory=memory
         )
         self.vocabulary_, self.provenance_, text = self._source(cut, int(Omega.nnz))
         self.diagnostics_ = spectrum | text

@@ -23,8 +23,11 @@ from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import check_is_fitted
 from eigentext.factor import scaled_symmetric
+from eigentext.factor.products import row_blocks, with_transpose
 from eigentext.moments import CooccurrenceMoments
-from eigentext.moments.cooccurrence import DEFAULT_MEMORY, Context, Weighting
+from eigentext.moments.cooccurrence import Context, Weighting
+from eigentext.moments.runs import is_on_disk, transposed
+from eigentext.storage.scratch import Growing, forget, give_back, resident, room
 from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words.export import Format, write_vectors
 from eigentext.words.neighbors import Neighbors
@@ -35,6 +38,8 @@ from eigentext.words.template import (
     factored_counts,
     scaled_counts,
 )
+
+_THIN = 8 * 32  # columns of the thin matrices that stand in memory during the SVD
 
 
 class Eigenwords(CooccurrenceModel):
@@ -138,18 +143,22 @@ class Eigenwords(CooccurrenceModel):
 
     # Learning.
 
-    def fit_moments(self, moments: CooccurrenceMoments) -> Self:
-        """Learn vectors from statistics alone."""
+    def fit_moments(self, moments: CooccurrenceMoments, *, memory: int | None = None) -> Self:
+        """Learn vectors from statistics alone; `memory` as for `fit`."""
         cut = self._cut(moments)
-        Omega, n_pairs = self._scale(cut)
+        Omega, n_pairs = self._scale(cut, memory)
         vocabulary, provenance, text = self._source(cut, n_pairs)
         kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
         del cut, moments  # the factorisation needs the room
-        U, s, _, spectrum = decomposed(Omega, self.n_components, random_state=self.random_state)
+        give_back()
+        U, s, _, spectrum = decomposed(
+            Omega, self.n_components, random_state=self.random_state, memory=memory
+        )
+        del Omega
         self.vocabulary_, self.provenance_ = vocabulary, provenance
         self.diagnostics_ = spectrum | text
         self.singular_values_ = s
-        self._define_vectors(U, s, len(vocabulary))
+        self._define_vectors(U, s, len(vocabulary), memory)
         self.moments_ = kept and kept.thresholded(self.keep_pairs)
         self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
         return self
@@ -160,7 +169,7 @@ class Eigenwords(CooccurrenceModel):
         y: None = None,
         *,
         fixed_vocabulary: bool = False,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
         """Add text to what was learned before; equal to fitting all the text from scratch.
@@ -188,8 +197,8 @@ class Eigenwords(CooccurrenceModel):
             )
         new = clone_with(self, keep_moments="whole").collect(corpus, memory=memory, cache=cache)
         if old is None:
-            return self.fit_moments(new)
-        return self.fit_moments(old + new)
+            return self.fit_moments(new, memory=memory)
+        return self.fit_moments(old + new, memory=memory)
 
     # Using.
 
@@ -257,28 +266,57 @@ class Eigenwords(CooccurrenceModel):
                 f"keep_moments must be 'none', 'cut' or 'whole', not {self.keep_moments!r}"
             )
 
-    def _scale(self, moments: CooccurrenceMoments) -> tuple[Any, int]:
+    def _scale(self, moments: CooccurrenceMoments, memory: int | None) -> tuple[Any, int]:
         """Omega, and how many entries it has."""
         steps = {"transform": self.transform, "scaling": self.scaling, "alpha": self.alpha}
+        # What the SVD needs at least is left free.
+        least = 4 * _THIN * len(moments.vocabulary)
+        if memory is not None and memory < resident() + least:
+            warnings.warn(
+                f"memory={memory:,}, but {len(moments.vocabulary):,} words take about "
+                f"{resident() + least:,} bytes with all else on disk; the fit goes on with that: "
+                "raise the memory (--memory), or min_count for fewer words",
+                stacklevel=4,
+            )
+        keep = max(0, room(memory) - least)
         if self.context == "bag" and self.scaling != "ppmi":
-            left, T, right = factored_counts(moments, **steps)
+            left, T, right = factored_counts(moments, **steps, keep=keep)
             return scaled_symmetric(left, T, right), int(T.nnz)
-        counts = moments.counts()
-        return scaled_counts(counts, **steps, unit=moments.unit), int(counts.nnz)
+        # Besides the counts there are Omega and its transpose.
+        counts = moments.counts(keep=keep / 3)
+        Omega = scaled_counts(counts, **steps, unit=moments.unit)
+        if is_on_disk(Omega):
+            return with_transpose(Omega, transposed(Omega)), int(counts.nnz)
+        return Omega, int(counts.nnz)
 
     def _learn_spelling(self) -> Any:
         from eigentext.words.subwords import CharacterRidge
 
         return CharacterRidge().fit(self.vocabulary_.words, self.vectors_)
 
-    def _define_vectors(self, U: np.ndarray, s: np.ndarray, n_words: int) -> None:
-        with engine.phase("normalise"):
-            vectors = U[:n_words] * s**self.beta  # the last row may be the rare words'
-            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-            alone = norms[:, 0] <= np.finfo(np.float32).tiny
-            norms[alone] = 1
-            self.vectors_ = np.ascontiguousarray(vectors / norms, np.float32)
-        self.diagnostics_["words_without_context"] = int(alone.sum())
+    def _define_vectors(
+        self, U: np.ndarray, s: np.ndarray, n_words: int, memory: int | None
+    ) -> None:
+        vectors = Growing(np.float32, room(memory) / 2, (len(s),))
+        alone = 0
+        scale = s**self.beta
+
+        def unit_rows(rows: slice) -> tuple[np.ndarray, int]:
+            part = U[rows] * scale
+            forget(U[rows])
+            norms = np.linalg.norm(part, axis=1, keepdims=True)
+            without = norms[:, 0] <= np.finfo(np.float32).tiny
+            norms[without] = 1
+            return (part / norms).astype(np.float32, copy=False), int(without.sum())
+
+        with engine.phase("normalise", n_words, "words") as advance:
+            # The last row of U may be the rare words'.
+            for part, without in engine.current().map(unit_rows, row_blocks(n_words)):
+                vectors.append(part)
+                alone += without
+                advance(len(part))
+        self.vectors_ = vectors.finish()
+        self.diagnostics_["words_without_context"] = alone
 
     @property
     def _neighbors(self) -> Neighbors:

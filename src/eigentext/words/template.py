@@ -14,6 +14,7 @@ Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with
 for ``none``, ``reg``, ``ppmi`` and ``cca``. Step 3 is the SVD of rank m.
 """
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,8 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import svd
 from eigentext.moments import CooccurrenceMoments
+from eigentext.moments.runs import assembled, is_on_disk, sums
+from eigentext.storage.scratch import forget, rows_of
 
 Transform = Literal["none", "log", "two-thirds", "sqrt"]
 Scaling = Literal["none", "reg", "ppmi", "cca"]
@@ -71,23 +74,31 @@ def scaled_counts(
     """
     t = _checked(transform, scaling, alpha)
     counts = counts.tocsr()
-    left, right = _factors(
-        t(counts.sum(axis=1) / unit), t(counts.sum(axis=0) / unit), scaling, alpha
-    )
+    word, context = sums(counts)
+    left, right = _factors(t(word / unit), t(context / unit), scaling, alpha)
     left, right = left.astype(dtype), right.astype(dtype)
-    data = np.empty(counts.nnz, dtype)
 
-    def scale(rows: tuple[int, int]) -> int:
-        start, stop = rows
-        lengths = np.diff(counts.indptr[start : stop + 1])
-        entries = slice(counts.indptr[start], counts.indptr[stop])
-        values = t((counts.data[entries] / unit).astype(dtype))
-        values *= np.repeat(left[start:stop], lengths)
-        values *= right[counts.indices[entries]]
+    def scaled(rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        starts, indices, numbers = rows_of(counts, *rows)
+        values = t((numbers / unit).astype(dtype))
+        values *= np.repeat(left[slice(*rows)], np.diff(starts))
+        values *= right[indices]
         if scaling == "ppmi":
             with np.errstate(divide="ignore"):
                 np.maximum(np.log(values), 0, out=values)
-        data[entries] = values
+        return starts, indices, values
+
+    if is_on_disk(counts):
+        with engine.phase("scale", counts.nnz, "entries") as advance:
+            work = counts.indptr.astype(np.int64)
+            return assembled(
+                lambda rows: _nonzero(*scaled(rows)), work, counts.shape, advance, dtype, keep=0
+            )
+    data = np.empty(counts.nnz, dtype)
+
+    def scale(rows: tuple[int, int]) -> int:
+        values = scaled(rows)[2]
+        data[counts.indptr[rows[0]] : counts.indptr[rows[1]]] = values
         return len(values)
 
     with engine.phase("scale", counts.nnz, "entries") as advance:
@@ -100,6 +111,16 @@ def scaled_counts(
     return Omega
 
 
+def _nonzero(
+    starts: np.ndarray, indices: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows without the zeros that PPMI makes; what they were read from is forgotten."""
+    kept = values != 0
+    rows = np.concatenate([[0], np.cumsum(kept)])[starts], indices[kept], values[kept]
+    forget(indices)
+    return rows
+
+
 def factored_counts(
     moments: CooccurrenceMoments,
     *,
@@ -107,18 +128,19 @@ def factored_counts(
     scaling: Scaling = "cca",
     alpha: float = 1.0,
     dtype: Any = np.float32,
+    keep: float = math.inf,
 ) -> tuple[np.ndarray, sp.csr_array, np.ndarray]:
     """Omega in three parts, ``diag(left) T diag(right)``, straight from moments.
 
     T, the transformed counts, is symmetric for bags of contexts. There are no such parts for
-    "ppmi"; other parameters as for :func:`scaled_counts`.
+    "ppmi"; other parameters as for :func:`scaled_counts`. A T of more than `keep` bytes is on disk.
     """
     t = _checked(transform, scaling, alpha)
     if scaling == "ppmi":
         raise ParameterError("the logarithm of PPMI does not come apart; use scaled_counts")
     unit = moments.unit
     word, context = (t(total / unit) for total in moments.totals())
-    T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype)
+    T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype, keep)
     left, right = _factors(word, context, scaling, alpha)
     return left.astype(dtype), T, right.astype(dtype)
 
@@ -135,7 +157,12 @@ def _checked(transform: Transform, scaling: Scaling, alpha: float) -> Any:
 
 
 def decomposed(
-    Omega: Any, m: int, *, random_state: int = 0, right: bool = False
+    Omega: Any,
+    m: int,
+    *,
+    random_state: int = 0,
+    right: bool = False,
+    memory: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
     """U, s and Vt (if asked for) of rank m, and what to say about the spectrum.
 
@@ -147,7 +174,9 @@ def decomposed(
     rank = min(m + _DROPPED, most)
     # The directions at the cut are half noise: nearer to the exact ones than a basis of twice the
     # rank comes, vectors do not get better (docs/results.md).
-    U, s, Vt = svd(Omega, rank, n_oversamples=rank, random_state=random_state, right=right)
+    U, s, Vt = svd(
+        Omega, rank, n_oversamples=rank, random_state=random_state, right=right, memory=memory
+    )
     # Rounding errors add up as a random walk does: with max(Omega.shape) itself, a tenth of s[0]
     # would count as nothing in single precision and a million columns.
     rank = int((s > s[0] * np.sqrt(max(Omega.shape)) * np.finfo(s.dtype).eps).sum())

@@ -103,6 +103,7 @@ def test_quiet_says_nothing(cli, text, more_text, tmp_path):
         assert (result.status, result.out, result.err) == (0, "", "")
 
 
+@pytest.mark.filterwarnings("ignore:memory=10,000,000, but")
 def test_threads_and_memory_change_no_byte(cli, long_text, tmp_path):
     files = []
     for threads, memory in ((1, "2GB"), (2, "2GB"), (2, "10MB")):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from eigentext.cli._console import (
+    ClusterOption,
     JsonFlag,
     QuietFlag,
     ThreadsOption,
@@ -46,6 +47,7 @@ def evaluate(
     prune: PruneOption = None,
     tau: TauOption = None,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -56,7 +58,10 @@ def evaluate(
     """
     from eigentext.evaluate import brackets
 
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads, kernel=KERNEL) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, kernel=KERNEL) as watch,
+    ):
         grammar = load_grammar(model, decoding=decoding, prune=prune, tau=tau)
         trees = dict(enumerate(read_treebank(paths), 1))
         sentences = {n: tree.leaves() for n, tree in trees.items()}

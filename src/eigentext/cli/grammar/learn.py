@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eigentext.cli._console import (
+    CheckpointOption,
+    ClusterOption,
     JsonFlag,
     OutputOption,
     QuietFlag,
@@ -192,6 +194,8 @@ def fit(
     ] = 0.45,
     seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -217,7 +221,13 @@ def fit(
     held_out, tuned = validation or [], None
     with (
         inputs([*files, *held_out]) as paths,
-        work(quiet=quiet or json, threads=threads, kernel=_KERNEL) as watch,
+        work(
+            quiet=quiet or json,
+            threads=threads,
+            cluster=cluster,
+            checkpoint=checkpoint,
+            kernel=_KERNEL,
+        ) as watch,
     ):
         check_no_input(output, expand_paths(paths))
         trees = read_treebank(paths[: len(files)])

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from eigentext.cli._console import (
+    ClusterOption,
     ErrorsOption,
     QuietFlag,
     ThreadsOption,
@@ -43,6 +44,7 @@ def parse(
     tau: TauOption = None,
     errors: ErrorsOption = "strict",
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     json: JsonLinesFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -64,7 +66,7 @@ def parse(
 
     options = {"decoding": decoding, "prune": prune, "tau": tau}
     run = _Run(model, options, files or ["-"], output, errors)
-    run(answers, answer, threads=threads, json=json, quiet=quiet)
+    run(answers, answer, threads=threads, cluster=cluster, json=json, quiet=quiet)
 
 
 def nbest(
@@ -75,6 +77,7 @@ def nbest(
     prune: PruneOption = None,
     errors: ErrorsOption = "strict",
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     json: JsonLinesFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -100,7 +103,7 @@ def nbest(
         return _Answer("".join(rows), {"trees": told, "fallback": is_fallback}, is_fallback)
 
     run = _Run(model, {"prune": prune}, files or ["-"], output, errors)
-    run(answers, answer, threads=threads, json=json, quiet=quiet)
+    run(answers, answer, threads=threads, cluster=cluster, json=json, quiet=quiet)
 
 
 class _Answer(NamedTuple):
@@ -126,6 +129,7 @@ class _Run(NamedTuple):
         answer: Callable[[Any], _Answer],
         *,
         threads: int | None,
+        cluster: str | None = None,
         json: bool,
         quiet: bool,
     ) -> None:
@@ -140,7 +144,9 @@ class _Run(NamedTuple):
         fallbacks: list[str] = []
         with (
             line_writer(self.output) as write,
-            work(quiet=not bars, threads=threads, kernel=KERNEL, tell=not quiet) as watch,
+            work(
+                quiet=not bars, threads=threads, cluster=cluster, kernel=KERNEL, tell=not quiet
+            ) as watch,
         ):
             grammar = load_grammar(self.model, **self.options)
             lines = read_lines(paths, self.errors)

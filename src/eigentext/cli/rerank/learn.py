@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eigentext.cli._console import (
+    CheckpointOption,
+    ClusterOption,
     JsonFlag,
     OutputOption,
     QuietFlag,
@@ -92,6 +94,8 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -112,7 +116,13 @@ def fit(
     report = None
     with (
         all_inputs(files, gold, dev or [], dev_gold or []) as paths,
-        work(quiet=quiet or json, threads=threads, kernel=KERNEL) as watch,
+        work(
+            quiet=quiet or json,
+            threads=threads,
+            cluster=cluster,
+            checkpoint=checkpoint,
+            kernel=KERNEL,
+        ) as watch,
     ):
         check_no_input(output, expand_paths([path for group in paths for path in group]))
         examples = read_examples(*paths[:2])

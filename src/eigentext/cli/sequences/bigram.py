@@ -8,6 +8,8 @@ import typer
 from eigentext.cli._console import (
     DEFAULT_MEMORY,
     CacheOption,
+    CheckpointOption,
+    ClusterOption,
     ErrorsOption,
     FilesArgument,
     JsonFlag,
@@ -58,6 +60,8 @@ def fit(
     errors: ErrorsOption = "strict",
     seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
     memory: MemoryOption = DEFAULT_MEMORY,
     cache: CacheOption = None,
     no_cache: NoCacheFlag = False,
@@ -81,7 +85,7 @@ def fit(
     )
     with (
         inputs([*files, *(heldout or [])]) as paths,
-        work(quiet=quiet or json, threads=threads) as watch,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
     ):
         corpus, *held = (
             TextCorpus(part, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors)

@@ -10,6 +10,8 @@ import typer
 from eigentext.cli._console import (
     DEFAULT_MEMORY,
     CacheOption,
+    CheckpointOption,
+    ClusterOption,
     ErrorsOption,
     FilesArgument,
     JsonFlag,
@@ -79,6 +81,8 @@ def fit(
     errors: ErrorsOption = "strict",
     seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
     memory: MemoryOption = DEFAULT_MEMORY,
     cache: CacheOption = None,
     no_cache: NoCacheFlag = False,
@@ -102,7 +106,10 @@ def fit(
         smoothing=smoothing,
         random_state=seed,
     )
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
+    ):
         corpus = TextCorpus(
             paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
         )

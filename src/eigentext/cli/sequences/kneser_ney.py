@@ -8,6 +8,8 @@ import typer
 from eigentext.cli._console import (
     DEFAULT_MEMORY,
     CacheOption,
+    CheckpointOption,
+    ClusterOption,
     ErrorsOption,
     FilesArgument,
     JsonFlag,
@@ -41,6 +43,8 @@ def fit(
     unit: UnitOption = "line",
     errors: ErrorsOption = "strict",
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
     memory: MemoryOption = DEFAULT_MEMORY,
     cache: CacheOption = None,
     no_cache: NoCacheFlag = False,
@@ -53,7 +57,10 @@ def fit(
     check_model_path(output)
     started = time.perf_counter()
     model = KneserNey(order, min_count=min_count)
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
+    ):
         corpus = TextCorpus(
             paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
         )

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from eigentext.cli._console import (
+    ClusterOption,
     JsonFlag,
     QuietFlag,
     ThreadsOption,
@@ -32,6 +33,7 @@ def evaluate(
     files: TaggedArgument,
     columns: ColumnsOption = None,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -42,7 +44,10 @@ def evaluate(
     """
     from eigentext.corpus.readers import expand_paths
 
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads, kernel=KERNEL) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, kernel=KERNEL) as watch,
+    ):
         tagger = load_tagger(model)
         layout = known_layout(tagger, columns, labelled=True, with_label=True)
         sentences = [one.tokens for one in read_tagged(expand_paths(paths), layout)]

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eigentext.cli._console import (
+    CheckpointOption,
+    ClusterOption,
     JsonFlag,
     OutputOption,
     QuietFlag,
@@ -148,6 +150,8 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -198,7 +202,13 @@ def fit(
     report = None
     with (
         inputs([*files, *(dev or [])]) as read,
-        work(quiet=quiet or json, threads=threads, kernel=_KERNELS[model]) as watch,
+        work(
+            quiet=quiet or json,
+            threads=threads,
+            cluster=cluster,
+            checkpoint=checkpoint,
+            kernel=_KERNELS[model],
+        ) as watch,
     ):
         tagged, held_out = (expand_paths(part) for part in (read[: len(files)], read[len(files) :]))
         check_no_input(output, [*tagged, *held_out, *expand_paths(list(sources.values()))])

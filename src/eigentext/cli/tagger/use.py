@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from eigentext.cli._console import (
+    ClusterOption,
     QuietFlag,
     ThreadsOption,
     check_no_input,
@@ -53,6 +54,7 @@ LabelledFlag = Annotated[
 ]
 JsonLinesFlag = Annotated[bool, typer.Option("--json", help="One JSON object for each sentence.")]
 _BLOCK = 1000  # sentences are answered together
+_MANY = 100_000  # on a cluster, which gets the model with each of these
 _GLANCE, _SHORT = 10, 4  # so many lines of so few words, all as many, are no sentences
 
 
@@ -67,6 +69,7 @@ def tag(
         bool, typer.Option("--confidence", help="The probability of each tag behind it.")
     ] = False,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     json: JsonLinesFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -93,7 +96,7 @@ def tag(
         return lines if sentence.border is None else [*lines, sentence.border]
 
     run = _Run(model, files or ["-"], output, format, columns, labelled)
-    run(answers, answer, all_lines=not json, threads=threads, quiet=quiet)
+    run(answers, answer, all_lines=not json, threads=threads, cluster=cluster, quiet=quiet)
 
 
 def nbest(
@@ -105,6 +108,7 @@ def nbest(
     columns: ColumnsOption = None,
     labelled: LabelledFlag = False,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     json: JsonLinesFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
@@ -132,7 +136,7 @@ def nbest(
             raise CorpusError(f"{sentence.file}, line {sentence.line}: {error}") from error
 
     run = _Run(model, files or ["-"], output, format, columns, labelled)
-    run(answers, answer, all_lines=False, threads=threads, quiet=quiet)
+    run(answers, answer, all_lines=False, threads=threads, cluster=cluster, quiet=quiet)
 
 
 class _Run(NamedTuple):
@@ -152,6 +156,7 @@ class _Run(NamedTuple):
         *,
         all_lines: bool,
         threads: int | None,
+        cluster: str | None = None,
         quiet: bool,
     ) -> None:
         """Write the `answer` about each of the `answers` of a tagger to sentences.
@@ -163,13 +168,16 @@ class _Run(NamedTuple):
         paths = input_paths(self.files)
         check_no_input(self.output, [self.model, *(path for path in paths if path)])
         # People want an answer before they type on.
-        n_together = 1 if None in paths and sys.stdin.isatty() else _BLOCK
+        is_typed = None in paths and sys.stdin.isatty()
+        n_together = 1 if is_typed else _MANY if cluster else _BLOCK
         # Bars and tags on one screen would be in each other's way; elsewhere the end will tell.
         is_shown = str(self.output) == "-" and sys.stdout.isatty()
         bars = messages.is_terminal and not is_shown and not quiet
         with (
             line_writer(self.output) as write,
-            work(quiet=not bars, threads=threads, kernel=KERNEL, tell=not quiet) as watch,
+            work(
+                quiet=not bars, threads=threads, cluster=cluster, kernel=KERNEL, tell=not quiet
+            ) as watch,
         ):
             tagger = load_tagger(self.model)
             sentences = self._read(tagger, paths, all_lines)

@@ -8,6 +8,8 @@ import typer
 
 from eigentext.cli._console import (
     CacheOption,
+    CheckpointOption,
+    ClusterOption,
     ErrorsOption,
     FilesArgument,
     JsonFlag,
@@ -118,6 +120,8 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
     cache: CacheOption = None,
     no_cache: NoCacheFlag = False,
     json: JsonFlag = False,
@@ -142,7 +146,10 @@ def fit(
         stop_words=_stop_words(stop_words, keep_case),
         random_state=seed,
     )
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
+    ):
         corpus = TextCorpus(
             paths, tokenizer=tokenizer, lowercase=not keep_case, unit=unit, errors=errors
         )

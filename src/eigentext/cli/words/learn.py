@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 import typer
 
 from eigentext.cli._console import (
-    DEFAULT_MEMORY,
+    BudgetOption,
     CacheOption,
+    CheckpointOption,
+    ClusterOption,
     ErrorsOption,
     FilesArgument,
     JsonFlag,
-    MemoryOption,
     NoCacheFlag,
     OutputOption,
     QuietFlag,
@@ -70,7 +71,9 @@ def fit(
     ] = "none",
     seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
-    memory: MemoryOption = DEFAULT_MEMORY,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
+    memory: BudgetOption = None,
     cache: CacheOption = None,
     no_cache: NoCacheFlag = False,
     json: JsonFlag = False,
@@ -97,7 +100,10 @@ def fit(
         oov=oov,
         random_state=seed,
     )
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
+    ):
         corpus = TextCorpus(
             paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
         )
@@ -118,7 +124,9 @@ def add(
     ] = False,
     errors: ErrorsOption = "strict",
     threads: ThreadsOption = None,
-    memory: MemoryOption = DEFAULT_MEMORY,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
+    memory: BudgetOption = None,
     cache: CacheOption = None,
     no_cache: NoCacheFlag = False,
     json: JsonFlag = False,
@@ -138,7 +146,10 @@ def add(
             f"{model} was learned with the tokenizer {options['tokenizer']!r}, which the command "
             "line does not have; add the text in Python with partial_fit"
         )
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
+    ):
         corpus = TextCorpus(paths, errors=errors, **options)
         check_no_input(output, corpus.files)
         words.partial_fit(

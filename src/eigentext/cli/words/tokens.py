@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 import typer
 
 from eigentext.cli._console import (
-    DEFAULT_MEMORY,
+    BudgetOption,
     CacheOption,
+    CheckpointOption,
+    ClusterOption,
     ErrorsOption,
     FilesArgument,
     JsonFlag,
-    MemoryOption,
     NoCacheFlag,
     OutputOption,
     QuietFlag,
@@ -40,7 +41,9 @@ def tokens(
     errors: ErrorsOption = "strict",
     seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
-    memory: MemoryOption = DEFAULT_MEMORY,
+    cluster: ClusterOption = None,
+    checkpoint: CheckpointOption = None,
+    memory: BudgetOption = None,
     cache: CacheOption = None,
     no_cache: NoCacheFlag = False,
     json: JsonFlag = False,
@@ -52,7 +55,10 @@ def tokens(
     check_model_path(output)
     started = time.perf_counter()
     model = Eigentokens(dim, window=window, side=side, min_count=min_count, random_state=seed)
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads) as watch:
+    with (
+        inputs(files) as paths,
+        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
+    ):
         corpus = TextCorpus(paths, tokenizer=tokenizer, lowercase=lowercase, errors=errors)
         check_no_input(output, corpus.files)
         model.fit(corpus, memory=memory, cache=False if no_cache else cache or True)

@@ -1,0 +1,146 @@
+"""``words fit`` in memory and within a stated memory: time, memory, disk, and whether bits agree.
+
+Run it with ``.venv/bin/python benchmarks/out_of_core.py``. Each fit runs in a process of its own.
+The one with a budget runs inside a cgroup of that size, where the system has version 1 of them and
+lets us make one: its page cache counts too, so that what is on disk really comes from there. Else
+the system is asked to bound what the process allocates (RLIMIT_DATA).
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from _harness import unpacked
+from eigentext import load
+from eigentext.cli._console import parse_memory
+
+CGROUPS = Path("/sys/fs/cgroup/memory")
+
+
+def main() -> None:
+    """Print a line for each of the two fits, and the times of their phases."""
+    parser = argparse.ArgumentParser(description="words fit, in memory and within")
+    parser.add_argument("--text", type=Path, help="enwiki-30m by default")
+    parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--min-count", default="1")
+    parser.add_argument("--dim", default="300")
+    options = parser.parse_args()
+    text = options.text or unpacked("text/enwiki-30m.tok.txt.xz")
+    budget = parse_memory(options.memory)
+    settings = ["--min-count", options.min_count, "--dim", options.dim]
+    with tempfile.TemporaryDirectory() as folder:
+        models = [Path(folder, name) for name in ("in-memory", "within")]
+        print(f"{'':12} {'wall s':>7} {'peak RSS':>9} {'of budget':>9} {'on disk':>9}  phases, s")
+        run("in memory", [text, "-o", models[0], *settings], None, budget)
+        run(options.memory, [text, "-o", models[1], *settings, "--memory", options.memory], budget)
+        a, b = map(load, models)
+        vectors = np.array_equal(a.vectors_, b.vectors_)
+        values = np.array_equal(a.singular_values_, b.singular_values_)
+        files = models[0].read_bytes() == models[1].read_bytes()
+    print(f"vectors bit-identical: {vectors}; singular values: {values}; files: {files}")
+
+
+def run(name: str, arguments: list, limit: int | None, budget: int | None = None) -> None:
+    """One fit, within a limit set by the system if there is one."""
+    command = [sys.executable, "-m", "eigentext", "words", "fit", "--no-cache", "--json"]
+    with bounded(limit) as (enter, used):
+        process = subprocess.Popen(
+            [*command, *map(str, arguments)], stdout=subprocess.PIPE, text=True, preexec_fn=enter
+        )
+        disk = Disk(process.pid)
+        output, _ = process.communicate()
+        scratch = disk.finish()
+        how = used()
+    if process.returncode:
+        sys.exit(f"{name}: failed with status {process.returncode} {how}")
+    found = json.loads(output)
+    peak = found["peak_memory"]
+    phases = ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in found["phases"].items())
+    share = peak / (limit or budget or peak)
+    print(
+        f"{name:12} {found['seconds']:7.1f} {peak / 1e6:6.0f} MB {share:9.2f} "
+        f"{scratch / 1e6:6.0f} MB  {phases}"
+    )
+    print(f"{'':12} {found['n_words']:,} words, {found['pairs']:,} pairs{how}", flush=True)
+
+
+@contextmanager
+def bounded(limit: int | None):
+    """What a new process calls to be bounded, and what to say about it afterwards."""
+    if limit is None:
+        yield None, lambda: ""
+        return
+    group = CGROUPS / f"eigentext-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / "memory.limit_in_bytes").write_text(str(limit))
+    except OSError:
+        # Libraries reserve memory that they never touch: allow for it.
+        bound = limit + (1 << 30)
+        yield (
+            lambda: resource.setrlimit(resource.RLIMIT_DATA, (bound, bound)),
+            lambda: f"; RLIMIT_DATA of {bound:,}",
+        )
+        return
+
+    def told() -> str:
+        most = int((group / "memory.max_usage_in_bytes").read_text())
+        return f"; cgroup limit {limit:,}, most used with page cache {most:,}"
+
+    try:
+        yield lambda: (group / "cgroup.procs").write_text(str(os.getpid())), told
+    finally:
+        time.sleep(0.5)
+        group.rmdir()
+
+
+class Disk(threading.Thread):
+    """Watches the files without a name that a process has open or mapped: the most at once."""
+
+    def __init__(self, pid: int):
+        super().__init__(daemon=True)
+        self._process = Path("/proc", str(pid))
+        self._most = 0
+        self._done = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        """Look five times a second."""
+        while not self._done.wait(0.2):
+            self._most = max(self._most, self._look())
+
+    def finish(self) -> int:
+        """The most bytes that were seen."""
+        self._done.set()
+        self.join()
+        return self._most
+
+    def _look(self) -> int:
+        sizes: dict[int, int] = {}
+        try:
+            for line in (self._process / "maps").read_text().splitlines():
+                if line.endswith("(deleted)"):
+                    span, _, _, _, inode, *_ = line.split()
+                    start, end = (int(part, 16) for part in span.split("-"))
+                    sizes[int(inode)] = max(sizes.get(int(inode), 0), end - start)
+            for file in (self._process / "fd").iterdir():
+                about = file.stat()
+                if about.st_nlink == 0:
+                    sizes[about.st_ino] = about.st_size
+        except (OSError, ValueError):  # it has just ended, or closed a file
+            pass
+        return sum(sizes.values())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+"""A corpus on the workers of a cluster: what `encode` is on one machine.
+
+Files are cut into shards at blanks, where no token is cut; workers read them, turn them into
+integers and keep these. What they send is additive: words with their counts, added up in a tree,
+and the first few tokens of each shard, which the windows of the shard before it reach into.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eigentext import engine
+from eigentext.corpus.encoded import END, EncodedCorpus, encoded_tokens
+from eigentext.corpus.readers import File, compression, cuts, expand_paths, read_blocks
+from eigentext.corpus.text import TextCorpus, file_digest
+from eigentext.corpus.tokenizers import UNIT_END
+from eigentext.corpus.vocabulary import ranked
+from eigentext.errors import ClusterError, CorpusError
+
+# Large, as each is a summand of the statistics, and as many for each worker.
+_SHARD_BYTES = (4 << 20, 128 << 20)  # the least and the most
+_PER_WORD = 8  # bytes of a token in a list, about
+
+
+class Shard(TextCorpus):
+    """A part of a corpus, read as the whole is."""
+
+    pieces: list[tuple[File, int, int | None]]
+
+    def blocks(self) -> Iterator[Any]:
+        """The part, as :meth:`TextCorpus.blocks` has the whole."""
+        for file, start, stop in self.pieces:
+            whole_lines = callable(self.tokenizer)
+            yield from read_blocks(file, whole_lines=whole_lines, start=start, stop=stop)
+        if not self.pieces:
+            yield from super().blocks()
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of it, or characters, or tokens."""
+        return None
+
+
+@dataclass
+class EncodedShard:
+    """A shard as integers: as in an :class:`EncodedCorpus`, but numbered for itself alone."""
+
+    tokens: np.ndarray
+    words: pa.LargeStringArray
+    counts: np.ndarray
+
+    def __sizeof__(self) -> int:
+        # By which Dask knows that a task had better go where its shard is.
+        return self.tokens.nbytes + self.words.nbytes + self.counts.nbytes
+
+    def ids_in(self, vocabulary: pa.LargeStringArray, *, outside: int) -> np.ndarray:
+        """For each word of the shard its place in a vocabulary; `END` stays what it is."""
+        places = pc.index_in(self.words, value_set=vocabulary).fill_null(outside)
+        return np.append(places.to_numpy(), END).astype(np.int32)
+
+
+@dataclass
+class ShardedCorpus:
+    """A corpus as integers, on the workers of a cluster.
+
+    Attributes
+    ----------
+    shards : list of kept EncodedShard
+    heads : list of lists of str
+        The first tokens of each shard, `UNIT_END` among them.
+    table : kept Arrow table
+        All words with their counts, in the order of a vocabulary.
+    n_words, n_tokens : int
+    fingerprint, options
+        As those of an :class:`EncodedCorpus`.
+    """
+
+    shards: list[Any]
+    heads: list[list[str]]
+    table: Any
+    n_words: int
+    n_tokens: int
+    fingerprint: str
+    options: dict[str, Any]
+
+    def vocabulary(self, min_count: int = 1, max_size: int | None = None) -> tuple[Any, Any]:
+        """The words within limits: kept on the workers, and their table here."""
+        cluster = _cluster()
+        (kept,) = cluster.keep(ranked, [self.table], min_count, max_size)
+        return cluster.keep(_words, [kept])[0], cluster.fetch(kept)
+
+    def following(self, number: int, n_tokens: int) -> list[str]:
+        """The first tokens after a shard, as many as windows may reach."""
+        found: list[str] = []
+        for head in self.heads[number + 1 :]:
+            found += head[: n_tokens - len(found)]
+            if len(found) >= n_tokens:
+                break
+        return found
+
+
+def can_shard(corpus: Any) -> bool:
+    """Whether a corpus is better read by workers: all that is not yet integers in this process."""
+    return not isinstance(corpus, EncodedCorpus)
+
+
+def encode_on(corpus: Any, *, reach: int = 1, whole_units: bool = False) -> ShardedCorpus:
+    """Read a corpus on the workers of the cluster in use.
+
+    Parameters
+    ----------
+    corpus : TextCorpus, or what it takes
+        The text.
+    reach : int
+        Tokens past its end that a shard's statistics depend on.
+    whole_units : bool
+        Whether no unit may be cut: for statistics of documents.
+    """
+    corpus = corpus if isinstance(corpus, TextCorpus) else TextCorpus(corpus)
+    cluster = _cluster()
+    _check_sight(cluster, corpus.files)
+    pieces = shards_of(corpus, whole_units=whole_units)
+    shards = cluster.deal(encode_shard, pieces)
+    digests = cluster.keep(file_digest, map(_absolute, corpus.files))
+    heads = cluster.keep(_head, shards, reach)
+    with engine.phase("read and encode", len(shards), "shards") as advance:
+        for _ in cluster.finished(heads):
+            advance(1)
+    with engine.phase("vocabulary"):
+        counted = cluster.combine(_joined, cluster.keep(_table, shards))
+        (table,) = cluster.keep(_ranked, [counted])
+        n_words, n_tokens = cluster.fetch(cluster.keep(_sizes, [table])[0])
+        if n_words == 0:
+            where = ", ".join(map(str, corpus.files)) or "the corpus"
+            raise CorpusError(f"{where}: no words in it; is the file empty?")
+        fingerprint = corpus.fingerprint(map(cluster.fetch, digests))
+    heads = [cluster.fetch(head) for head in heads]
+    return ShardedCorpus(shards, heads, table, n_words, n_tokens, fingerprint, corpus.options)
+
+
+def shards_of(
+    corpus: TextCorpus, size: int | None = None, *, whole_units: bool = False
+) -> list[Shard]:
+    """The corpus in parts of about `size` bytes, each to be read by itself.
+
+    Put together, their tokens are those of the corpus. A compressed file is never cut.
+    """
+    in_memory: Sequence[Any] = corpus.texts or corpus.token_lists
+    sizes = [file.stat().st_size for file in corpus.files] or _weights(in_memory)
+    if size is None:
+        size = _shard_bytes(sum(sizes))
+    if not corpus.files:
+        name = "texts" if corpus.texts else "token_lists"
+        return [_part(corpus, **{name: in_memory[a:b]}) for a, b in _groups(sizes, size)]
+    whole_lines = callable(corpus.tokenizer) or whole_units
+    pieces: list[tuple[File, int, int | None]] = []
+    for file in map(_absolute, corpus.files):
+        whole = compression(file) or (whole_units and corpus.unit == "document")
+        places = [0] if whole else cuts(file, size, whole_lines=whole_lines)
+        pieces += [(file, start, stop) for start, stop in zip(places, [*places[1:], None])]
+    lengths = [
+        (file.stat().st_size if stop is None else stop) - start for file, start, stop in pieces
+    ]
+    return [_part(corpus, pieces=pieces[a:b]) for a, b in _groups(lengths, size)]
+
+
+def _shard_bytes(total: int) -> int:
+    least, most = _SHARD_BYTES
+    n_workers = engine.workers().n_workers
+    for_each = max(1, -(-total // (n_workers * most)))
+    return max(least, -(-total // (n_workers * for_each)) + 1)
+
+
+def _part(corpus: TextCorpus, **parts: Any) -> Shard:
+    shard = Shard.__new__(Shard)
+    vars(shard).update(vars(corpus))
+    shard.texts, shard.token_lists, shard.pieces = [], [], []
+    for name, value in parts.items():
+        setattr(shard, name, value)
+    if shard.pieces:
+        shard.files = [file for file, _, _ in shard.pieces]
+    return shard
+
+
+def _weights(units: Sequence[Any]) -> list[int]:
+    scale = 1 if isinstance(units[0], str) else _PER_WORD
+    return [1 + scale * len(unit) for unit in units]
+
+
+def _groups(sizes: Iterable[int], size: int) -> list[tuple[int, int]]:
+    """Ranges of neighbours of about `size` together."""
+    work = np.concatenate([[0], np.cumsum(list(sizes))])
+    work += np.arange(len(work))  # empty files are something too
+    return engine.even_blocks(work, size)
+
+
+def _absolute(file: File) -> File:
+    return file.absolute() if isinstance(file, Path) else file
+
+
+def _cluster() -> Any:
+    cluster = engine.cluster()
+    assert cluster is not None
+    return cluster
+
+
+def _check_sight(cluster: Any, files: Sequence[File]) -> None:
+    """Refuse files that a worker does not see, or sees otherwise than this process does."""
+    names = [os.fspath(_absolute(file)) for file in files]
+    sizes = [file.stat().st_size for file in files]
+    for worker, problem in cluster.each(_look_at, names, sizes).items():
+        if problem:
+            raise ClusterError(
+                f"{problem} on the worker {worker}; put the files where all workers see them under "
+                "one name (a shared folder, or an address as s3://…)"
+            )
+
+
+# What runs on workers.
+
+
+def encode_shard(shard: Shard) -> EncodedShard:
+    """Read a shard."""
+    tokens, words, counts = encoded_tokens(shard)
+    return EncodedShard(np.asarray(tokens[:-1]), pa.array(words, pa.large_string()), counts)
+
+
+def _head(shard: EncodedShard, n_tokens: int) -> list[str]:
+    ids = shard.tokens[:n_tokens].tolist()
+    return [UNIT_END if i == END else shard.words[i].as_py() for i in ids]
+
+
+def _table(shard: EncodedShard) -> pa.Table:
+    return pa.table({"word": shard.words, "count": shard.counts})
+
+
+def _joined(a: pa.Table, b: pa.Table) -> pa.Table:
+    both = pa.concat_tables([a, b]).combine_chunks()
+    words = both["word"].combine_chunks().dictionary_encode()
+    counts = np.zeros(len(words.dictionary), np.int64)
+    np.add.at(counts, words.indices.to_numpy(), both["count"].to_numpy())
+    return pa.table({"word": words.dictionary, "count": counts})
+
+
+def _ranked(table: pa.Table) -> pa.Table:
+    return ranked(table) if len(table) else table
+
+
+def _sizes(table: pa.Table) -> tuple[int, int]:
+    return len(table), pc.sum(table["count"]).as_py() or 0
+
+
+def _words(table: pa.Table) -> pa.LargeStringArray:
+    return table["word"].combine_chunks()
+
+
+def _look_at(names: list[str], sizes: list[int]) -> str:
+    """What is wrong with the files as this worker sees them; nothing, if all is well."""
+    for name, size in zip(names, sizes):
+        try:
+            (file,) = expand_paths([name])
+            there = file.stat().st_size
+        except (CorpusError, OSError, ValueError) as error:
+            return str(error).partition(";")[0]
+        if there != size:
+            return f"{name}: of {there} bytes, not {size} as here,"
+    return ""

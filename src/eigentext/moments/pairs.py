@@ -1,0 +1,121 @@
+"""Forward counts of pairs, in one process: shard by shard, within a memory, and kept on the way."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.corpus import EncodedCorpus
+from eigentext.errors import CorpusError
+from eigentext.moments.runs import CSR, assembled, is_on_disk, merge
+from eigentext.moments.states import SHARD, KeptCounts
+from eigentext.storage.scratch import forget, room
+
+DEFAULT_MEMORY = 2 << 30  # for counting, where no budget is stated
+_TOKENS = 1 << 20
+
+
+def counted(
+    encoded: EncodedCorpus,
+    lookup: np.ndarray,
+    weights: np.ndarray,
+    shape: tuple[int, int],
+    memory: int | None,
+    n_shards: int | None,
+) -> CSR:
+    """F of a corpus: shards that fit in memory, each counted by blocks of rows, then added up.
+
+    `lookup` gives the row of each word, and -1 last; `memory` is a budget of the whole process.
+    """
+    window = len(weights) - 1
+    n_tokens = len(encoded.tokens)
+    kept = KeptCounts(
+        {"text": encoded.fingerprint, "weights": weights.tolist(), "shape": list(shape)}, lookup
+    )
+    if n_shards is None:
+        most = _affordable(n_tokens, window, memory)
+        n_shards = -(-n_tokens // (min(most, SHARD) if kept.in_use else most))
+    # With a budget, the answer may have a third of what is left; partial counts wait on disk.
+    answer = math.inf if memory is None else room(memory) / 3
+    left = answer if n_shards == 1 else DEFAULT_MEMORY / 2 if memory is None else 0
+    if found := kept.read("sum", answer):
+        return found[0][0]
+    runs: list[CSR] = []
+    shards = encoded.shards(n_shards)
+    with engine.phase("count", n_tokens, "tokens") as advance:
+        for start, stop in shards:
+            if found := kept.read(f"run-{start}-{stop}", left):
+                runs += found[0]
+                advance(stop - start)
+            else:
+                # The shard's pairs begin in it and may end up to `window` places past it.
+                tokens = _rows_of_words(encoded.tokens[start : stop + window], lookup)
+                runs.append(counted_shard(tokens, stop - start, weights, shape, advance, left))
+                del tokens
+                if len(shards) > 1:
+                    kept.write(f"run-{start}-{stop}", runs[-1:])
+            if not is_on_disk(runs[-1]):
+                left -= 12 * runs[-1].nnz
+    if len(runs) == 1:
+        forward = runs[0]
+    else:
+        with engine.phase("merge", sum(run.nnz for run in runs), "entries") as advance:
+            forward = merge(runs, answer, advance)
+    kept.write("sum", [forward])
+    for start, stop in shards:
+        kept.drop(f"run-{start}-{stop}")
+    return forward
+
+
+def counted_shard(
+    tokens: np.ndarray,
+    n_positions: int,
+    weights: np.ndarray,
+    shape: tuple[int, int],
+    advance: Callable[[int], None] = lambda amount: None,
+    keep: float = math.inf,
+) -> CSR:
+    """F of the pairs that begin at the first `n_positions` of rows of words; -1 ends a unit."""
+    from eigentext.moments import _kernels
+
+    starts, positions = _kernels.sort_positions(tokens, n_positions, shape[0])
+    stride = shape[0] if shape[1] > shape[0] else 0
+
+    def count_rows(rows: tuple[int, int]):
+        return _kernels.count_pairs(tokens, starts, positions, weights, stride, shape[1], *rows)
+
+    return assembled(count_rows, starts, shape, advance, keep=keep)
+
+
+def check_pairs(n_tokens: int) -> None:
+    """Refuse a corpus in which nothing can occur together."""
+    if n_tokens < 2:
+        raise CorpusError(
+            "the corpus has one token only, and nothing occurs together with it; "
+            "give more text, or another tokenizer if this is one long word"
+        )
+
+
+def _affordable(n_tokens: int, window: int, memory: int | None) -> int:
+    """The tokens of a shard; no answer depends on it."""
+    # A token needs its id and its position.
+    if memory is not None:
+        # A third of what is left, but not less than a block of text; the counts go to disk. A power
+        # of two: what is left is never quite the same, and a checkpoint wants the same shards.
+        third = max(room(memory) / 3, 1 << 23)
+        return n_tokens if 8 * n_tokens <= third else 1 << int(math.log2(third / 8))
+    if 8 * n_tokens <= DEFAULT_MEMORY // 2:
+        return n_tokens
+    # Also the counts need room besides the answer: at worst a new entry for each distance.
+    return DEFAULT_MEMORY // 2 // (8 + 12 * window)
+
+
+def _rows_of_words(tokens: np.ndarray, lookup: np.ndarray) -> np.ndarray:
+    """``lookup[tokens]``, of which numpy would need twice the memory."""
+    rows = np.empty(len(tokens), np.int32)
+    for start in range(0, len(tokens), _TOKENS):
+        part = tokens[start : start + _TOKENS]
+        np.take(lookup, part, out=rows[start : start + _TOKENS], mode="wrap")
+        forget(part)
+    return rows

@@ -1,0 +1,70 @@
+"""Counts in a checkpoint: what a killed fit has counted is not counted again."""
+
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+
+from eigentext.moments.runs import CSR, csr
+from eigentext.storage import Checkpoint, checkpoint
+
+SHARD = 1 << 24  # tokens that are counted between two states
+
+
+class KeptCounts:
+    """The matrices of one count in the checkpoint in use; where there is none, nothing is kept.
+
+    Parameters
+    ----------
+    key : dict
+        What is counted and how: counts that were kept with another key are not these.
+    lookup : array
+        The row of each word, part of the key.
+    """
+
+    def __init__(self, key: dict[str, Any], lookup: np.ndarray):
+        self._point: Checkpoint | None = checkpoint()
+        self._step = self._point.name("count") if self._point else ""
+        words = hashlib.sha256(np.ascontiguousarray(lookup).tobytes()).hexdigest()
+        self._key = {**key, "words": words}
+
+    @property
+    def in_use(self) -> bool:
+        """Whether there is a checkpoint."""
+        return self._point is not None
+
+    def read(self, part: str, keep: float = math.inf) -> tuple[list[CSR], dict[str, Any]] | None:
+        """The matrices of a part and what was said about them; mapped if they exceed `keep`."""
+        found = self._point.read(f"{self._step}.{part}") if self._point else None
+        if found is None or found[1].get("key") != self._key:
+            return None
+        arrays, about = found
+        matrices = []
+        for number, shape in enumerate(about["shapes"]):
+            data, indices, indptr = (arrays[f"{name}-{number}"] for name in _PARTS)
+            if data.nbytes + indices.nbytes <= keep:  # type: ignore[union-attr]
+                data, indices = np.array(data), np.array(indices)
+            keep -= data.nbytes + indices.nbytes  # type: ignore[union-attr]
+            matrices.append(csr(data, indices, np.array(indptr), tuple(shape)))  # type: ignore[arg-type]
+        return matrices, about
+
+    def write(self, part: str, matrices: list[CSR], **about: Any) -> None:
+        """Keep the matrices of a part."""
+        if self._point:
+            arrays: dict[str, Any] = {
+                f"{name}-{number}": getattr(matrix, name)
+                for number, matrix in enumerate(matrices)
+                for name in _PARTS
+            }
+            shapes = [list(matrix.shape) for matrix in matrices]
+            about |= {"key": self._key, "shapes": shapes}
+            self._point.write(f"{self._step}.{part}", arrays, about)
+
+    def drop(self, part: str) -> None:
+        """Forget a part that is in a sum."""
+        if self._point:
+            self._point.drop(f"{self._step}.{part}")
+
+
+_PARTS = ("data", "indices", "indptr")

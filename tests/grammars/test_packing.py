@@ -1,0 +1,19 @@
+"""Trees that travel arrive as they were."""
+
+import pickle
+
+from eigentext.corpus.trees import Tree
+from eigentext.grammars._packing import pack, unpack
+
+
+def test_there_and_back(hand_trees):
+    odd = Tree("", [Tree("N(1)", ["a b"]), Tree("X", []), "(", Tree("", [""])])  # not in brackets
+    for tree in [*hand_trees, odd]:
+        assert unpack(pickle.loads(pickle.dumps(pack(tree)))) == tree
+
+
+def test_deep_trees():
+    tree = Tree("N", ["a"])
+    for _ in range(20_000):
+        tree = Tree("S", [tree])
+    assert unpack(pickle.loads(pickle.dumps(pack(tree)))) == tree
