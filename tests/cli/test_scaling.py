@@ -35,6 +35,26 @@ def test_every_fit_runs_on_a_cluster(cli, address, text, tmp_path, command):
     assert there.read_bytes() == here.read_bytes()
 
 
+def test_grammars_and_taggers_on_a_cluster(cli, address, tmp_path):
+    trees, tagged, lines = (tmp_path / name for name in ("trees.mrg", "tagged.conll", "lines.txt"))
+    trees.write_text("(S (NP (D the) (N dog)) (VP (V saw) (NP (P him))))\n" * 30)
+    tagged.write_text("the D B-NP\ndog N I-NP\nsaw V B-VP\nhim P B-NP\n\n" * 30)
+    lines.write_text("the dog saw him\n" * 150)
+
+    def both(*command):
+        for place, options in (("here", ()), ("there", ("--cluster", address))):
+            result = cli(*command, "-o", tmp_path / place, "--quiet", *options)
+            assert result.status == 0, result.err
+        assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+        return (tmp_path / "here").rename(tmp_path / command[0])
+
+    grammar = both("grammar", "fit", trees, "--states", 2, "--method", "em", "--iterations", 3)
+    both("grammar", "parse", grammar.rename(tmp_path / "g"), lines)
+    both("grammar", "nbest", tmp_path / "g", lines, "-k", 2)
+    tagger = both("tagger", "fit", tagged)
+    both("tagger", "tag", tagger.rename(tmp_path / "t"), tagged, "--labelled")
+
+
 def test_a_cluster_of_ones_own(process, text, tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     fit = ("words", "fit", text, "--dim", 5, "--min-count", 1, "--quiet")
@@ -67,21 +87,56 @@ def test_a_checkpoint_of_another_fit_is_refused(cli, text, tmp_path):
     assert not (tmp_path / "new").exists()  # done
 
 
-def test_a_killed_fit_goes_on_from_its_checkpoint(process, tmp_path, long_text):
-    folder, model, undisturbed = (tmp_path / name for name in ("kept", "model", "undisturbed"))
-    fit = ["words", "fit", str(long_text), "--dim", "200", "--min-count", "1", "--quiet"]
-    arguments = [*fit, "-o", str(model), "--checkpoint", str(folder)]
+def killed(arguments, folder, pattern, n_states):
+    """Run a fit, and kill it when its checkpoint holds so many states by that name."""
     running = subprocess.Popen([sys.executable, "-m", "eigentext", *arguments])
     deadline = time.monotonic() + 60
-    while len(list(folder.glob("svd-0*"))) < 3 and time.monotonic() < deadline:
+    while len(list(folder.glob(pattern))) < n_states and time.monotonic() < deadline:
         time.sleep(0.002)
         assert running.poll() is None, "too fast to be killed"
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
-    assert not model.exists()
-    assert list(folder.glob("count-0*"))
 
+
+def test_killed_fits_and_full_disks_cost_what_came_after_the_checkpoint(
+    process, tmp_path, long_text
+):
+    folder, model, undisturbed = (tmp_path / name for name in ("kept", "model", "undisturbed"))
+    fit = ["words", "fit", str(long_text), "--dim", "200", "--min-count", "1", "--no-cache", "-q"]
+    arguments = [*fit, "-o", str(model), "--checkpoint", str(folder)]
+    killed(arguments, folder, "count-0.sum*", 1)
+    killed(arguments, folder, "svd-0*", 3)
+    assert not model.exists()
+    counted = next(folder.glob("count-0.sum*")).stat()
+
+    # A disk that has room for no more than a megabyte: the next block of the SVD has two.
+    no_room = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+"""
+    result = process(*arguments, before=no_room)
+    assert result.status == 2
+    assert f"{folder}/svd-0" in result.err
+    assert "cannot be written (File too large)" in result.err
+
+    assert process(*fit, "-o", undisturbed).status == 0
+    assert next(folder.glob("count-0.sum*")).stat().st_mtime_ns == counted.st_mtime_ns
     assert process(*arguments).status == 0
+    assert model.read_bytes() == undisturbed.read_bytes()
     assert not folder.exists()
+
+
+def test_the_driver_of_a_cluster_killed_during_the_svd(process, address, tmp_path, long_text):
+    folder, model, undisturbed = (tmp_path / name for name in ("kept", "model", "undisturbed"))
+    fit = ["words", "fit", str(long_text), "--dim", "200", "--min-count", "1", "--no-cache", "-q"]
+    arguments = [*fit, "-o", str(model), "--checkpoint", str(folder), "--cluster", address]
+    killed(arguments, folder, "svd-0*", 3)
+    assert not model.exists()
+    blocks = {path.name: path.stat().st_mtime_ns for path in folder.glob("svd-0*")}
+    assert list(folder.glob("count-0.wave-0*"))
+    result = process(*arguments)
+    assert result.status == 0, result.err
+    assert len(blocks) >= 3
     assert process(*fit, "-o", undisturbed).status == 0
     assert model.read_bytes() == undisturbed.read_bytes()

@@ -392,7 +392,8 @@ def save_model(model: Any, output: Path) -> None:
         model.save(output)
 
 
-def check_no_input(output: Path, files: Iterable[Path]) -> None:
+def check_no_input(output: Path, files: Iterable[Any]) -> None:
     """Refuse to write over what is read."""
-    if output.exists() and any(output.samefile(file) for file in files):
+    here = [file for file in files if isinstance(file, Path)]  # others are addresses
+    if output.exists() and any(output.samefile(file) for file in here):
         raise ParameterError(f"{output}: would be written over what is read; choose another -o")

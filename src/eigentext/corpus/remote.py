@@ -53,10 +53,6 @@ class RemoteFile:
         system, path = _opened(self.url)
         return system.open(path, mode)
 
-    def samefile(self, other: object) -> bool:
-        """Whether a path is this file: never."""
-        return False
-
 
 def find(url: str) -> list[RemoteFile]:
     """The files that an address or a pattern stands for, sorted."""

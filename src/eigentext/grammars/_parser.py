@@ -111,10 +111,16 @@ class Parser(Estimator, Saved):
     def k_best_many(
         self, sentences: Iterable[Any], k: int, *, n_jobs: int | None = None
     ) -> list[list[ScoredTree]]:
-        """The k best trees of each sentence; see :meth:`k_best`."""
+        """The k best trees of each sentence; see :meth:`k_best`, and `k_bests` for a stream."""
+        return list(self.k_bests(sentences, k, n_jobs=n_jobs))
+
+    def k_bests(
+        self, sentences: Iterable[Any], k: int, *, n_jobs: int | None = None
+    ) -> Iterator[list[ScoredTree]]:
+        """The k best trees of sentences as they come, in order, where `parses` would run."""
         check_count("k", k, 1)
-        found = self._many("n-best", _k_best, sentences, k, n_jobs=n_jobs)
-        return [[one._replace(tree=unpack(one.tree)) for one in best] for best in found]
+        for best in self._many("n-best", _k_best, sentences, k, n_jobs=n_jobs):
+            yield [one._replace(tree=unpack(one.tree)) for one in best]
 
     def marginals(self, tokens: Sequence[str] | str) -> list[Span]:
         """mu(a, i, j): how probably each label spans each stretch of words, most probable first.

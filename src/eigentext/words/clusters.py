@@ -207,9 +207,9 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
     @classmethod
     def read_paths(cls, path: str | os.PathLike[str]) -> Self:
         """Clusters from a `paths` file of :meth:`to_tsv` or wcluster, with lines in any order."""
-        (path,) = expand_paths([path])
+        (source,) = expand_paths([path])
         found: dict[str, tuple[str, int]] = {}
-        with named_errors(path), open_bytes(path) as file:
+        with named_errors(source), open_bytes(source) as file:
             for number, line in enumerate(file.read().split(b"\n"), 1):
                 if not line.strip():
                     continue

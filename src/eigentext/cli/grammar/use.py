@@ -88,12 +88,7 @@ def nbest(
     """
 
     def answers(grammar: Any, sentences: Iterator[list[str]]) -> Iterator[Any]:
-        from eigentext import engine
-
-        with engine.phase("k best", None, "sentences") as advance:
-            for found in engine.current().map(partial(grammar.k_best, k=k), sentences):
-                advance(1)
-                yield found
+        return grammar.k_bests(sentences, k)
 
     def answer(found: Any) -> _Answer:
         trees = [] if found is None else [(str(tree), log) for tree, log in found]
