@@ -163,7 +163,7 @@ class DaskEngine:
         from distributed import as_completed
 
         with self._reachable():
-            for future in as_completed(kept):
+            for future in as_completed(kept, loop=self.client.loop):
                 if future.status != "finished":
                     self.fetch(future)  # which raises what went wrong
                 yield future
@@ -239,7 +239,7 @@ def connected(cluster: str, n_threads: int | None = None) -> Iterator[DaskEngine
                 dashboard_address="127.0.0.1:0",
                 silence_logs=50,
             ) as made,
-            Client(made) as client,
+            Client(made, set_as_default=False) as client,
         ):
             yield DaskEngine(client, n_threads)
         return
