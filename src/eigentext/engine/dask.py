@@ -9,20 +9,19 @@ alone. So the answer is that of one machine, bit for bit.
 import asyncio
 import platform
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
-from itertools import cycle, islice
+from itertools import cycle
 from typing import Any, TypeVar
 
 from dask.sizeof import sizeof
 from scipy.sparse import sparray
 
 import eigentext
-from eigentext.engine.threads import ThreadEngine, alone, combined
+from eigentext.engine.threads import ThreadEngine, alone, combined, streamed
 from eigentext.errors import ClusterError, ParameterError
 
 Item = TypeVar("Item")
@@ -79,18 +78,9 @@ class DaskEngine:
     ) -> Iterator[Result]:
         """See :meth:`Engine.map`; at most two results a worker wait."""
         kept = [self.share(value) for value in shared]
-        queue = iter(items)
-        waiting: deque[Kept] = deque()
-        try:
-            for item in islice(queue, 2 * self.n_workers):
-                waiting.append(self._submit(function, item, *kept))
-            while waiting:
-                result = self.fetch(waiting.popleft())
-                waiting.extend(self._submit(function, item, *kept) for item in islice(queue, 1))
-                yield result
-        finally:
-            for future in waiting:
-                future.cancel()
+        yield from streamed(
+            lambda item: self._submit(function, item, *kept), self.fetch, items, 2 * self.n_workers
+        )
 
     def reduce(
         self,

@@ -73,19 +73,9 @@ class ThreadEngine:
         if self.n_workers == 1 or getattr(_thread, "is_worker", False):
             yield from map(function, items)
             return
-        queue = iter(items)
-        waiting: deque[Future[Result]] = deque()
-        try:
-            for item in islice(queue, 2 * self.n_workers):
-                waiting.append(self._pool.submit(function, item))
-            while waiting:
-                result = waiting.popleft().result()
-                waiting.extend(self._pool.submit(function, item) for item in islice(queue, 1))
-                yield result
-        finally:
-            # An error or Ctrl-C must not wait for work that nobody wants any more.
-            for future in waiting:
-                future.cancel()
+        yield from streamed(
+            lambda item: self._pool.submit(function, item), Future.result, items, 2 * self.n_workers
+        )
 
     def reduce(
         self,
@@ -96,6 +86,28 @@ class ThreadEngine:
     ) -> Result:
         """See :meth:`Engine.reduce`."""
         return combined(combine, self.map(function, items, *shared))
+
+
+def streamed(
+    submit: Callable[[Item], Any],
+    fetch: Callable[[Any], Result],
+    items: Iterable[Item],
+    most: int,
+) -> Iterator[Result]:
+    """The results of futures, in the order of their items, of which `most` are under way."""
+    queue = iter(items)
+    waiting: deque[Any] = deque()
+    try:
+        for item in islice(queue, most):
+            waiting.append(submit(item))
+        while waiting:
+            result = fetch(waiting.popleft())
+            waiting.extend(map(submit, islice(queue, 1)))
+            yield result
+    finally:
+        # An error or Ctrl-C must not wait for work that nobody wants any more.
+        for future in waiting:
+            future.cancel()
 
 
 def combined(combine: Callable[[Result, Result], Result], parts: Iterable[Result]) -> Result:
