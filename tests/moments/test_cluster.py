@@ -101,24 +101,26 @@ def test_errors_are_those_of_one_machine(cluster):
 
 
 class Killer:
-    """Kills a worker, once, when a phase has come so far."""
+    """Kills some workers, once, when a phase has come so far."""
 
-    def __init__(self, cluster, phase: str):
-        self.cluster, self.phase, self.killed = cluster, phase, 0
+    def __init__(self, cluster, phase: str, n_workers: int):
+        self.cluster, self.phase, self.n_workers, self.killed = cluster, phase, n_workers, []
 
     def started(self, phase): ...
     def finished(self, phase): ...
 
     def advanced(self, phase):
         if phase.name == self.phase and not self.killed:
-            self.killed = next(iter(self.cluster.each(os.getpid).values()))
-            os.kill(self.killed, signal.SIGKILL)
+            self.killed = list(self.cluster.each(os.getpid).values())[: self.n_workers]
+            for worker in self.killed:
+                os.kill(worker, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("n_workers", [1, 2])
 @pytest.mark.parametrize("phase", ["read and encode", "count"])
-def test_a_worker_killed_on_the_way_changes_nothing(cluster, small_shards, path, phase):
+def test_workers_killed_on_the_way_change_nothing(cluster, small_shards, path, phase, n_workers):
     here = CooccurrenceMoments.from_corpus(path, window=5)
-    killer = Killer(cluster, phase)
+    killer = Killer(cluster, phase, n_workers)
     with engine.use(cluster), engine.report_to(killer):
         there = CooccurrenceMoments.from_corpus(path, window=5)
     assert killer.killed

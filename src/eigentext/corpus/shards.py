@@ -126,7 +126,7 @@ def encode_on(corpus: Any, *, reach: int = 1, whole_units: bool = False) -> Shar
     cluster = _cluster()
     _check_sight(cluster, corpus.files)
     pieces = shards_of(corpus, whole_units=whole_units)
-    shards = cluster.deal(encode_shard, pieces)
+    shards = cluster.keep(encode_shard, pieces)
     digests = cluster.keep(file_digest, map(_absolute, corpus.files))
     heads = cluster.keep(_head, shards, reach)
     with engine.phase("read and encode", len(shards), "shards") as advance:

@@ -14,7 +14,6 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
-from itertools import cycle
 from typing import Any, TypeVar
 
 from dask.sizeof import sizeof
@@ -101,20 +100,6 @@ class DaskEngine:
         Items and what is shared may be kept results, alone or in lists.
         """
         return [self._submit(function, item, *shared) for item in items]
-
-    def deal(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Kept]:
-        """``function(item)`` for every item, kept on the workers in turn.
-
-        Left alone, the scheduler may give one worker two large items and another none.
-        """
-        with self._reachable():
-            turns = cycle(self.client.nthreads())
-            return [
-                self.client.submit(
-                    _task, function, item, pure=False, workers=[turn], allow_other_workers=True
-                )
-                for item, turn in zip(items, turns)
-            ]
 
     def share(self, value: Any) -> Kept:
         """A value of this process, sent to the cluster once; it survives any worker."""
