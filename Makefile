@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint format docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/eigentext demo
@@ -20,6 +20,10 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The pages are in docs/_build/html; a warning is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "eigentext needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
@@ -27,12 +31,16 @@ $(VENV)/bin/python:
 
 # Stamps depend on pyproject.toml, so a changed dependency is installed and an unchanged one is not.
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[web]"
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
 	@touch $@ $(VENV)/.core
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@ $(VENV)/.core
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/api docs/tutorials $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -1,8 +1,11 @@
 """`eigentext demo`: neighbours, spectrum, times and next steps, from any text at once."""
 
 import json
+import random
 import re
 import shlex
+import sys
+from itertools import product
 
 import pytest
 
@@ -10,11 +13,13 @@ import eigentext as et
 from eigentext.cli.demo import _WORDS
 
 STEPS = "Next, you could type\n"
+PARTS = ("", "-topics", "-grammar")
 
 
 def next_steps(story: str) -> list[list[str]]:
     """The commands that the story ends in, as their arguments."""
-    commands = [shlex.split(line) for line in story.partition(STEPS)[2].splitlines()]
+    lines = story.partition(STEPS)[2].partition("\n\n")[0].splitlines()
+    commands = [shlex.split(line) for line in lines]
     assert {command[0] for command in commands} == {"eigentext"}
     return [command[1:] for command in commands]
 
@@ -38,7 +43,7 @@ def test_the_installed_text(process, cli, here):
     result = process("demo", cwd=here, env={"PYTHONIOENCODING": "ascii"})
     assert result.status == 0, result.err
     story = result.out
-    assert max(map(len, story.splitlines())) <= 100
+    assert max(map(len, story.partition(STEPS)[0].splitlines())) <= 100
     assert story.isascii()  # and so is the spectrum
     assert re.search(r"^[\d.]+ \|#", story, re.MULTILINE)
 
@@ -56,7 +61,19 @@ def test_the_installed_text(process, cli, here):
     assert sum(taken.values()) < whole + 0.1
     assert "gather text: " in result.err
 
-    neighbors, add, export, fit = next_steps(story)
+    topics = et.load(here / "eigentext-demo-topics.safetensors")
+    for share, words in zip(topics.weights_, topics.top_words(9)):
+        assert f"  {share:4.0%}  {' '.join(words)}\n" in story
+    assert any({"filter", "signal"} <= set(words) for words in topics.top_words(9))
+
+    grammar = et.load(here / "eigentext-demo-grammar.safetensors")
+    assert str(grammar.parse("a dog saw the cat of a child")).count("(NP (NP") == 1
+    assert str(grammar.parse("a dog saw the cat into a door")).count("(NP (NP") == 0
+    assert "(NP (NP the cat) (PP of (NP the child)))" in story
+
+    neighbors, add, export, fit, explore = next_steps(story)
+    assert explore == ["explore", *(f"eigentext-demo{part}.safetensors" for part in PARTS)]
+    assert re.search(r"http://[\w.]+:\d+$", story.rstrip())
     answered = cli(*neighbors)
     assert answered.status == 0
     assert "matrices" in answered.out
@@ -83,8 +100,10 @@ def test_a_text_of_ones_own(cli, text, here):
         near = ", ".join(other for other, _ in model.most_similar(word, 6))
         assert re.search(rf"^  {word} +{near}$", result.out, re.MULTILINE)
     assert "█" in result.out
-    assert f"Saved as {output.name}. {STEPS}" in result.out
-    neighbors, _, export, _ = next_steps(result.out)
+    assert "Topics take 500 lines" in result.out  # of more words than these
+    assert f"Saved as {output.name}, grammar beside it. {STEPS}" in result.out
+    neighbors, _, export, _, explore = next_steps(result.out)
+    assert explore == ["explore", output.name, f"{output.name}-grammar"]
     assert neighbors[2] == output.name  # quoted: it has blanks
     assert cli(*neighbors).status == 0
     assert cli(*export).status == 0
@@ -144,3 +163,41 @@ def test_mistakes(cli, here):
     (here / "text.txt").write_text("a b c d e f g h\n")
     assert "--dim" in cli("demo", "text.txt", "--dim", 50, "--quiet").mistake
     assert sorted(path.name for path in here.iterdir()) == ["one.txt", "text.txt"]
+
+
+def test_topics_of_ones_own_lines(cli, here):
+    rng = random.Random(0)
+    words = [
+        [f"{''.join(a)}{b}{c}n" for b in "bdfgk" for c in "aeiou"] for a in product("bdfg", "aeiu")
+    ]
+    lines = [" ".join(rng.choices(rng.choice(words), k=20)) for _ in range(1600)]
+    (here / "text.txt").write_text("\n".join(lines))
+    told = json.loads(cli("demo", "text.txt", "-o", "model", "--dim", 4, "--json").out)
+    assert told["models"] == [f"model{part}" for part in PARTS]
+    assert told["explore"] == shlex.join(["eigentext", "explore", *told["models"]])
+    for topic in told["topics"]:
+        assert len({word[:2] for word in topic}) == 1
+    assert told["topics"] == et.load("model-topics").top_words(8)
+    assert told["exact"]["counted"] < 0.8 < 0.99 < told["exact"]["latent"]
+
+
+def test_it_ends_by_itself_where_nobody_looks(cli, here):
+    """Asked to explore, but not in a terminal: it says how."""
+    (here / "text.txt").write_text("to be or not to be")
+    result = cli("demo", "text.txt", "-o", "model", "--explore")
+    assert result.status == 0
+    assert next_steps(result.out)[-1] == ["explore", "model", "model-grammar"]
+
+
+def test_in_a_terminal_it_explores(cli, here, monkeypatch):
+    from eigentext.cli import demo, main
+
+    (here / "text.txt").write_text("to be or not to be")
+    asked = []
+    monkeypatch.setattr(
+        sys.modules[main.__module__], "app", lambda arguments, **_: asked.append(arguments)
+    )
+    monkeypatch.setattr(demo, "_is_terminal", lambda: True)
+    demo.demo(here / "text.txt", here / "model", explore=True, quiet=True)
+    demo.demo(here / "text.txt", here / "model", explore=False, quiet=True)
+    assert asked == [["explore", str(here / "model"), str(here / "model-grammar")]]

@@ -1,7 +1,10 @@
-"""`eigentext demo`: from text to neighbours in a minute, offline."""
+"""`eigentext demo`: a tour from text to vectors, topics and a grammar in a minute, offline."""
 
 import shlex
+import sys
 import time
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,68 +42,170 @@ _WORDS = (
     "float64",
     "classifier",
 )
+_ADDRESS = "http://127.0.0.1:8765"  # the explorer's own default
+_TOPICS = 16
+_LINES = 500  # a text of fewer documents has no topics to speak of
+_TREES = 1000
+_STATES = 4
+_SENTENCES = (
+    "the farmer saw the cat of the child",
+    "the farmer saw the cat through the door",
+)
+
+
+@dataclass
+class _Tour:
+    """What was learned, for those who print it."""
+
+    words: Any
+    neighbors: dict[str, list[str]]
+    topics: Any  # None for a text too short
+    grammar: Any
+    exact: dict[str, float]  # the share of new sentences whose trees are right, by way to learn
+    files: list[Path]
+    phases: dict[str, float]
+    seconds: float
+
+    @property
+    def command(self) -> str:
+        """What opens the models in a browser."""
+        return shlex.join(["eigentext", "explore", *map(str, self.files)])
 
 
 def demo(
     file: Annotated[
-        Path | None, typer.Argument(help="Your own text; by default, text that is installed.")
+        Path | None,
+        typer.Argument(
+            help="Your own text, a document a line; by default, text that is installed."
+        ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write the model.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="Where to write the vectors; topics and grammar beside."
+        ),
     ] = Path("eigentext-demo.safetensors"),
     dim: Annotated[
         int | None,
         typer.Option("--dim", min=1, help="Dimension of the vectors; fewer for a short text."),
     ] = None,
+    explore: Annotated[
+        bool,
+        typer.Option(
+            "--explore/--no-explore", help="Open the models in the explorer, in a terminal."
+        ),
+    ] = False,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
-    """Learn word vectors from the documentation of NumPy, SciPy and scikit-learn, or from FILE."""
+    """Learn vectors and topics from the documentation of NumPy, SciPy and scikit-learn, or from
+    FILE, and a small grammar from trees drawn on the spot.
+    """
+    tour = _tour(file, output, dim, threads, quiet or json)
+    if json:
+        print_json(_as_json(tour))
+    elif not quiet:
+        _print_story(tour, file)
+    if explore and _is_terminal():
+        from eigentext.cli.main import app
+
+        app(["explore", *map(str, tour.files)], prog_name="eigentext", standalone_mode=False)
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _tour(
+    file: Path | None, output: Path, dim: int | None, threads: int | None, quiet: bool
+) -> _Tour:
     from eigentext import CooccurrenceMoments, Eigenwords, engine
 
-    check_model_path(output)
     started = time.perf_counter()
-    with work(quiet=quiet or json, threads=threads) as watch:
-        corpus = _corpus(file)
-        check_no_input(output, corpus.files)
+    paths = {name: _beside(output, name) for name in ("", "topics", "grammar")}
+    for path in paths.values():
+        check_model_path(path)
+    with work(quiet=quiet, threads=threads) as watch:
+        texts = _texts(file)
+        corpus = _corpus(texts, tokenizer="simple")
+        for path in paths.values():
+            check_no_input(path, corpus.files)
         moments = CooccurrenceMoments.from_corpus(corpus, window=_WINDOW)
         min_count, n_words = _frequent_words(moments.vocabulary.counts)
         dim = dim or max(1, min(_DIM, n_words // 4))
         model = Eigenwords(dim, window=_WINDOW, min_count=min_count, keep_moments="whole")
         model.fit_moments(moments)
+        topics = _learn_topics(texts)
+        grammar, exact = _learn_grammar()
+        learned = {"": model, "topics": topics, "grammar": grammar}
+        files = [path for name, path in paths.items() if learned[name] is not None]
         with engine.phase("save"):
-            model.save(output)
+            for name, path in paths.items():
+                if learned[name] is not None:
+                    learned[name].save(path)
     seconds = time.perf_counter() - started
     words = [word for word in _WORDS if not file and word in model] or _some_words(model)
     neighbors = {word: [near for near, _ in model.most_similar(word, 6)] for word in words}
-    if json:
-        print_json(
-            {
-                "model": str(output),
-                "n_tokens": moments.n_tokens,
-                "n_words": len(model.vocabulary_),
-                "dim": dim,
-                "neighbors": neighbors,
-                "phases": watch.times(),
-                "seconds": round(seconds, 3),
-                "peak_memory": peak_memory(),
-            }
-        )
-    elif not quiet:
-        _print_story(model, neighbors, watch.times(), seconds, output, file)
+    return _Tour(model, neighbors, topics, grammar, exact, files, watch.times(), seconds)
 
 
-def _corpus(file: Path | None) -> Any:
-    from eigentext import TextCorpus, engine
+def _beside(output: Path, name: str) -> Path:
+    return output.with_name(f"{output.stem}-{name}{output.suffix}") if name else output
 
-    options: dict[str, Any] = {"tokenizer": "simple", "lowercase": True}
+
+def _texts(file: Path | None) -> Path | list[str]:
     if file is not None:
-        return TextCorpus(file, **options)
+        return file
+    from eigentext import engine
     from eigentext.cli._prose import docstring_prose
 
     with engine.phase("gather text"):
-        return TextCorpus(docstring_prose(), kind="texts", **options)
+        return docstring_prose()
+
+
+def _corpus(texts: Path | list[str], tokenizer: Any) -> Any:
+    from eigentext import TextCorpus
+
+    kind: Any = {"kind": "texts"} if isinstance(texts, list) else {}
+    return TextCorpus(texts, tokenizer=tokenizer, lowercase=True, **kind)
+
+
+def _learn_topics(texts: Path | list[str]) -> Any:
+    """Topics of lines or paragraphs, which are the documents here; None if there are too few."""
+    from eigentext import DocumentMoments, TopicModel, engine
+    from eigentext.errors import CorpusError
+
+    with engine.phase("topics"), engine.report_to(None):  # of the many steps inside
+        try:
+            documents = DocumentMoments.from_corpus(_corpus(texts, tokenizer="words"))
+            if documents.n_documents < _LINES:
+                return None
+            rare = max(2, documents.n_documents // 4000)
+            limits: Any = {"stop_words": "english", "min_df": rare, "max_df": 0.05}
+            documents = documents.restrict(**limits)
+        except CorpusError:  # no words are left
+            return None
+        if len(documents.vocabulary) < 10 * _TOPICS or int((documents.lengths >= 3).sum()) < _LINES:
+            return None
+        return TopicModel(_TOPICS, alpha0=1, **limits).fit_moments(documents)
+
+
+def _learn_grammar() -> tuple[Any, dict[str, float]]:
+    """A latent grammar of sampled trees, and how often it and a plain one are right."""
+    from eigentext import PCFG, LatentPCFG, engine, evaluate
+    from eigentext.cli._treebank import sampled_trees
+
+    with engine.phase("grammar"), engine.report_to(None):
+        trees, gold = sampled_trees(_TREES), sampled_trees(200, seed=1)
+        plain = PCFG().fit(trees)
+        grammar = LatentPCFG(_STATES, method="spectral+em").fit(trees)
+        sentences = [tree.leaves() for tree in gold]
+        exact = {
+            name: evaluate.brackets(gold, model.parse_many(sentences)).exact
+            for name, model in (("counted", plain), ("latent", grammar))
+        }
+    return grammar, exact
 
 
 def _frequent_words(counts: Any) -> tuple[int, int]:
@@ -117,39 +222,104 @@ def _some_words(model: Any, n_words: int = 12) -> list[str]:
     return list(islice(longer, step // 2, None, step))[:n_words]
 
 
-def _print_story(
-    model: Any,
-    neighbors: dict[str, list[str]],
-    times: dict[str, float],
-    seconds: float,
-    output: Path,
-    file: Path | None,
-) -> None:
-    from eigentext.cli._spectrum import spectrum_plot
+def _as_json(tour: _Tour) -> dict[str, Any]:
+    model = tour.words
+    return {
+        "model": str(tour.files[0]),
+        "models": [str(file) for file in tour.files],
+        "n_tokens": model.provenance_["n_tokens"],
+        "n_words": len(model.vocabulary_),
+        "dim": model.n_components,
+        "neighbors": tour.neighbors,
+        "topics": tour.topics and tour.topics.top_words(8),
+        "exact": tour.exact,
+        "parses": {sentence: str(tour.grammar.parse(sentence)) for sentence in _SENTENCES},
+        "explore": tour.command,
+        "phases": tour.phases,
+        "seconds": round(tour.seconds, 3),
+        "peak_memory": peak_memory(),
+    }
 
-    n_words, dim = model.vectors_.shape
-    source = file or "the docstrings and comments of NumPy, SciPy and scikit-learn"
-    printer.print(
-        f"\n[bold]Words[/] from {escape(str(source))}\n"
-        f"{model.provenance_['n_tokens']:,} tokens, {n_words:,} words, {dim} dimensions\n"
-    )
-    width = max(map(len, neighbors), default=0)
-    for word, near in neighbors.items():
-        line = f"  {word:{width}}  {', '.join(near)}"
-        printer.print(line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}...", markup=False)
-    printer.print("\n[bold]Singular values[/]\n")
-    values = model.singular_values_
-    printer.print(spectrum_plot(values, ascii_only=not can_print("█└┴─")), markup=False)
+
+def _print_story(tour: _Tour, file: Path | None) -> None:
+    source = str(file or "the docstrings and comments of NumPy, SciPy and scikit-learn")
+    _print_words(tour, source)
+    _print_topics(tour)
+    _print_grammar(tour)
     printer.print("\n[bold]Time[/]")
-    for name, taken in times.items():
+    for name, taken in tour.phases.items():
         printer.print(f"  {name:16} {taken:6.2f} s")
-    printer.print(f"  {'all':16} {seconds:6.2f} s, {peak_memory() / 1e6:,.0f} MB of memory at most")
-    saved = shlex.quote(str(output))
-    printer.print(f"\n[bold]Saved[/] as {escape(str(output))}. Next, you could type")
+    memory = f"{peak_memory() / 1e6:,.0f} MB of memory at most"
+    printer.print(f"  {'all':16} {tour.seconds:6.2f} s, {memory}")
+    saved = shlex.quote(str(tour.files[0]))
+    others = " and ".join(
+        name for name in ("topics", "grammar") if _beside(tour.files[0], name) in tour.files
+    )
     printer.print(
-        f"  eigentext words neighbors {saved} {shlex.join(list(neighbors)[:2])}\n"
+        f"\n[bold]Saved[/] as {escape(str(tour.files[0]))}, {others} beside it. "
+        "Next, you could type"
+    )
+    printer.print(
+        f"  eigentext words neighbors {saved} {shlex.join(list(tour.neighbors)[:2])}\n"
         f"  eigentext words add {saved} MORE-TEXT\n"
         f"  eigentext words export {saved} -o vectors.txt\n"
-        "  eigentext words fit YOUR-TEXT -o my-words --tokenizer simple --lowercase",
+        "  eigentext words fit YOUR-TEXT -o my-words --tokenizer simple --lowercase\n"
+        f"  {tour.command}",
         markup=False,
     )
+    needs = "" if find_spec("starlette") else " (after pip install 'eigentext[web]')"
+    printer.print(
+        f"\nThe last one{needs} shows them all in your browser, at\n  {_ADDRESS}", markup=False
+    )
+
+
+def _print_words(tour: _Tour, source: str) -> None:
+    from eigentext.cli._spectrum import spectrum_plot
+
+    n_words, dim = tour.words.vectors_.shape
+    printer.print(
+        f"\n[bold]Words[/] from {escape(source)}\n"
+        f"{tour.words.provenance_['n_tokens']:,} tokens, {n_words:,} words, {dim} dimensions\n"
+    )
+    width = max(map(len, tour.neighbors), default=0)
+    for word, near in tour.neighbors.items():
+        _print_line(f"  {word:{width}}  {', '.join(near)}")
+    printer.print("\n[bold]Singular values[/]\n")
+    values = tour.words.singular_values_
+    printer.print(spectrum_plot(values, ascii_only=not can_print("█└┴─")), markup=False)
+
+
+def _print_topics(tour: _Tour) -> None:
+    if tour.topics is None:
+        printer.print(f"\n[bold]Topics[/] take {_LINES} lines or more of different words each")
+        return
+    told = tour.topics.diagnostics_
+    printer.print(
+        f"\n[bold]Topics[/] of the same text: {told['n_documents']:,} lines or paragraphs, "
+        f"{len(tour.topics.vocabulary_):,} words\n"
+    )
+    for share, words in zip(tour.topics.weights_, tour.topics.top_words(9)):
+        _print_line(f"  {share:4.0%}  {' '.join(words)}")
+
+
+def _print_grammar(tour: _Tour) -> None:
+    printer.print(
+        f"\n[bold]Grammar[/] from {_TREES:,} trees drawn from a small one, in which of and through "
+        "are both\ncalled IN, but stand with nouns and with verbs: hidden states tell them apart\n"
+    )
+    for sentence in _SENTENCES:
+        _print_line(f"  {_phrases(tour.grammar.parse(sentence))}")
+    told = (
+        "  right trees of new sentences: {counted:.0%} by counting rules, {latent:.0%} with states"
+    )
+    _print_line(told.format(**tour.exact))
+
+
+def _print_line(line: str) -> None:
+    printer.print(line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}...", markup=False)
+
+
+def _phrases(tree: Any) -> str:
+    """Brackets without the parts of speech."""
+    parts = [part if isinstance(part, str) else _phrases(part) for part in tree.children]
+    return parts[0] if tree.is_preterminal else f"({tree.label} {' '.join(parts)})"

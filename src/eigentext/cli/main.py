@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 import eigentext
-from eigentext.cli import demo, grammar, rerank, sequences, tagger, topics, words
+from eigentext.cli import demo, explore, grammar, rerank, sequences, tagger, topics, words
 from eigentext.cli._console import JsonFlag, print_json, print_warning, printer
 from eigentext.errors import EigentextError
 
@@ -31,6 +31,7 @@ app.add_typer(grammar.app, name="grammar")
 app.add_typer(rerank.app, name="rerank")
 app.add_typer(tagger.app, name="tagger")
 app.command("demo")(demo.demo)
+app.command("explore")(explore.explore)
 
 _UsageError: Any = typer.BadParameter.__base__  # click's; some versions of typer carry their own
 _INTERRUPTED = 130  # what typer makes of Ctrl-C

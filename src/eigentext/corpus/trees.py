@@ -117,6 +117,16 @@ class Tree:
 
         return _build(self, lambda node, children: NltkTree(node.label, children))
 
+    def _repr_svg_(self) -> str:
+        """The tree as notebooks draw it; ``Path("tree.svg").write_text(tree._repr_svg_())``."""
+        from eigentext.corpus.drawing import tree_svg
+
+        return tree_svg(self)
+
+    def _repr_html_(self) -> str:
+        """The same inside the page, which notebooks prefer: only there it has the page's colour."""
+        return f'<div style="overflow-x: auto">{self._repr_svg_()}</div>'
+
     def __str__(self) -> str:
         parts: list[str] = []
         stack: list[Node] = [self]  # words and what closes are strings, ready to print

@@ -238,8 +238,8 @@ def pivot_decomposition(
     m : int
         The number of states.
     method : "pivots" or "left"
-        "pivots" is figure 2: pivots on both sides, then t(h'|h) from one order of the states to the
-        other. "left" is its closing remark: pivots among the rows only, then the s of greatest
+        "pivots" is figure 2: pivots on both sides, then ``t(h'|h)`` from one order of the states to
+        the other. "left" is its closing remark: pivots among the rows only, then the s of greatest
         likelihood; columns need no pivots.
     min_weight : float
         Rows (and columns) of a smaller sum cannot be pivots: a threshold against rare noisy ones.

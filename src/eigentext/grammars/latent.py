@@ -41,6 +41,7 @@ from typing import Any, Self
 import numpy as np
 
 from eigentext import engine
+from eigentext.estimators import check_is_fitted
 from eigentext.grammars._cascade import Cascade, Level
 from eigentext.grammars._clusters import cluster_start
 from eigentext.grammars._em import em, random_start
@@ -68,6 +69,7 @@ STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (0, 4), "pivot+e
 _NOISE = 0.01  # enough to break the symmetry between states
 _MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
 _EVERY = 5  # steps between looks at the validation trees, at most
+_STAGES = ("em", "smoothed", "split", "merge")  # of EM, as they are named in history_
 _LOOK_AT = 50  # sentences on which negative marginals are counted
 _ROUNDING = 1e-9  # a marginal not further below zero is none
 _TOO_MANY = 0.25  # sentences of negative probability
@@ -223,6 +225,28 @@ class LatentPCFG(Parser):
             self._keep(learner, Cascade(symbols, learner.coarse(), middle, levels))
             self._tell(learner, history)
         return self
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw how it was learned, with matplotlib; returns the Axes.
+
+        Of a spectral model the singular values kept for the most frequent labels, as shares of the
+        largest; of others the treebank's log-likelihood at all steps of EM, for each grammar.
+        """
+        from eigentext import plots
+
+        check_is_fitted(self)
+        if "singular_values" in self.history_[0]:
+            labels = self.history_[0]["singular_values"]
+            series = {label: values["kept"] for label, values in labels.items()}
+            share = "share of the largest singular value"
+            return plots.curves(series, xlabel="component", ylabel=share, ax=ax)
+        steps = [
+            [value for name in told if name.startswith(_STAGES) for value in told[name]]
+            for told in self.history_
+        ]
+        series = {f"grammar {k}": values for k, values in enumerate(steps, start=1)}
+        likelihood = "log-likelihood of the treebank"
+        return plots.curves(series, xlabel="step of EM", ylabel=likelihood, ax=ax)
 
     def _evidence(self, learner: Learner) -> Evidence | None:
         if self.method in ("em", "split-merge"):

@@ -233,6 +233,13 @@ class KernelPerceptron(Saved, Estimator):
         delta = margins.min(initial=np.inf) / norm if norm else 0.0
         return Bound(len(self.mistakes_), float(R), float(delta))
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the mistakes made in each pass, with matplotlib; returns the Axes."""
+        from eigentext import plots
+
+        check_is_fitted(self)
+        return plots.curves({"mistakes": self.n_mistakes_}, xlabel="pass", ax=ax)
+
     # Using.
 
     def predict(

@@ -178,6 +178,13 @@ class Perceptron(Saved, Estimator):
         W, names = self._W, list(self.columns_)
         return [(names[j], float(W[j])) for j in np.argsort(-np.abs(W), kind="stable")[:n]]
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the mistakes made in each pass, with matplotlib; returns the Axes."""
+        from eigentext import plots
+
+        check_is_fitted(self)
+        return plots.curves({"mistakes": self.n_mistakes_}, xlabel="pass", ax=ax)
+
     # Private steps.
 
     @property

@@ -242,6 +242,16 @@ class BigramModel(LanguageModel, Saved, Estimator):
         place = self._place(given)
         return self.r_[place if place >= 0 else len(self.vocabulary_)]
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw perplexity, also that on held-out pairs, by the step of EM; returns the Axes."""
+        from eigentext import plots
+
+        check_is_fitted(self)
+        # The first values are those of the start, before any step.
+        series = {name.replace("_", " "): values for name, values in self.history_.items()}
+        chosen = self.n_iter_ + 1 if len(series) > 1 else None
+        return plots.curves(series, chosen=chosen, ylabel="perplexity", ax=ax)
+
     # Private steps.
 
     def _check_parameters(self) -> None:

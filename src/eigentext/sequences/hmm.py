@@ -146,8 +146,8 @@ class HMM(LanguageModel, Saved, Estimator):
     ) -> Self:
         """A model with given parameters: exact probabilities of any sequence.
 
-        Rows are states: ``transition[h, h']`` is t(h'|h) and ``emission[h, x]`` is o(x|h). Symbols
-        are integers, or the words of `symbols`.
+        Rows are states: ``transition[h, h']`` is ``t(h'|h)`` and ``emission[h, x]`` is ``o(x|h)``.
+        Symbols are integers, or the words of `symbols`.
         """
         try:
             initial, transition, emission = (
@@ -361,12 +361,12 @@ class HMM(LanguageModel, Saved, Estimator):
 
     @property
     def transition_(self) -> np.ndarray:
-        """t(h'|h), a row for each h."""
+        """``t(h'|h)``, a row for each h."""
         return self._parameters("show states").transition
 
     @property
     def emission_(self) -> np.ndarray:
-        """o(x|h), a row for each h."""
+        """``o(x|h)``, a row for each h."""
         return self._parameters("show states").emission.T
 
     def moments(self) -> NgramMoments:
@@ -375,6 +375,42 @@ class HMM(LanguageModel, Saved, Estimator):
         operators = np.stack([self._model.operator(x) for x in range(len(self.symbols_))])
         unigrams, levels = population(self.start_, operators, self.end_, len(self.vocabulary_) + 1)
         return NgramMoments(self.vocabulary_, unigrams, levels, False, dict(self._options), [])
+
+    def plot(
+        self,
+        kind: Literal["spectrum", "curve", "transitions"] | None = None,
+        *,
+        ax: Any = None,
+    ) -> Any:
+        """Draw with matplotlib; returns the Axes.
+
+        "spectrum" are the singular values of pairs of symbols and the noise that they have to rise
+        above, "curve" is the log-likelihood at each pass of EM, "transitions" is ``t(h'|h)``. The
+        default is the spectrum, or the transitions of a model without one.
+        """
+        from eigentext import plots
+
+        check_is_fitted(self)
+        values = self.diagnostics_.get("singular_values", ())
+        kind = kind or ("spectrum" if len(values) else "transitions")
+
+        def draw_spectrum() -> Any:
+            if not len(values):
+                raise ParameterError("EM alone has no spectrum; method='spectral+em' has one")
+            m, noise = self.diagnostics_["rank"], self.diagnostics_["noise"]
+            return plots.spectrum(values[:m], values[m:], noise=noise, ax=ax)
+
+        def draw_curve() -> Any:
+            series = {"log-likelihood of a token": getattr(self, "history_", [])}
+            return plots.curves(series, xlabel="pass of EM", ax=ax)
+
+        def draw_transitions() -> Any:
+            return plots.table(self.transition_, xlabel="next state", ylabel="state", ax=ax)
+
+        return plots.drawn(
+            kind,
+            {"spectrum": draw_spectrum, "curve": draw_curve, "transitions": draw_transitions},
+        )
 
     # Private steps.
 

@@ -263,6 +263,16 @@ class Tagger(Saved, Estimator):
         best = np.argsort(-weights, kind="stable")[: max(topn, 0)]
         return [(self._features.name(f), float(weights[f])) for f in best.tolist()]
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw wrong tags by pass of the perceptron, or a CRF's loss by step; returns the Axes."""
+        from eigentext import plots
+
+        check_is_fitted(self)
+        told = self.diagnostics_
+        if "loss" in told:
+            return plots.curves({"loss": told["loss"]}, xlabel="step", ax=ax)
+        return plots.curves({"wrong tags": told["wrong_tags"]}, xlabel="pass", ax=ax)
+
     # Private steps.
 
     def __sklearn_clone__(self) -> Self:

@@ -260,6 +260,40 @@ class TopicModel(Saved, Estimator):
         check_is_fitted(self)
         return report(self, documents, path, **options)
 
+    def plot(
+        self,
+        kind: Literal["topics", "spectrum", "curve"] = "topics",
+        *,
+        n_words: int = 8,
+        words: Any = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw with matplotlib: each topic's words, eigenvalues of the pairs, or how EM went.
+
+        Returns the Axes; for "topics", which has a figure of its own, an array of them. `words` are
+        the names of a matrix's columns.
+        """
+        from eigentext import plots
+
+        check_is_fitted(self)
+
+        def draw_topics() -> Any:
+            best = -np.sort(-self.components_, axis=1)[:, :n_words]
+            titles = [f"topic {k} ({w:.0%})" for k, w in enumerate(self.weights_)]
+            return plots.topics(best.tolist(), self.top_words(n_words, words=words), titles)
+
+        def draw_spectrum() -> Any:
+            told = self.diagnostics_
+            values, dropped = told["eigenvalues"], told["dropped"]
+            return plots.spectrum(values, dropped, ylabel="eigenvalue of the pairs", ax=ax)
+
+        def draw_curve() -> Any:
+            steps = self.diagnostics_.get("perplexities", [])
+            return plots.curves({"perplexity": steps}, xlabel="step of EM", ax=ax)
+
+        kinds = {"topics": draw_topics, "spectrum": draw_spectrum, "curve": draw_curve}
+        return plots.drawn(kind, kinds)
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the topics, for scikit-learn."""
         check_is_fitted(self)

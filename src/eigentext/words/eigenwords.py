@@ -14,6 +14,8 @@ state point in one direction.
 
 import os
 import warnings
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -245,6 +247,46 @@ class Eigenwords(CooccurrenceModel):
         """Write the vectors for other tools: "word2vec", "word2vec-binary" or "glove"."""
         check_is_fitted(self)
         write_vectors(path, self.vocabulary_.words, self.vectors_, format)
+
+    def plot(
+        self,
+        kind: Literal["map", "spectrum"] = "map",
+        *,
+        words: Sequence[str] | int = 60,
+        groups: Sequence[Any] | None = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw with matplotlib; returns the Axes.
+
+        Parameters
+        ----------
+        kind : "map" or "spectrum"
+            Words on the plane that keeps most of the variance of their vectors, or the singular
+            values kept and the next dropped.
+        words : list of str, or int
+            For the map: which words, or how many of the most frequent that have letters.
+        groups : sequence, optional
+            For the map: one for each word; equal ones get one colour.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        """
+        from eigentext import plots
+
+        check_is_fitted(self)
+
+        def draw_map() -> Any:
+            shown = words
+            if isinstance(shown, (int, np.integer)):
+                frequent = (word for word in self.vocabulary_.words if word.isalpha())
+                shown = list(islice(frequent, int(shown)))
+            vectors = np.array([self[word] for word in shown])
+            return plots.points(vectors, shown, groups=groups, ax=ax)
+
+        def draw_spectrum() -> Any:
+            dropped = self.diagnostics_["dropped_singular_values"]
+            return plots.spectrum(self.singular_values_, dropped, ax=ax)
+
+        return plots.drawn(kind, {"map": draw_map, "spectrum": draw_spectrum})
 
     # The template's steps.
 

@@ -1,0 +1,82 @@
+"""How the pages are made: ``make docs``. Nothing is fetched, and every warning is an error."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+os.environ["MPLBACKEND"] = "Agg"
+
+from sphinx_gallery.sorting import ExplicitOrder
+
+import eigentext
+
+project = "eigentext"
+author = "The eigentext developers"
+copyright = author
+release = eigentext.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "**/GALLERY_HEADER.rst", "sg_execution_times.rst"]
+html_theme = "furo"
+html_title = "eigentext"
+html_show_sourcelink = False
+templates_path = ["_templates"]
+suppress_warnings = ["config.cache"]  # the order of the tutorials is an object
+
+# The pages are Markdown that GitHub shows, too: links between files, headings as anchors.
+myst_heading_anchors = 3
+
+# What classes and functions say of themselves.
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings have them, with what they mean
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+
+_ORDER = ("words", "sequences", "topics", "grammars", "reranking", "tagging")
+sphinx_gallery_conf = {
+    "examples_dirs": str(Path(__file__).parents[1] / "examples"),
+    "gallery_dirs": "tutorials",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": ExplicitOrder([f"{name}.py" for name in _ORDER]),
+    "download_all_examples": False,
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+    "plot_gallery": True,
+}
+
+
+def skip_inherited(
+    app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what scikit-learn's classes add: its pages document it, and we link to none."""
+    origin = getattr(obj, "__module__", None) or ""
+    return True if origin.startswith("sklearn.") else None
+
+
+def keep_underscores(
+    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Attributes end in ``_``, which is a link to reStructuredText; several may share a line."""
+    for i, line in enumerate(lines):
+        if match := re.match(r":(ivar|vartype) ([^:]*):", line):
+            field, names = match.groups()
+            escaped = names.replace(", ", ",").replace("_", r"\_")
+            lines[i] = f":{field} {escaped}:{line[match.end() :]}"
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", keep_underscores, priority=600)  # after Napoleon
+    app.connect("autodoc-skip-member", skip_inherited)

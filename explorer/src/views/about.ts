@@ -1,0 +1,59 @@
+// What the model is and how well it is, in words.
+
+import { h, scroller } from "../dom";
+import type { View } from "./view";
+
+const LEVELS = { good: "Good", note: "Note", warning: "Warning" };
+
+function inWords(value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function table(caption: string, rows: [string, string][]): HTMLElement | null {
+  if (!rows.length) return null;
+  return h(
+    "section",
+    {},
+    h("h3", {}, caption),
+    scroller(
+      caption,
+      h(
+        "table",
+        { class: "facts" },
+        h("tbody", {}, ...rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value)))),
+      ),
+    ),
+  );
+}
+
+export const about: View = {
+  name: "about",
+  title: "About",
+  lead: "What the model is, and what to think of it.",
+  open: ({ model }) => [
+    h(
+      "section",
+      {},
+      h("h3", {}, "Diagnostics"),
+      model.diagnostics.length
+        ? h(
+            "ul",
+            { class: "diagnostics" },
+            ...model.diagnostics.map(({ text, level }) =>
+              h("li", { class: level }, h("strong", {}, LEVELS[level]), h("span", {}, text)),
+            ),
+          )
+        : h("p", {}, "Nothing to remark."),
+    ),
+    h(
+      "div",
+      { class: "columns" },
+      table("Facts", model.facts),
+      table(
+        "Parameters",
+        Object.entries(model.parameters).map(([name, value]) => [name, inWords(value)]),
+      ),
+    ),
+  ],
+};

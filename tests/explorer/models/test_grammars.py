@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+
+import eigentext as et
+from eigentext.explorer.models.grammars import node_states
+from eigentext.grammars._passes import inside_outside
+
+SENTENCE = "the dog sees the cat near the river with the teacher"
+
+
+@pytest.mark.parametrize("name", ["pcfg", "latent"])
+def test_the_first_tree_is_the_parse_and_the_others_the_k_best(server, numbers, model_files, name):
+    model = et.load(model_files[name])
+    answer = server.post(f"/api/{numbers[name]}/parse", text=SENTENCE, k=4).json()
+    assert answer["tokens"] == SENTENCE.split()
+    assert answer["fallback"] is None
+    trees = [one["brackets"] for one in answer["trees"]]
+    parse = str(model.parse(SENTENCE))
+    best = [str(one.tree) for one in model.k_best(SENTENCE, 4)]
+    assert trees == [parse, *(one for one in best if one != parse)][:4]
+    for one in answer["trees"]:
+        assert one["log_probability"] == pytest.approx(model.log_probability(one["brackets"]))
+
+
+def test_nodes_have_their_marginals(server, numbers, model_files):
+    model = et.load(model_files["latent"])
+    answer = server.post(f"/api/{numbers['latent']}/parse", text=SENTENCE).json()
+    mu = {(one.label, one.start, one.end): one.probability for one in model.marginals(SENTENCE)}
+    nodes = [answer["trees"][0]["tree"]]
+    while nodes:
+        node = nodes.pop()
+        if "children" in node:
+            known = mu[node["label"], *node["span"]]
+            assert node["probability"] == pytest.approx(min(1, known))
+            nodes += node["children"]
+
+
+def test_marginals_are_the_models(server, numbers, model_files):
+    answer = server.post(f"/api/{numbers['pcfg']}/marginals", text=SENTENCE).json()
+    expected = [
+        one for one in et.load(model_files["pcfg"]).marginals(SENTENCE) if one.probability >= 0.001
+    ]
+    assert [tuple(one.values()) for one in answer["spans"]] == [
+        (*one[:3], pytest.approx(min(1, one.probability))) for one in expected
+    ]
+
+
+def test_a_node_has_a_distribution_over_its_states(server, numbers):
+    fields = {"text": SENTENCE, "start": 0, "end": 2, "label": "NP"}
+    answer = server.post(f"/api/{numbers['latent']}/states", **fields)
+    assert answer.status_code == 200, answer.text
+    states = answer.json()["states"]
+    assert len(states) == 2
+    assert sum(states) == pytest.approx(1, abs=1e-5)
+    assert min(states) >= 0
+    missing = server.post(f"/api/{numbers['latent']}/states", **{**fields, "label": "VP"})
+    assert missing.status_code == 404
+    wrong = server.post(f"/api/{numbers['latent']}/states", **{**fields, "end": 99})
+    assert wrong.status_code == 400
+
+
+def test_a_pcfg_has_no_states(server, numbers):
+    fields = {"text": SENTENCE, "start": 0, "end": 2, "label": "NP"}
+    assert server.post(f"/api/{numbers['pcfg']}/states", **fields).status_code == 404
+
+
+def test_states_of_a_tree_against_all_states_listed(model_files):
+    """p(h | tree) of a preterminal, by giving its word to one state at a time."""
+    model = et.load(model_files["latent"])
+    tree = model.parse("the dog sees the cat")
+    level = model._cascade.levels[0]
+    encoded = model._empty.encode([tree])
+    from eigentext.grammars._forest import tree_forest
+
+    forest = tree_forest(encoded)
+    words = level.leaf_scores(forest, encoded.tokens)
+    leaves = np.flatnonzero(np.diff(forest.groups) == 0)
+    sizes = level.grammar.n_states[forest.label[leaves]]
+    first = np.cumsum(sizes) - sizes
+    for leaf in range(len(leaves)):
+        logs = []
+        for h in range(sizes[leaf]):
+            one = words.copy()
+            one[first[leaf] : first[leaf] + sizes[leaf]] = 0
+            one[first[leaf] + h] = words[first[leaf] + h]
+            found = inside_outside(forest, level.grammar, one)
+            logs.append(-np.inf if found is None else found.log_probability)
+        expected = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
+        label = model.symbols_[forest.label[leaves[leaf]]].chain[-1]
+        symbol, states = node_states(model, tree, label, leaf, leaf + 1)
+        assert label in symbol
+        assert np.allclose(states, expected)
+
+
+def test_typed_signs_are_parted(server, numbers):
+    answer = server.post(f"/api/{numbers['pcfg']}/parse", text="The dog sees the cat.").json()
+    assert answer["tokens"][-2:] == ["cat", "."]
+    assert answer["fallback"]
+    assert len(answer["trees"]) == 1
+
+
+@pytest.mark.parametrize("query", ["parse", "marginals", "states"])
+def test_long_sentences_and_long_lists_are_refused(server, numbers, query):
+    path = f"/api/{numbers['latent']}/{query}"
+    answer = server.post(path, text="dog " * 201, start=0, end=1, label="NP")
+    assert answer.status_code == 400
+    assert "200" in answer.json()["error"]
+    if query == "parse":
+        assert server.post(path, text="the dog", k=51).status_code == 400
