@@ -496,3 +496,23 @@ def test_parameters_that_take_effect_when_parsing_are_checked_then(ambiguous_tre
         with pytest.raises(ParameterError, match=f"{name} must be"):
             model.parse_many(["bark"])
         model.set_params(**{name: usual})
+
+
+def test_more_ways_to_parse_than_numbers_can_tell():
+    rng = np.random.default_rng(0)
+
+    def phrase(depth):
+        noun = "(NP (DT the) (NN cat))"
+        if depth < 2 and rng.random() < 0.4:
+            return f"(NP {noun} (PP (IN near) {phrase(depth + 1)}))"
+        return noun
+
+    def tree():
+        more = f" (PP (IN near) {phrase(2)})" if rng.random() < 0.3 else ""
+        return f"(S {phrase(0)} (VP (VBZ sees) {phrase(0)}{more}))"
+
+    grammar = PCFG().fit([tree() for _ in range(300)])
+    words = "the cat sees the cat"
+    assert str(grammar.parse(words + " near the cat" * 20)).startswith("(S (NP (DT the)")
+    with pytest.raises(ParameterError, match="of 305 words, with so many ways to parse it"):
+        grammar.parse(words + " near the cat" * 100)

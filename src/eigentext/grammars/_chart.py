@@ -261,6 +261,11 @@ def prune(
     leaves[np.repeat(np.arange(n), np.diff(offsets)), labels - m] = scores
     before, exponents = np.zeros((n, len(grammar.ti.child))), np.zeros(n, np.int64)
     inside(grammar, leaves, chart, spread, before, exponents)
+    if not chart.max(initial=0.0) < np.inf:  # NaN is not less either
+        raise ParameterError(
+            f"a sentence of {n:,} words, with so many ways to parse it that their numbers have no "
+            "place in its chart; cut it into parts"
+        )
     outer, outer_leaves = np.zeros(size), np.zeros_like(leaves)
     top, outer_top, pi = (
         (leaves[0], outer_leaves[0], grammar.pi[m:])
