@@ -16,9 +16,10 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.corpus.encoded import END, EncodedCorpus
+from eigentext.corpus.given import as_corpus
 from eigentext.corpus.readers import read_blocks
 from eigentext.corpus.symbols import INTEGERS, UNKNOWN
-from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.text import TextCorpus, kind_of_item, listed
 from eigentext.corpus.tokenizers import NAMED, UNIT_END
 from eigentext.corpus.vocabulary import Vocabulary
 from eigentext.errors import CorpusError
@@ -80,8 +81,9 @@ def checked_matrix(X: Any) -> Any:
 def as_documents(X: Any, options: dict[str, Any] | None = None) -> TextCorpus | EncodedCorpus:
     """Strings, token lists, files or a corpus, as a corpus whose units are the documents.
 
-    Strings are split by the tokenizer "words", in lower case, and token lists taken as they are;
-    or both as `options`, those of the fitted corpus, say. A corpus stays as it is.
+    A list of strings is text, always; files are paths (:mod:`eigentext.corpus.given`). Strings are
+    split by the tokenizer "words", in lower case, and token lists taken as they are; or both as
+    `options`, those of the fitted corpus, say. A corpus stays as it is.
     """
     if isinstance(X, (TextCorpus, EncodedCorpus)):
         if X.options["unit"] == "stream":
@@ -91,13 +93,11 @@ def as_documents(X: Any, options: dict[str, Any] | None = None) -> TextCorpus | 
         return X
     if isinstance(X, (str, os.PathLike)):
         return _files(X, options)
-    if not isinstance(X, (list, tuple)):
-        X = X.tolist() if hasattr(X, "tolist") else X  # arrays and columns of tables
-        X = list(X) if hasattr(X, "__iter__") else [X]
-    if X and isinstance(X[0], (list, tuple)):
+    X = listed(X)
+    if X and kind_of_item(type(X[0])) == "tokens":
         lowercase = options["lowercase"] if options else False
         return TextCorpus(X, kind="tokens", lowercase=lowercase, unit="document")
-    corpus = TextCorpus(X, **_reading(options or _TEXT))
+    corpus = as_corpus(X, **_reading(options or _TEXT))
     if corpus.texts:
         corpus.unit = "document"  # lines are documents in files alone
     return corpus

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus.given import as_corpus
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.tokenizers import UNIT_END
 from eigentext.errors import CorpusError
@@ -79,8 +80,8 @@ def encode(
 
     Parameters
     ----------
-    corpus : TextCorpus
-        Or what a TextCorpus takes: files, strings, lists of tokens.
+    corpus : TextCorpus, list of strings, list of lists of tokens, path or list of paths
+        A list of strings is text, always; files are paths: see :mod:`eigentext.corpus.given`.
     cache : path or bool, optional
         A folder that keeps the result, keyed by content and options, and maps it into memory: the
         next call with the same text skips the encoding. True is the user's cache folder
@@ -92,8 +93,7 @@ def encode(
     """
     if isinstance(corpus, EncodedCorpus):
         return corpus
-    if not isinstance(corpus, TextCorpus):
-        corpus = TextCorpus(corpus)
+    corpus = as_corpus(corpus)
     if cache is True and not _usable(default_cache()):
         cache = None  # nobody asked for that folder: do without
     if cache is None or cache is False or callable(corpus.tokenizer):

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from eigentext import engine
 from eigentext.corpus.encoded import END, EncodedCorpus, encoded_tokens
+from eigentext.corpus.given import as_corpus
 from eigentext.corpus.readers import File, compression, cuts, expand_paths, read_blocks
 from eigentext.corpus.text import TextCorpus, file_digest
 from eigentext.corpus.tokenizers import UNIT_END
@@ -115,14 +116,14 @@ def encode_on(corpus: Any, *, reach: int = 1, whole_units: bool = False) -> Shar
 
     Parameters
     ----------
-    corpus : TextCorpus, or what it takes
+    corpus : TextCorpus, or what :func:`eigentext.corpus.encode` takes
         The text.
     reach : int
         Tokens past its end that a shard's statistics depend on.
     whole_units : bool
         Whether no unit may be cut: for statistics of documents.
     """
-    corpus = corpus if isinstance(corpus, TextCorpus) else TextCorpus(corpus)
+    corpus = as_corpus(corpus)
     cluster = _cluster()
     _check_sight(cluster, corpus.files)
     pieces = shards_of(corpus, whole_units=whole_units)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.corpus.encoded import END, EncodedCorpus, encode
-from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.text import TextCorpus, kind_of_item, listed
 from eigentext.corpus.vocabulary import Vocabulary
 from eigentext.errors import CorpusError
 
@@ -31,12 +31,14 @@ def encode_sequences(
 
     Parameters
     ----------
-    sequences : TextCorpus, EncodedCorpus or path
-        Text; its units are the sequences.
+    sequences : TextCorpus, EncodedCorpus, path or list of paths
+        Text; its units are the sequences. One string by itself names a file, too.
     sequences : list of str, list of int, or 1-D array of integers
-        One stream, without borders (``options["unit"] == "stream"``).
+        One stream, without borders (``options["unit"] == "stream"``). Strings of a list are words,
+        and never names of files (see :mod:`eigentext.corpus.given`).
     sequences : list of lists of str, list of lists or arrays of integers, or 2-D array of integers
-        Separate sequences; empty ones are passed over.
+        Separate sequences; empty ones are passed over. Any list may be a tuple, a generator, an
+        array or the column of a table; it is gone through once.
     cache
         For text: see :func:`encode`.
 
@@ -63,8 +65,12 @@ def encode_sequences(
         raise CorpusError(f"{sequences!r:.60} is no sequence; {_REMEDY}")
     if len(items) == 0:
         raise CorpusError(f"an empty list: {_REMEDY}")
-    if not isinstance(items, np.ndarray) and any(map(_holds_symbols, set(map(type, items)))):
-        return _encode_units(items)
+    if not isinstance(items, np.ndarray):
+        kinds = set(map(type, items))
+        if any(map(_holds_symbols, kinds)):
+            return _encode_units(items)
+        if any(issubclass(kind, os.PathLike) for kind in kinds):
+            return encode(items, cache=cache)
     symbols = _symbols([items], flat=True)
     if isinstance(symbols, np.ndarray):
         return _encode_integers(symbols, None)
@@ -90,7 +96,7 @@ def symbol_ids(sequence: Any, vocabulary: Vocabulary, options: dict[str, Any]) -
     """
     if not _holds_symbols(type(sequence)):
         raise CorpusError(f"{sequence!r:.60} is no sequence of symbols; give a list of them")
-    symbols = _symbols([sequence], flat=True)
+    symbols = _symbols([_kept(sequence)], flat=True)
     if len(symbols) == 0:
         return np.zeros(0, np.int32)
     numbers = isinstance(symbols, np.ndarray)
@@ -138,7 +144,12 @@ def _check_kind(numbers: bool, options: dict[str, Any]) -> None:
 
 def _holds_symbols(kind: type) -> bool:
     # Asked of types, of which there are few, and not of a million items: that takes seconds.
-    return issubclass(kind, (Sequence, np.ndarray)) and not issubclass(kind, (str, bytes))
+    return kind_of_item(kind) == "tokens"
+
+
+def _kept(sequence: Any) -> Any:
+    """A sequence that can be gone through again: generators and columns of tables as lists."""
+    return sequence if isinstance(sequence, (Sequence, np.ndarray)) else listed(sequence)
 
 
 def _encode_units(units: Sequence[Any]) -> EncodedCorpus:
@@ -149,6 +160,8 @@ def _encode_units(units: Sequence[Any]) -> EncodedCorpus:
             good = type(unit) is list or _holds_symbols(type(unit))
         if not good:
             raise CorpusError(f"item {number} is {unit!r:.60} among sequences; {_REMEDY}")
+    if not all(issubclass(kind, (Sequence, np.ndarray)) for kind in set(map(type, units))):
+        units = list(map(_kept, units))
     lengths = np.fromiter(map(len, units), np.int64, len(units))
     if not lengths.any():
         raise CorpusError("all sequences are empty; give at least one symbol")

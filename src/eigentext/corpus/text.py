@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from os import PathLike
 from typing import Any, Literal
 
@@ -33,7 +33,7 @@ from eigentext.errors import CorpusError, ParameterError
 Unit = Literal["line", "document", "stream"]
 Kind = Literal["files", "texts", "tokens"]
 _NEWLINE = b"\n"
-_ITEMS = {"files": (str, PathLike), "texts": str, "tokens": (list, tuple)}
+_KINDS = ("files", "texts", "tokens")
 _LOOKS_LIKE_PATH = re.compile(r"\S*(/\S*|\.[A-Za-z0-9]{1,5})")
 
 
@@ -49,7 +49,9 @@ class TextCorpus:
     paths : path, glob, list of them, list of strings, or list of lists of tokens
         Files may be plain or end in .gz, .bz2, .xz or .zst. Strings of a list are taken as files
         when they all name existing ones or look like names (no blank, and a slash or an ending),
-        else as text; `kind` leaves nothing to guess.
+        else as text; `kind` leaves nothing to guess. (Only here: a list of strings that an
+        estimator is given is text, always.) A list may be a tuple, a generator, an array or the
+        column of a table.
     tokenizer : "whitespace", "simple", "words" or callable
         See :mod:`eigentext.corpus.tokenizers`.
     lowercase : bool
@@ -70,7 +72,7 @@ class TextCorpus:
 
     def __init__(
         self,
-        paths: str | PathLike[str] | Sequence[Any],
+        paths: str | PathLike[str] | Iterable[Any],
         *,
         tokenizer: Tokenizer = "whitespace",
         lowercase: bool = False,
@@ -83,7 +85,7 @@ class TextCorpus:
             raise ParameterError(f"unit must be 'line', 'document' or 'stream', not {unit!r}")
         if errors not in ("strict", "replace"):
             raise ParameterError(f"errors must be 'strict' or 'replace', not {errors!r}")
-        if kind not in (None, *_ITEMS):
+        if kind not in (None, *_KINDS):
             raise ParameterError(f"kind must be 'files', 'texts' or 'tokens', not {kind!r}")
         items = _items_of(paths, kind)
         kind = kind or ("files" if isinstance(paths, str) else _kind_of(items))
@@ -93,9 +95,11 @@ class TextCorpus:
         self.errors = errors
         self.files: list[File] = expand_paths(items) if kind == "files" else []
         self.texts: list[str] = items if kind == "texts" else []
-        self.token_lists: list[Sequence[str]] = items if kind == "tokens" else []
-        for number, tokens in enumerate(self.token_lists, start=1):
+        self.token_lists: list[Sequence[str]] = []
+        for number, tokens in enumerate(items if kind == "tokens" else [], start=1):
+            tokens = tokens if isinstance(tokens, (list, tuple)) else listed(tokens)
             checked_tokens(tokens, f"token list {number}")
+            self.token_lists.append(tokens)
 
     def __iter__(self) -> Iterator[list[str]]:
         unit: list[str] = []
@@ -222,31 +226,52 @@ def file_digest(file: File) -> bytes:
         return hashlib.file_digest(raw, "sha256").digest()
 
 
+def listed(given: Any) -> list[Any]:
+    """The items of a list, tuple, generator, array or column of a table, gone through once."""
+    if hasattr(given, "tolist"):  # arrays and columns of tables: Python's own types
+        given = given.tolist()
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+        return list(given)
+    return [given]
+
+
+def kind_of_item(kind: type) -> str:
+    """What items of a type are: "texts", "files", "tokens", or "" for none of them.
+
+    It is asked of types, of which there are few, and not of a million items.
+    """
+    if issubclass(kind, str):
+        return "texts"
+    if issubclass(kind, PathLike):
+        return "files"
+    ordered = issubclass(kind, Iterable) and not issubclass(kind, (bytes, bytearray, Mapping, Set))
+    return "tokens" if ordered else ""
+
+
 def _items_of(paths: Any, kind: Kind | None) -> list[Any]:
     """What was given, as a list of things of that kind (of any kind, where it must be guessed)."""
-    if isinstance(paths, (str, PathLike)):
-        if kind is None and not isinstance(paths, PathLike) and not _may_name_file(paths):
-            raise CorpusError(f"{paths[:40]!r}… is no file name; give text as a list of strings")
-        items = [paths]
-    else:
-        items = list(paths) if isinstance(paths, Iterable) else [paths]
+    if isinstance(paths, str) and kind is None and not _may_name_file(paths):
+        raise CorpusError(f"{paths[:40]!r}… is no file name; give text as a list of strings")
+    items = listed(paths)
     if not items:
         raise CorpusError("an empty list: give at least one file, string or list of tokens")
-    allowed = _ITEMS[kind] if kind else (str, PathLike, list, tuple)
-    for number, item in enumerate(items, start=1):
-        if not isinstance(item, allowed):
-            raise CorpusError(
-                f"item {number} is {item!r:.60}; give {kind or 'files, texts or token lists'}"
-            )
+    right = {"files": ("files", "texts"), None: ("files", "texts", "tokens")}.get(kind, (kind,))
+    wrong = tuple(each for each in set(map(type, items)) if kind_of_item(each) not in right)
+    if wrong:
+        number, item = next((n, i) for n, i in enumerate(items, start=1) if type(i) in wrong)
+        raise CorpusError(
+            f"item {number} is {item!r:.60}; give {kind or 'files, texts or token lists'}"
+        )
     return items
 
 
 def _kind_of(items: list[Any]) -> Kind:
-    if all(isinstance(item, (list, tuple)) for item in items):
+    kinds = {kind_of_item(each) for each in set(map(type, items))}
+    if kinds == {"tokens"}:
         return "tokens"
-    if any(isinstance(item, (list, tuple)) for item in items):
+    if "tokens" in kinds:
         raise CorpusError("give files, strings or lists of tokens, not a mixture of them")
-    if any(isinstance(item, PathLike) for item in items):
+    if "files" in kinds:
         return "files"
     text = next((item for item in items if not _names_file(item)), None)
     if text is None:

@@ -53,7 +53,7 @@ class Vocabulary:
     def from_corpus(
         cls, corpus: Any, *, min_count: int = 1, max_size: int | None = None
     ) -> "Vocabulary":
-        """Count the words of a :class:`TextCorpus` (or of what it takes)."""
+        """Count the words of a corpus: whatever :func:`eigentext.corpus.encode` takes."""
         from eigentext.corpus.encoded import encode
 
         encoded = encode(corpus)

@@ -134,8 +134,8 @@ class CooccurrenceMoments(VocabularyMoments):
 
         Parameters
         ----------
-        corpus : TextCorpus, EncodedCorpus, or what a TextCorpus takes
-            What to count.
+        corpus : TextCorpus, EncodedCorpus, or what :func:`eigentext.corpus.encode` takes
+            What to count. A list of strings is text, always; files are paths.
         window, context, weighting
             Words on each side; "bag" or "list"; "flat" or "distance".
         min_count, max_size

@@ -120,8 +120,10 @@ class DocumentMoments(VocabularyMoments):
         Parameters
         ----------
         corpus : list of strings
-            One for each document, split by the tokenizer "words", in lower case; or names of
-            files, as :class:`TextCorpus` tells them from text: a file is a document.
+            One for each document, split by the tokenizer "words", in lower case. They are text,
+            always.
+        corpus : list of paths
+            A file is a document; one string by itself is a pattern that names files.
         corpus : list of lists of tokens
             One for each document, taken as they are.
         corpus : TextCorpus or EncodedCorpus
