@@ -1,7 +1,9 @@
 """Trees: brackets there and back, however deep; normalised; mistakes by file and line."""
 
+import copy
 import gc
 import lzma
+import pickle
 import re
 import tempfile
 from pathlib import Path
@@ -352,3 +354,55 @@ def test_the_real_gum(data_folder):
     labels = {node.label for tree in plain for node in tree.subtrees()}
     assert {label for label in labels if "-" in label} == {"-LRB-", "-RRB-"}
     assert not labels & {"", "ROOT", "-NONE-"}
+
+
+# Pickles and copies.
+
+
+def chain(n_levels):
+    """A tree of so many levels, with a word at each."""
+    tree = Tree("X", ["end"])
+    for number in range(n_levels - 1):
+        tree = Tree(f"X{number % 7}", ["w", tree])
+    return tree
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    **{
+        f"pickle{protocol}": lambda tree, protocol=protocol: pickle.loads(
+            pickle.dumps(tree, protocol)
+        )
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+    },
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_deep_trees_are_copied_and_pickled(name):
+    tree = chain(5_000)
+    copied = COPIES[name](tree)
+    assert copied == tree
+    assert hash(copied) == hash(tree)
+    assert str(copied) == str(tree)
+    assert repr(copied) == repr(tree)
+    assert Tree.parse(str(copied)) == tree
+    assert copied != chain(4_999)
+
+
+@given(trees)
+def test_copies_are_equal_and_others(tree):
+    for make in COPIES.values():
+        copied = make(tree)
+        assert copied == tree
+        assert copied is not tree
+    assert copy.deepcopy([tree, tree])[0] == tree
+
+
+def test_a_deep_copy_shares_no_node():
+    tree = Tree.parse("(S (NP (N cats)) (VP (V sleep)))")
+    ids = set(map(id, tree.subtrees()))
+    assert not ids & set(map(id, copy.deepcopy(tree).subtrees()))
+    twice = copy.deepcopy([tree, tree])
+    assert twice[0] is twice[1]

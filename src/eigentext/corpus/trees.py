@@ -153,6 +153,20 @@ class Tree:
     def __hash__(self) -> int:
         return hash(tuple(self._outline()))
 
+    # Pickled and copied flat: Python would recurse, and fail from some hundred levels on.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from eigentext.corpus.packing import pack, unpack
+
+        return unpack, (pack(self),)
+
+    def __copy__(self) -> "Tree":
+        return Tree(self.label, self.children)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Tree":
+        memo[id(self)] = copied = _build(self, lambda node, children: Tree(node.label, children))
+        return copied
+
     def _outline(self) -> list[Any]:
         """Words, and labels with their numbers of children, top down: no other tree has these."""
         return [
