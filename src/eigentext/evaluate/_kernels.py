@@ -7,7 +7,7 @@ Few scores beat the best so far. Whether any of a run of them does is a question
 turns into vector instructions (unlike a maximum); only where one does, the run is walked.
 """
 
-from numba import njit
+from eigentext.engine.compiled import njit
 
 _RUN = 128
 

@@ -1,7 +1,8 @@
 """The nearest point of a simplex, by Wolfe's (1976) finite version of Frank-Wolfe."""
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.extending import intrinsic
+
+from eigentext.engine.compiled import njit
 
 PANEL = 32
 _INT32, _INT64 = ir.IntType(32), ir.IntType(64)

@@ -1,7 +1,8 @@
 """One sweep of Jacobi rotations over the slices of a symmetric tensor."""
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

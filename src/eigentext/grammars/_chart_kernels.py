@@ -9,7 +9,8 @@ Preterminals are kept beside it, as lists for each word.
 import math
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

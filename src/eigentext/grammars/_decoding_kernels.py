@@ -6,7 +6,8 @@ is a leaf. What is asked is always the best of the top, and roots need no code o
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 _NONE, _UNKNOWN = -1, -2
 

@@ -10,7 +10,8 @@ may be negative (spectral grammars), so a vector is scaled by its absolute sum.
 from math import exp, log
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 _REORDER = {"reassoc", "contract", "nsz"}
 _NEGLIGIBLE = -300.0  # nothing beside a likelier edge, even one whose states fit badly

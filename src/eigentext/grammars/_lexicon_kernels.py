@@ -1,7 +1,8 @@
 """Scores of words in the few states that are asked for."""
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(nogil=True, cache=True)

@@ -1,7 +1,8 @@
 """The states of rules, given what the features of their nodes say: a concave EM, rule by rule."""
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 _ROWS = 16  # nodes at a time: their products stay in the cache
 _SPREAD = 1e-12  # the share of each rule that is for all states alike: none is left without rules

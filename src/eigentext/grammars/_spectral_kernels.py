@@ -3,7 +3,8 @@
 from math import sqrt
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 _ROWS = 64  # nodes at a time: their products stay in the cache
 _REORDER = {"reassoc", "contract", "nsz"}

@@ -2,7 +2,7 @@
 
 from math import log
 
-from numba import njit
+from eigentext.engine.compiled import njit
 
 
 @njit(nogil=True, cache=True)

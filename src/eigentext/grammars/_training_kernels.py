@@ -15,7 +15,8 @@ shapes alone. Infinities and NaNs keep their meaning.
 from math import exp, log
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 ROWS = 32  # of X at a time: it stays in the cache
 _BLAS = 4096  # multiplications from which a call to BLAS pays

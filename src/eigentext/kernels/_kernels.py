@@ -7,7 +7,8 @@ lies in a range too. No strings, no sorting, no recursion, no branch that could 
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,6 @@
 """One pass of the perceptron over lists of sparse candidates."""
 
-from numba import njit
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from eigentext.engine.compiled import njit
 
 _FEW = 40  # up to so many entries a row is put in order by insertion
 _SHIFT = 6  # else by scanning the touched blocks of 64 columns

@@ -7,8 +7,8 @@ distinct symbols are sorted. The text is read in leaps, so it is asked for ahead
 """
 
 import numpy as np
-from numba import njit
 
+from eigentext.engine.compiled import njit
 from eigentext.moments._kernels import prefetch
 
 _FEW = 40  # up to so many symbols are put in order by insertion

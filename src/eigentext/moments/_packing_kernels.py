@@ -10,7 +10,8 @@ as a place.
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 _DIRECT = 1 << 16  # codes of smaller counts are looked up, those of larger ones searched for
 

@@ -4,10 +4,10 @@ Ids are symbols; END (-1) ends a sequence and UNKNOWN (-2) stands for what no mo
 """
 
 import numpy as np
-from numba import njit
 
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
+from eigentext.engine.compiled import njit
 from eigentext.sequences._row_kernels import add_outer, row_times
 
 

@@ -6,7 +6,8 @@ on, each in lexicographic order. The children of node r are the nodes ``first[r]
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

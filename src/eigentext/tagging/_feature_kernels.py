@@ -5,7 +5,8 @@ share one with probability 5e-8; the table itself is exact.
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, as Fibonacci hashing has it
 _SHIFT = np.uint64(32)

@@ -8,7 +8,8 @@ where the y before the first is m, the last row of T. Forbidden transitions are 
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,8 @@ objective, is small enough.
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.extending import intrinsic
+
+from eigentext.engine.compiled import njit
 
 WIDTH = 8
 _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64's step from one document's generator to the next

@@ -9,7 +9,8 @@ turn are final. Equal scores stand in the order in which they were found.
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -22,7 +22,8 @@ first words counts: the smallest pair of names.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 class Running(NamedTuple):

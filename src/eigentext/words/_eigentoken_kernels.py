@@ -1,6 +1,6 @@
 """Summing rows of context vectors over a window: the eigentokens of a text."""
 
-from numba import njit
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,8 @@ rows were dealt out to threads, leaves no trace in them.
 """
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)

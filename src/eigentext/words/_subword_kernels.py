@@ -1,7 +1,8 @@
 """Character n-grams, hashed."""
 
 import numpy as np
-from numba import njit
+
+from eigentext.engine.compiled import njit
 
 
 @njit(cache=True, nogil=True)
