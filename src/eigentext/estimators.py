@@ -1,16 +1,29 @@
-"""What makes a class a scikit-learn estimator, without importing scikit-learn.
+"""The contract of every estimator: scikit-learn's protocol, and fits that are transactions.
 
-That import takes longer than many a fit. Estimators of matrices, which scikit-learn's own checks
-are run on, derive from its ``BaseEstimator``; those of text derive from this one, which speaks the
-same protocol: ``get_params``, ``set_params``, ``clone``, a short ``repr``, tags.
+Importing scikit-learn takes longer than many a fit. Estimators of matrices, which scikit-learn's
+own checks are run on, derive from its ``BaseEstimator``; those of text derive from
+:class:`Estimator`, which speaks the same protocol. Both keep these rules:
+
+* the parameters are those of ``__init__``, stored as given; their table (``_table``) says what
+  they may be (:mod:`eigentext.parameters`);
+* methods that learn are decorated with :func:`learning`: they check the parameters, work on a
+  blank twin, and hand over what they learned in one step, or nothing at all;
+* a fitted model asks ``parameters_``, the parameters that it was learned with, never those of
+  ``__init__``: what ``set_params`` changes takes effect at the next fit.
 """
 
 import inspect
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar
 
 from eigentext.errors import ParameterError
+from eigentext.parameters import Settings, Table, warn_of_unused
 
 _LONGEST = 200  # characters of a parameter: it may be a matrix
+_OF_SCIKIT_LEARN = ("_sklearn_", "_metadata_request")  # what users set besides parameters
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_Class = TypeVar("_Class")
 
 
 class Estimator:
@@ -23,30 +36,56 @@ class Estimator:
     Eigenwords(n_components=50, window=2, beta=0.25)
     """
 
+    _table: ClassVar[Table]
+    parameters_: Settings
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if "_table" in vars(cls):
+            check_table(cls)
+
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         return {parameter.name: parameter.default for parameter in parameters}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name (`deep` is there for scikit-learn: nothing is nested here)."""
-        return {name: getattr(self, name) for name in self._defaults()}
+        """The parameters by name; if `deep`, those of parameters too: ``kernel__decay``."""
+        found = {name: getattr(self, name) for name in self._defaults()}
+        if deep:
+            for name, value in list(found.items()):
+                if hasattr(value, "get_params") and not isinstance(value, type):
+                    inner = value.get_params()
+                    found |= {f"{name}__{key}": part for key, part in inner.items()}
+        return found
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; takes effect at the next fit."""
+        """Change parameters, also those of a parameter; takes effect at the next fit."""
         known = self._defaults()
-        for name, value in parameters.items():
+        nested: dict[str, dict[str, Any]] = {}
+        for given, value in parameters.items():
+            name, _, key = given.partition("__")
             if name not in known:
                 raise ParameterError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}"
+                    f"{type(self).__name__} has no parameter {given!r}; it has {', '.join(known)}"
                 )
-            setattr(self, name, value)
+            if key:
+                nested.setdefault(name, {})[key] = value
+            else:
+                setattr(self, name, value)
+        for name, inner in nested.items():
+            if not hasattr(getattr(self, name), "set_params"):
+                raise ParameterError(
+                    f"{name}={_short(getattr(self, name))} has no parameters of its own, "
+                    f"so there is no {name}__{next(iter(inner))}"
+                )
+            getattr(self, name).set_params(**inner)
         return self
 
     def __repr__(self) -> str:
         given = {
             name: value
-            for name, value in self.get_params().items()
+            for name, value in self.get_params(deep=False).items()
             if repr(value) != repr(self._defaults()[name])
         }
         return f"{type(self).__name__}({', '.join(f'{n}={_short(v)}' for n, v in given.items())})"
@@ -60,15 +99,133 @@ class Estimator:
             input_tags=InputTags(two_d_array=False, string=True),
         )
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return is_fitted(self)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """What `transform` gives: "default" (arrays), "pandas" or "polars"; as scikit-learn's."""
+        if transform is not None:
+            from sklearn.utils._set_output import ADAPTERS_MANAGER
+
+            known = ["default", *ADAPTERS_MANAGER.supported_outputs]
+            if transform not in known:
+                raise ParameterError(f"transform must be one of {known}, not {transform!r}")
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+
+def check_table(cls: Any) -> None:
+    """Raise unless a class's table and its ``__init__`` agree on names, order and defaults."""
+    signature = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    defaults = {one.name: one.default for one in signature}
+    if list(defaults) != list(cls._table) or any(
+        repr(defaults[name]) != repr(kind.default) for name, kind in cls._table.items()
+    ):
+        raise TypeError(
+            f"{cls.__name__}: its table has {cls._table.defaults}, its __init__ {defaults}"
+        )
+
+
+def learning(method: _Method) -> _Method:
+    """Make a method a transaction: all that it learns is taken over at its end, or nothing.
+
+    It is called on a twin with the same parameters, checked and of Python's own types, and without
+    anything learned. If it returns, its attributes replace the learned ones of the estimator in
+    one step; if it raises, or is interrupted, the estimator stays as it was. ``parameters_`` keeps
+    what was used. A class may have ``_check_together()``, for what parameters ask of one another.
+    """
+    return _transaction(method, goes_on=False)
+
+
+def adding(method: _Method) -> _Method:
+    """As :func:`learning`, for methods that go on from what was learned: ``partial_fit``."""
+    return _transaction(method, goes_on=True)
+
+
+def _transaction(method: _Method, *, goes_on: bool) -> _Method:
+    @wraps(method)
+    def learn(self: Any, *arguments: Any, **settings: Any) -> Any:
+        if vars(self).get("_learning"):  # a step of another method that learns
+            method(self, *arguments, **settings)
+            return self
+        table = type(self)._table
+        given = {name: _lasting(self, name) for name in table}
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self) if goes_on else _set_by_users(self))
+        vars(twin).update(table.taken(given), _learning=True)
+        if hasattr(twin, "_check_together"):
+            twin._check_together()
+        warn_of_unused(table, given, stacklevel=2)
+        method(twin, *arguments, **settings)
+        learned = {
+            name: value
+            for name, value in vars(twin).items()
+            if name not in table and name != "_learning"
+        }
+        used = Settings({name: vars(twin)[name] for name in table})
+        self.__dict__ = {**given, **_set_by_users(self), **learned, "parameters_": used}
+        return self
+
+    return learn  # type: ignore[return-value]
+
+
+def _lasting(estimator: Any, name: str) -> Any:
+    """A parameter's value; of a generator, which can be read only once, a list takes the place."""
+    if isinstance(vars(estimator)[name], Iterator):
+        setattr(estimator, name, list(vars(estimator)[name]))
+    return vars(estimator)[name]
+
+
+def _set_by_users(estimator: Any) -> dict[str, Any]:
+    return {n: v for n, v in vars(estimator).items() if n.startswith(_OF_SCIKIT_LEARN)}
+
+
+def learned_with(cls: type[_Class], values: Mapping[str, Any]) -> _Class:
+    """A new estimator that was learned with these parameters, as a file tells; nothing else yet.
+
+    Parameters that the file does not know have their defaults.
+    """
+    table: Table = cls._table  # type: ignore[attr-defined]
+    values = {table.renamed.get(name, name): value for name, value in values.items()}
+    if strange := [name for name in values if name not in table]:
+        raise ParameterError(f"{cls.__name__} has no parameter {strange[0]!r:.80}")
+    taken = table.taken(table.defaults | values)
+    self = cls(**taken)
+    self.parameters_ = Settings(taken)  # type: ignore[attr-defined]
+    return self
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether something has been learned."""
+    return any(name.endswith("_") and not name.startswith("_") for name in vars(estimator))
+
+
+def check_is_fitted(estimator: Any) -> None:
+    """Raise scikit-learn's NotFittedError unless something has been learned."""
+    if not is_fitted(estimator):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"this {type(estimator).__name__} is not fitted yet; call fit first")
+
+
+def framed(method: _Method) -> _Method:
+    """Make a ``transform`` give data frames where ``set_output`` asked for them.
+
+    The class needs ``get_feature_names_out``; the rows are named as those of a data frame given.
+    """
+
+    @wraps(method)
+    def transform(self: Any, X: Any, *arguments: Any, **settings: Any) -> Any:
+        found = method(self, X, *arguments, **settings)
+        if not hasattr(self, "_sklearn_output_config"):
+            return found
+        from sklearn.utils._set_output import _wrap_data_with_container
+
+        return _wrap_data_with_container("transform", found, X, self)
+
+    return transform  # type: ignore[return-value]
+
 
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def check_is_fitted(estimator: Estimator) -> None:
-    """Raise scikit-learn's NotFittedError unless something has been learned."""
-    if not any(name.endswith("_") and not name.startswith("_") for name in vars(estimator)):
-        from sklearn.exceptions import NotFittedError
-
-        raise NotFittedError(f"this {type(estimator).__name__} is not fitted yet; call fit first")

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import eigentext
 from eigentext.errors import ModelFileError
 from eigentext.storage.files import Arrays, read_saved, write_saved
+from eigentext.storage.schema import Schema
 
 # Which class reads which format. A file names a format, never a class: it cannot run code here.
 _READERS = {
@@ -44,6 +45,11 @@ class Saved:
 
     def _to_saved(self) -> tuple[Arrays, dict[str, Any]]:
         raise NotImplementedError
+
+    @classmethod
+    def _schema(cls, about: dict[str, Any]) -> Schema:
+        """What a file of this format must hold; `about` tells which variant it is."""
+        return Schema()
 
     @classmethod
     def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
@@ -91,10 +97,14 @@ def restored(arrays: Arrays, about: dict[str, Any], path: str = "inside of it") 
             f"but this is eigentext {eigentext.__version__}, which reads {reader._format}; {remedy}"
         )
     try:
+        reader._schema(about).check(arrays, about)
         return reader._from_saved(arrays, about)
-    except ModelFileError:
-        raise
+    except ModelFileError as error:
+        if str(error).startswith(path):
+            raise
+        raise ModelFileError(f"{path}: {error}") from error
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(
-            f"{path}: damaged: {error!r} while reading {about['format']}"
+            f"{path}: damaged or made by something else: {error!r:.200} "
+            f"while reading {about['format']}"
         ) from error

@@ -1,0 +1,386 @@
+"""Parameters as data: what an estimator may be given is said once, and read by everybody.
+
+A room of estimators has a module ``parameters`` with one :class:`Table` for each of them. It says
+the default of every parameter, what values it may have, and with which others it has a meaning.
+``fit`` checks it, the command line makes its options and their help of it, files are checked by
+it when they are loaded, and tests make values of it that must be refused.
+
+This module imports next to nothing, so that ``eigentext --help`` is quick.
+"""
+
+import math
+import secrets
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+from eigentext.errors import ParameterError
+
+_LONGEST = 80  # characters of a value in a message
+
+
+class UnusedParameterWarning(UserWarning):
+    """A parameter was set that has no meaning with the others."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What one parameter may be; the base of all kinds.
+
+    Parameters
+    ----------
+    default
+        If it is None, None is allowed.
+    help : str
+        A sentence for the command line.
+    flags : str
+        The names of its option, parted by blanks: "--states -m". By default that of the parameter;
+        "" if the command line does not have it.
+    only : dict
+        Names of other parameters, and those of their values with which this one has a meaning.
+    shown : str
+        What the help says of the default, where None stands for something.
+    """
+
+    default: Any
+    help: str = field(default="", kw_only=True)
+    flags: str | None = field(default=None, kw_only=True)
+    only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, kw_only=True)
+    shown: str | None = field(default=None, kw_only=True)
+
+    @property
+    def wording(self) -> str:
+        """What it must be, as in "a whole number, 1 or more"."""
+        raise NotImplementedError
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value other than None is one of this kind."""
+        raise NotImplementedError
+
+    def take(self, value: Any) -> Any:
+        """An allowed value as learning wants it: of Python's own type, and apart from its giver."""
+        return value
+
+    def refused(self) -> list[Any]:
+        """Values that must be refused, for tests."""
+        return [value for value in _STRANGE if not self.accepts(value)]
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value may be given."""
+        return self.default is None if value is None else self.allows(value)
+
+
+_STRANGE = (
+    *(None, True, -1, 0, 2.5, -0.5, 1e9, math.nan, math.inf, -math.inf),
+    *("", "nonsense", b"x", (), [None], {}, {1: 2}, object(), complex(1, 1)),
+)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, Python's or NumPy's; True is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number, Python's or NumPy's; True is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Count(Parameter):
+    """A whole number. True is none."""
+
+    least: int = field(default=1, kw_only=True)
+    most: int | None = field(default=None, kw_only=True)
+
+    @property
+    def wording(self) -> str:
+        if self.most is None:
+            return f"a whole number, {self.least} or more"
+        return f"a whole number from {self.least} to {self.most}"
+
+    def allows(self, value: Any) -> bool:
+        most = math.inf if self.most is None else self.most
+        return is_whole(value) and self.least <= value <= most
+
+    def take(self, value: Any) -> int:
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Number(Parameter):
+    """A number that is finite, unless `infinite`."""
+
+    least: float | None = field(default=None, kw_only=True)
+    above: float | None = field(default=None, kw_only=True)
+    most: float | None = field(default=None, kw_only=True)
+    below: float | None = field(default=None, kw_only=True)
+    infinite: bool = field(default=False, kw_only=True)
+
+    @property
+    def wording(self) -> str:
+        low = f"above {self.above:g}" if self.above is not None else None
+        if self.least is not None:
+            low = f"{self.least:g} or more"
+        high = f"less than {self.below:g}" if self.below is not None else None
+        if self.most is not None:
+            high = f"{self.most:g} at most"
+        limits = " and ".join(limit for limit in (low, high) if limit)
+        return f"a number, {limits}" if limits else "a number"
+
+    def allows(self, value: Any) -> bool:
+        if not is_number(value) or math.isnan(value):
+            return False
+        return (
+            (self.least is None or value >= self.least)
+            and (self.above is None or value > self.above)
+            and (self.most is None or value <= self.most)
+            and (self.below is None or value < self.below)
+            and (self.infinite or not math.isinf(value))
+        )
+
+    def take(self, value: Any) -> float:
+        return int(value) if isinstance(value, Integral) else float(value)
+
+
+@dataclass(frozen=True)
+class Choice(Parameter):
+    """One of some names (or numbers)."""
+
+    of: tuple[Any, ...] = field(kw_only=True)
+
+    @property
+    def wording(self) -> str:
+        *first, last = map(repr, self.of)
+        return f"{', '.join(first)} or {last}" if first else last
+
+    def allows(self, value: Any) -> bool:
+        # 1 is neither True nor 1.0 here, but may be NumPy's.
+        return isinstance(value, (str, Integral)) and any(
+            value == one and isinstance(value, bool) == isinstance(one, bool) for one in self.of
+        )
+
+    def take(self, value: Any) -> Any:
+        return next(one for one in self.of if value == one)
+
+
+@dataclass(frozen=True)
+class Flag(Parameter):
+    """True or False, Python's or NumPy's."""
+
+    @property
+    def wording(self) -> str:
+        return "True or False"
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+    def take(self, value: Any) -> bool:
+        return bool(value)
+
+
+@dataclass(frozen=True)
+class Seed(Parameter):
+    """A seed: a number, None for a fresh draw, or a generator of NumPy's to draw one from.
+
+    What a model keeps is the number that was used, so that every fit can be repeated.
+    """
+
+    @property
+    def wording(self) -> str:
+        return "a whole number, 0 or more, or None for a fresh draw"
+
+    def accepts(self, value: Any) -> bool:
+        return value is None or self.allows(value)
+
+    def allows(self, value: Any) -> bool:
+        if hasattr(value, "bit_generator") or hasattr(value, "random_sample"):
+            return True
+        return is_whole(value) and 0 <= value < 2**63
+
+    def take(self, value: Any) -> int:
+        if value is None:
+            return secrets.randbits(31)
+        if hasattr(value, "bit_generator"):
+            return int(value.integers(2**31))
+        return int(value.randint(2**31 - 1) if hasattr(value, "random_sample") else value)
+
+
+@dataclass(frozen=True)
+class Given(Parameter):
+    """Something of its own sort: a function, a list, another model.
+
+    Parameters
+    ----------
+    what : str
+        The wording.
+    test : function
+        Whether a value is allowed.
+    keep : function
+        What is kept of an allowed value; by default a shallow copy, so that a list that changes
+        later, or a model that is fitted again, changes nothing here.
+    parse : function
+        From the command line's text to the value.
+    metavar : str
+        What the command line calls it.
+    """
+
+    what: str = field(kw_only=True)
+    test: Callable[[Any], bool] = field(kw_only=True)
+    keep: Callable[[Any], Any] = field(default=copy, kw_only=True)
+    parse: Callable[[str], Any] | None = field(default=None, kw_only=True)
+    metavar: str | None = field(default=None, kw_only=True)
+
+    @property
+    def wording(self) -> str:
+        return self.what
+
+    def allows(self, value: Any) -> bool:
+        return bool(self.test(value))
+
+    def take(self, value: Any) -> Any:
+        return self.keep(value)
+
+
+class Settings:
+    """The parameters that a model was learned with: ``settings.order``; they never change.
+
+    Examples
+    --------
+    >>> used = Settings({"order": 3})
+    >>> used.order, dict(used)
+    (3, {'order': 3})
+    """
+
+    def __init__(self, values: Mapping[str, Any]):
+        object.__setattr__(self, "_values", dict(values))
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return object.__getattribute__(self, "_values")[name]
+        except KeyError:
+            raise AttributeError(f"no parameter {name!r}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a model's settings do not change; set_params and fit again")
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._values.keys()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and self._values == other._values
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Settings({self._values!r})"
+
+    def __reduce__(self) -> Any:
+        return Settings, (self._values,)
+
+
+class Table(Mapping[str, Parameter]):
+    """All parameters of an estimator, by name, in the order of its ``__init__``.
+
+    Parameters
+    ----------
+    owner : str
+        The estimator's name.
+    renamed : dict
+        Old names of parameters, and their new ones.
+
+    Examples
+    --------
+    >>> table = Table("Model", states=Count(10), method=Choice("em", of=("em", "pivot")))
+    >>> table.taken({"states": 0, "method": "em"})
+    Traceback (most recent call last):
+    eigentext.errors.ParameterError: states must be a whole number, 1 or more, not 0
+    """
+
+    def __init__(self, owner: str, *, renamed: Mapping[str, str] | None = None, **kinds: Parameter):
+        self.owner = owner
+        self.renamed = dict(renamed or {})
+        self._kinds = kinds
+
+    def __getitem__(self, name: str) -> Parameter:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Every parameter's default."""
+        return {name: kind.default for name, kind in self.items()}
+
+    def taken(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values as learning wants them; raises if one is not allowed."""
+        return {
+            name: self[name].take(value)
+            if value is not None or isinstance(self[name], Seed)
+            else None
+            for name, value in self.checked(values).items()
+        }
+
+    def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values as they are, in the table's order; raises if one is not allowed."""
+        for name, kind in self.items():
+            if not kind.accepts(values[name]):
+                raise ParameterError(self._objection(name, values[name]))
+        return {name: values[name] for name in self}
+
+    def unused(self, values: Mapping[str, Any]) -> list[str]:
+        """What to say of each parameter that was changed and has no meaning with the others."""
+        found = []
+        for name, kind in self.items():
+            for other, uses in kind.only.items():
+                if values[other] not in uses and not _same(values[name], kind.default):
+                    found.append(
+                        f"{self.owner} with {other}={values[other]!r} does not use "
+                        f"{self.label(name)}: {values[name]!r:.{_LONGEST}} has no effect; "
+                        f"it is for {other} {Choice('', of=uses).wording}"
+                    )
+                    break
+        return found
+
+    def label(self, name: str) -> str:
+        """A parameter's name, and that of its option where it is another: "n_states (--states)"."""
+        option = next((flag for flag in self.flags(name) if flag.startswith("--")), None)
+        return name if option in (None, _flag(name)) else f"{name} ({option})"
+
+    def flags(self, name: str) -> list[str]:
+        """The names of its option on the command line."""
+        flags = self[name].flags
+        return [_flag(name)] if flags is None else flags.split()
+
+    def _objection(self, name: str, value: Any) -> str:
+        kind = self[name]
+        none = ", or None" if kind.default is None and "None" not in kind.wording else ""
+        return f"{self.label(name)} must be {kind.wording}{none}, not {value!r:.{_LONGEST}}"
+
+
+def warn_of_unused(table: Table, values: Mapping[str, Any], stacklevel: int = 2) -> None:
+    """A warning for each parameter that has no effect."""
+    for message in table.unused(values):
+        warnings.warn(message, UnusedParameterWarning, stacklevel=stacklevel + 1)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _same(value: Any, default: Any) -> bool:
+    try:
+        return value is default or bool(value == default)
+    except (TypeError, ValueError):  # an array
+        return False
