@@ -9,6 +9,7 @@ There are two: the threads of this process (`current`), whose tasks share memory
 """
 
 from eigentext.engine._progress import Phase, Reporter, phase, report_to
+from eigentext.engine.blas import one_blas_thread
 from eigentext.engine.blocks import even_blocks
 from eigentext.engine.choice import cluster, current, use, workers
 from eigentext.engine.threads import Engine, ThreadEngine, combined
@@ -22,6 +23,7 @@ __all__ = [
     "combined",
     "current",
     "even_blocks",
+    "one_blas_thread",
     "phase",
     "report_to",
     "use",

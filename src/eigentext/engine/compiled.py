@@ -107,7 +107,8 @@ class _Told:
 def _tell_compiling(name: str) -> None:
     if not _Told.compiling:
         _Told.compiling = True
-        often = "for this run" if _Substitute.needed and not _Substitute.folder else "only this once"
+        is_kept = _Substitute.folder or not _Substitute.needed
+        often = "only this once" if is_kept else "in each run"
         logger.info("compiling kernels for this machine: %s, up to a minute", often)
     logger.debug("compiling %s", name)
 

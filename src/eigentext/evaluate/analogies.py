@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -188,7 +187,7 @@ def answer(
     starts = range(0, n_words, width)
     # One BLAS thread, as in eigentext.factor.products: the blocks are dealt out to threads.
     with (
-        threadpool_limits(limits=1, user_api="blas"),
+        engine.one_blas_thread(),
         engine.phase("analogies", n_words, "words") as advance,
     ):
         for start, best in zip(starts, engine.current().map(work, starts)):

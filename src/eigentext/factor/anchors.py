@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -73,7 +72,7 @@ def anchors(
     if not 1 <= m <= len(rows):
         raise ParameterError(f"{m} anchors among {len(rows)} rows: choose from 1 to {len(rows)}")
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)[rows]
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         return rows[_furthest(V[rows], m, weights, fewer)]
 
 
@@ -141,7 +140,7 @@ def simplex_weights(
     if not len(A) or A.shape[1] != V.shape[1]:
         raise ParameterError(f"corners of shape {A.shape} for points of {V.shape[1]} coordinates")
     center = A.mean(axis=0)  # weights that sum to one do not depend on the origin
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         A = A - center
         G = A @ A.T
         B = rows_times(V - center, np.ascontiguousarray(A.T))
@@ -163,7 +162,7 @@ def separations(A: np.ndarray) -> np.ndarray:
     if len(A) == 1:
         return np.array([np.inf])
     # The gradient of the h-th barycentric coordinate, which is 1 at the corner, 0 on the others.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         gradients = np.linalg.pinv(A - A.mean(axis=0))
     lengths = np.linalg.norm(gradients, axis=0)
     return np.divide(1.0, lengths, out=np.full(len(A), np.inf), where=lengths > 0)
@@ -288,14 +287,14 @@ def pivot_decomposition(
         "singular_values": one.singular_values.tolist(),
     }
     if method == "left":
-        with threadpool_limits(limits=1, user_api="blas"):
+        with engine.one_blas_thread():
             s, gap, taken = _likeliest_right(mixture, one, tol, n_iter)
     else:
         two = pivot_states(Q.T, m, candidates=_heavy(columns, min_weight, m, "columns"), **steps)
         found["right_anchors"] = two.anchors.tolist()
         found["right_separations"] = two.separations.tolist()
         s = _conditionals(columns, two)
-        with threadpool_limits(limits=1, user_api="blas"):
+        with engine.one_blas_thread():
             t, gap, taken = _likeliest_order(mixture, one, s, tol, n_iter)
             s = s @ t.T
     answer = one.prior, _conditionals(rows, one).T, s.T

@@ -27,7 +27,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.factor.products import sparse_times
@@ -108,7 +107,7 @@ class BagMoments:
         Y = sparse_times(self.counts, W)
         R = self._triples[:, None] * Y
         Z = self._back(R) - 2 / 3 * self._triple_diagonal[:, None] * W
-        with threadpool_limits(limits=1, user_api="blas"):  # equal bits: see factor.products
+        with engine.one_blas_thread():  # equal bits: see factor.products
             cubes, ties = _thrice(Y, R), _thrice(W, Z)
         return cubes - ties - ties.transpose(0, 2, 1) - ties.transpose(2, 1, 0)
 

@@ -19,8 +19,8 @@ T together do. For the moments of LDA, :math:`\rho = (\alpha_0 + 2) / 2`.
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor.tensor import SymmetricTensor, checked_tensor, falling
 
@@ -88,7 +88,7 @@ def minimize_tensor(
     if n_iter < 1:
         raise ParameterError("n_iter must be 1 or more")
     # One BLAS thread: see eigentext.factor.products on equal bits.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         objective = _Objective(T, M, ratio)
         x = objective.start(A)
         before, taken = objective(x, True)[0], 0

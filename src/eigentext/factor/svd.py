@@ -24,14 +24,12 @@ there, and a process that was killed goes on after the last.
 
 import math
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh, solve_triangular
 from scipy.linalg import svd as dense_svd
-from threadpoolctl import ThreadpoolController
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -114,7 +112,7 @@ def svd(
     if method == "auto":
         method = _best_method(A, rank)
     # One BLAS thread: see eigentext.factor.products on equal bits.
-    with _blas().limit(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         match method:
             case "exact":
                 U, s, Vt = _exact(A, rank)
@@ -134,12 +132,6 @@ def svd(
                     f"method must be 'auto', 'exact', 'randomized' or 'krylov', not {method!r}"
                 )
     return _fix_signs(U, s, Vt if right else Vt[:0])
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Found once: to look for BLAS at every call would take longer than a small SVD."""
-    return ThreadpoolController()
 
 
 def _best_method(A: Any, rank: int) -> Method:

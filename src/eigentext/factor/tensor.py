@@ -25,7 +25,6 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -98,7 +97,7 @@ def tensor_power(
     weights, vectors, stages = np.empty(0), np.empty((0, T.size)), []
     # One BLAS thread: see eigentext.factor.products on equal bits.
     with (
-        threadpool_limits(limits=1, user_api="blas"),
+        engine.one_blas_thread(),
         engine.phase("factor", rank, "components") as advance,
     ):
         for _ in range(rank):
@@ -184,7 +183,7 @@ def simultaneous_diagonalization(
     T = checked_tensor(T, rank)
     rng = np.random.default_rng(random_state)
     K = len(T)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         if rank < K:
             slices = T.reshape(K, K * K)
             U = np.linalg.eigh(slices @ slices.T)[1][:, K - rank :].T

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -96,7 +95,7 @@ def whiten(
     A = _checked(A, rank)
     cutoff = max(cutoff, _ROUNDINGS * float(np.finfo(A.dtype).eps))
     # One BLAS thread: see eigentext.factor.products on equal bits.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         if A.shape[0] <= max(_SMALL, 2 * rank):
             values, U, residuals = _exact(A, rank)
         else:

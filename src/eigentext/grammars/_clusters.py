@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.engine.spread import in_batches
@@ -75,7 +74,7 @@ def cluster(
     sizes = np.ones_like(n_states)
     with (
         engine.phase("clusters", len(n_states), "labels") as advance,
-        threadpool_limits(1, "blas"),
+        engine.one_blas_thread(),
     ):
         found = in_batches(
             engine.workers(), _cluster_label, labels, weigh=lambda a: len(a[1]), size=BATCH

@@ -33,7 +33,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.engine.spread import in_batches
@@ -84,7 +83,7 @@ def pivot(
     """
     trees = learner.trees
     labels = label_states(learner, features, projections, n_states, least)
-    with engine.phase("rules"), threadpool_limits(1, "blas"):
+    with engine.phase("rules"), engine.one_blas_thread():
         grammar, states = _rules(learner, projections, labels, n_iter, tol)
     preterminals = labels[learner.treebank.n_inner :]
     lexical = np.concatenate([one.words.ravel() for one in preterminals])
@@ -201,7 +200,7 @@ def label_states(
         )
         for a, nodes in enumerate(projections.nodes)
     )
-    with engine.phase("pivots", len(n_states), "labels") as advance, threadpool_limits(1, "blas"):
+    with engine.phase("pivots", len(n_states), "labels") as advance, engine.one_blas_thread():
         labels = []
         for one in in_batches(
             engine.workers(), _label_states, known, least, weigh=lambda a: len(a[-1]), size=BATCH

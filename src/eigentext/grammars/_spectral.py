@@ -33,7 +33,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.engine.spread import in_batches
@@ -160,7 +159,7 @@ def project(
     with (
         engine.phase("projections", n_labels, "labels") as advance,
         engine.report_to(None),  # of the phases of each SVD
-        threadpool_limits(1, "blas"),
+        engine.one_blas_thread(),
     ):
         found = []
         how = max_states, kappa, noise, random_state
@@ -298,7 +297,7 @@ def spectral_grammar(
         )  # fmt: skip
 
     multiplications = starts((rules.counts + 1) * sizes.prod(axis=1))
-    with threadpool_limits(1, "blas"):
+    with engine.one_blas_thread():
         for _ in engine.current().map(work, engine.even_blocks(multiplications, _WORK)):
             pass
     labels = treebank.label[roots]

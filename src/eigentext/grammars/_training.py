@@ -11,7 +11,6 @@ from itertools import chain, pairwise
 from operator import add
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.engine import Engine
@@ -69,7 +68,7 @@ class TrainingTrees:
 
     def expect(self, parameters: Parameters) -> Expectations:
         """The E step."""
-        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+        with engine.one_blas_thread(), engine.use(self._workers(parameters)):
             counts = self._shards.reduce(Shard.expect, Counts.plus, parameters)
         grammar = parameters.grammar
         if len(counts.rules) < len(grammar.sizes):  # some rules are of other trees
@@ -81,12 +80,12 @@ class TrainingTrees:
 
     def log_likelihood(self, parameters: Parameters) -> float:
         """Of the trees."""
-        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+        with engine.one_blas_thread(), engine.use(self._workers(parameters)):
             return self._shards.reduce(Shard.log_likelihood, add, parameters)
 
     def leaf_posteriors(self, parameters: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
-        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+        with engine.one_blas_thread(), engine.use(self._workers(parameters)):
             parts = list(self._shards.map(Shard.leaf_posteriors, parameters))
         posteriors, states, sizes = (np.concatenate(part) for part in zip(*parts))
         return posteriors, states, sizes
@@ -98,7 +97,7 @@ class TrainingTrees:
 
         `states` is how often each state is expected to occur.
         """
-        with threadpool_limits(1, "blas"), engine.use(self._workers(parameters)):
+        with engine.one_blas_thread(), engine.use(self._workers(parameters)):
             known = parameters, states, was_split
             return self._shards.reduce(Shard.split_losses, add, *known)
 

@@ -31,7 +31,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -140,7 +139,7 @@ class KernelPerceptron(Saved, Estimator):
         structures, borders = _flattened(candidates)
         right = _checked_gold(gold, borders)
         kernel = self._kernel_with_baseline()
-        with threadpool_limits(1, "blas"):
+        with engine.one_blas_thread():
             encoded = kernel.encode(structures if encoded is None else encoded)
             kept = KeptScores(kernel, encoded, borders, _checked_offsets(offsets, borders))
             steps = self._run(kept, right, borders)
@@ -271,7 +270,7 @@ class KernelPerceptron(Saved, Estimator):
         _check_average(average)
         structures, borders = _flattened(candidates)
         total = _checked_offsets(offsets, borders)
-        with threadpool_limits(1, "blas"):
+        with engine.one_blas_thread():
             encoded = self.kernel_.encode(structures if encoded is None else encoded)
             if average == "vote":
                 total = self._votes(encoded, borders, total)

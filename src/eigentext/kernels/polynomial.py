@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -54,7 +53,7 @@ class LinearKernel(Kernel):
         gram = np.empty((len(a), len(b)))
         limits = nullcontext()
         if a.kind == "vector" and gram.size * A.shape[1] > _FEW:
-            A, B, limits = A.toarray(), B.toarray(), threadpool_limits(1, "blas")
+            A, B, limits = A.toarray(), B.toarray(), engine.one_blas_thread()
 
         def multiply(block: tuple[int, int]) -> None:
             rows = slice(*block)

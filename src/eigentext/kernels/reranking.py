@@ -21,7 +21,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -312,7 +311,7 @@ class Reranker(Estimator, Saved):
             return decay, model, self._tried(decay, model, dev)
 
         models, trials = {}, []
-        with threadpool_limits(1, "blas"), engine.phase("rerank", len(kernels), "runs") as advance:
+        with engine.one_blas_thread(), engine.phase("rerank", len(kernels), "runs") as advance:
             for decay, model, tried in engine.current().map(run, kernels):
                 models[decay] = model
                 trials += tried

@@ -18,8 +18,8 @@ start for each seed.
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from eigentext import engine
 from eigentext.factor.mixture import ConditionalMixture
 from eigentext.sequences._baum_welch import Parameters
 from eigentext.sequences._operators import Operators
@@ -112,7 +112,7 @@ def _with_transitions(
     J = states[:, None] * transition
     mixture = ConditionalMixture(windows.follow)
     total = windows.follow.sum()
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         for _ in range(_STEPS):
             r = O @ J
             ratios, _, _ = mixture.ratios(r, O)
@@ -161,7 +161,7 @@ def _k_means(
         cross = points @ centres.T
         return np.maximum(lengths[:, None] - 2 * cross + (centres**2).sum(axis=1), 0)
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    with engine.one_blas_thread():
         chosen: list[int] = []
         chance = weights.astype(np.float64)
         for _ in range(m):

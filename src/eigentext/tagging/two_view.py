@@ -39,8 +39,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
+from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import CCA
 from eigentext.storage import Saved
@@ -77,7 +77,7 @@ class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEst
         n, d = X.shape
         n_first = self._checked_n_first(d)
         rows = _with_unlabelled(X, unlabelled)
-        with threadpool_limits(1, "blas"):
+        with engine.one_blas_thread():
             cca = self._fit_cca(rows[:, :n_first], rows[:, n_first:])
         self.cca_, self.n_first_, self.views_ = cca, n_first, _VIEWS[self.use]
         self.scale_ = _shrinking(cca.correlations_, self.shrink)

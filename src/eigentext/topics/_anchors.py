@@ -31,7 +31,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.corpus.documents import checked_matrix
@@ -213,7 +212,7 @@ def topics_of_pairs(
     if solver not in ("exact", "gradient"):
         raise ParameterError(f"solver must be 'exact' or 'gradient', not {solver!r}")
     steps = {"n_iter": n_iter, "tol": tol}
-    with threadpool_limits(limits=1, user_api="blas"):  # equal bits: see factor.products
+    with engine.one_blas_thread():  # equal bits: see factor.products
         p = pairs.times(np.ones((len(pairs.frequencies), 1)))[:, 0]
         least, chosen = _candidates(pairs, n_topics, min_df)
         K = min(n_topics, len(chosen))

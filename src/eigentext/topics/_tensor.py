@@ -27,8 +27,8 @@ and not those of frequent words. And documents are *weighted*: see :func:`robust
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from eigentext import engine
 from eigentext.factor.bags import BagMoments
 from eigentext.factor.descent import minimize_tensor
 from eigentext.factor.products import Factorable
@@ -36,7 +36,7 @@ from eigentext.factor.tensor import simultaneous_diagonalization, tensor_power
 from eigentext.factor.whiten import Whitening, whiten
 
 Solver = Literal["power", "diagonal"]
-_one_blas_thread = threadpool_limits.wrap(limits=1, user_api="blas")  # equal bits: factor.products
+_one_blas_thread = engine.one_blas_thread()  # equal bits: factor.products
 _EPS = float(np.finfo(np.float64).tiny) ** 0.5
 _PRECISE = 1e-3  # residual of the whitening of a large matrix: samples are noisier than that
 _ROUGH = 0.1  # where documents are only weighed

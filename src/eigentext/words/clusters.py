@@ -35,7 +35,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.corpus import Vocabulary
@@ -123,7 +122,8 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
         them (else they are taken as they come).
         """
         vectors, vocabulary = self._vectors_and_words(X, words, counts)
-        with threadpool_limits(1):  # BLAS and OpenMP may add in another order with more threads
+        # BLAS and OpenMP may add in another order with more threads.
+        with engine.one_blas_thread(openmp=True):
             order = np.argsort(-vocabulary.counts, kind="stable")
             order = order[np.any(vectors, axis=1)[order]]
             m, r = self._check_parameters(len(order))

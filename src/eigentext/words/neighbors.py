@@ -19,7 +19,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import ParameterError
@@ -159,7 +158,7 @@ class Neighbors:
             return rows, cosines
 
         tasks = [(block, part) for block in blocks for part in parts]
-        with threadpool_limits(limits=1, user_api="blas"):
+        with engine.one_blas_thread():
             return _joined(engine.current().map(work, tasks), len(parts))
 
     def _walk(self, Q: np.ndarray, q_inverse: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
