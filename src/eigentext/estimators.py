@@ -21,7 +21,8 @@ from eigentext.errors import ParameterError
 from eigentext.parameters import Settings, Table, warn_of_unused
 
 _LONGEST = 200  # characters of a parameter: it may be a matrix
-_OF_SCIKIT_LEARN = ("_sklearn_", "_metadata_request")  # what users set besides parameters
+# What scikit-learn's tools set on an estimator besides parameters, and want to find again.
+_OF_SCIKIT_LEARN = ("_sklearn_", "_skl_", "_metadata_request", "_parent_callback")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 _Class = TypeVar("_Class")
 

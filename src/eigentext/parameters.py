@@ -68,6 +68,10 @@ class Parameter:
         """Values that must be refused, for tests."""
         return [value for value in _STRANGE if not self.accepts(value)]
 
+    def another(self) -> Any:
+        """An allowed value that is not the default, for tests; None if that is hard to say."""
+        return None
+
     def accepts(self, value: Any) -> bool:
         """Whether a value may be given."""
         return self.default is None if value is None else self.allows(value)
@@ -109,6 +113,9 @@ class Count(Parameter):
     def take(self, value: Any) -> int:
         return int(value)
 
+    def another(self) -> int:
+        return next(n for n in (self.least, self.least + 1) if n != self.default)
+
 
 @dataclass(frozen=True)
 class Number(Parameter):
@@ -145,6 +152,10 @@ class Number(Parameter):
     def take(self, value: Any) -> float:
         return int(value) if isinstance(value, Integral) else float(value)
 
+    def another(self) -> float | None:
+        some = (0.5, 0.25, 2.0, -1.0)
+        return next((x for x in some if x != self.default and self.allows(x)), None)
+
 
 @dataclass(frozen=True)
 class Choice(Parameter):
@@ -166,6 +177,9 @@ class Choice(Parameter):
     def take(self, value: Any) -> Any:
         return next(one for one in self.of if value == one)
 
+    def another(self) -> Any:
+        return next((one for one in self.of if one != self.default), None)
+
 
 @dataclass(frozen=True)
 class Flag(Parameter):
@@ -180,6 +194,9 @@ class Flag(Parameter):
 
     def take(self, value: Any) -> bool:
         return bool(value)
+
+    def another(self) -> bool:
+        return not self.default
 
 
 @dataclass(frozen=True)

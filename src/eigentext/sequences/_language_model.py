@@ -1,4 +1,4 @@
-"""What all language models share: perplexity."""
+"""What all language models share: perplexity and score."""
 
 from typing import Any
 
@@ -20,3 +20,7 @@ class LanguageModel:
         if np.isnan(scores).all():
             raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
         return float(np.exp(-np.nanmean(scores)))
+
+    def score(self, tokens: Any, y: None = None) -> float:
+        """The mean log-probability of an event: minus the logarithm of the perplexity."""
+        return -float(np.log(self.perplexity(tokens)))

@@ -32,11 +32,13 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
+from eigentext.sequences import parameters
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.storage import Saved
+from eigentext.storage.schema import Array, Schema
 
 _BLOCK = 1 << 18  # tokens to score, or n-grams to smooth, that make a task
 _FIXED = (0.5, 1.0, 1.5)
@@ -77,6 +79,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
     """
 
     _format = "eigentext.kneser-ney.v1"
+    _table = parameters.KneserNey
 
     def __init__(self, order: int = 3, *, min_count: int = 1):
         self.order = order
@@ -84,6 +87,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     # Learning.
 
+    @learning
     def fit(
         self,
         tokens: Any,
@@ -97,7 +101,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         Same as collect + fit_moments; `memory` (bytes for counting) and `cache` (a folder for
         encoded text) change no answer.
         """
-        return self.fit_moments(self.collect(tokens, memory=memory, cache=cache))
+        return self._learn(self.collect(tokens, memory=memory, cache=cache))
 
     def collect(
         self,
@@ -107,14 +111,17 @@ class KneserNey(LanguageModel, Saved, Estimator):
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> NgramMoments:
         """The statistics that `fit` needs of a text, and no more."""
-        self._check_parameters()
+        self._table.checked(self.get_params(deep=False))
         return NgramMoments.from_corpus(
             tokens, order=self.order, min_count=self.min_count, memory=memory, cache=cache
         )
 
+    @learning
     def fit_moments(self, moments: NgramMoments) -> Self:
         """Learn from statistics alone, of this order or a higher one."""
-        self._check_parameters()
+        return self._learn(moments)
+
+    def _learn(self, moments: NgramMoments) -> Self:
         if moments.order < self.order:
             raise MomentsError(
                 f"order={self.order}, but the moments have windows of {moments.order} at most; "
@@ -181,7 +188,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         symbols = np.where(context < 0, n - 2, context).tolist()
         if start:
             symbols.insert(0, n - 1)
-        for k in range(1, min(self.order, len(symbols) + 1)):
+        for k in range(1, min(self.moments_.order, len(symbols) + 1)):
             node = trie.find(symbols[-k:])
             if node >= 0:
                 children = slice(trie.first[node], trie.first[node + 1])
@@ -191,12 +198,6 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     # Private steps.
 
-    def _check_parameters(self) -> None:
-        for name in ("order", "min_count"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise ParameterError(f"{name} must be 1 or more, not {value!r}")
-
     def _warn_of_little_text(self) -> None:
         # If nothing was counted once, all was counted often: then discounts hardly matter.
         facts = zip(self.diagnostics_["discount_rules"], self.diagnostics_["counts_of_counts"])
@@ -205,7 +206,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
             warnings.warn(
                 f"too little text to estimate the discounts of n-grams of {orders} words: "
                 f"{_FIXED} are taken; give more text or lower the order",
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _ids(self, tokens: Any) -> np.ndarray:
@@ -232,7 +233,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
         def score_block(begin: int) -> None:
             kernels.score(
-                ids, trie.first, trie.words, probabilities, backoffs, self.order,
+                ids, trie.first, trie.words, probabilities, backoffs, self.moments_.order,
                 len(self.vocabulary_), starts, edges, begin, min(begin + _BLOCK, len(ids)), scores,
             )  # fmt: skip
 
@@ -258,7 +259,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         parts, moments = self.moments_._to_saved()
         arrays = {f"moments.{name}": part for name, part in parts.items()}
         about = {
-            "parameters": self.get_params(),
+            "parameters": dict(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
             "moments": moments,
@@ -266,14 +267,18 @@ class KneserNey(LanguageModel, Saved, Estimator):
         return {**arrays, "discounts": self.discounts_}, about
 
     @classmethod
+    def _schema(cls, about):
+        return Schema({"discounts": Array("float64", ("order", 3), least=0)})
+
+    @classmethod
     def _from_saved(cls, arrays, about):
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         parts = {n.removeprefix("moments."): a for n, a in arrays.items() if n != "discounts"}
         self.moments_ = NgramMoments._from_saved(parts, about["moments"])
         self.vocabulary_ = self.moments_.vocabulary
         self.discounts_ = np.asarray(arrays["discounts"])
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
-        if self.discounts_.shape != (self.order, 3) or self.moments_.order != self.order:
+        if self.moments_.order != len(self.discounts_):
             raise ValueError("order of the counts")
         return self
 

@@ -1,9 +1,6 @@
 """`eigentext kneser-ney fit`: smoothed n-grams from text."""
 
 import time
-from typing import Annotated
-
-import typer
 
 from eigentext.cli._console import (
     DEFAULT_MEMORY,
@@ -25,19 +22,20 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
+from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.sequences._shared import (
     LowercaseFlag,
-    MinCountOption,
     UnitOption,
     report_fit,
 )
+from eigentext.sequences import parameters as tables
 
 
+@with_options(tables.KneserNey)
 def fit(
     files: FilesArgument,
     output: OutputOption,
-    order: Annotated[int, typer.Option(min=1, help="Words of the longest n-grams.")] = 3,
-    min_count: MinCountOption = 1,
+    parameters: Parameters,
     tokenizer: TokenizerOption = "whitespace",
     lowercase: LowercaseFlag = False,
     unit: UnitOption = "line",
@@ -56,7 +54,7 @@ def fit(
 
     check_model_path(output)
     started = time.perf_counter()
-    model = KneserNey(order, min_count=min_count)
+    model = KneserNey(**parameters)
     with (
         inputs(files) as paths,
         work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
@@ -68,6 +66,7 @@ def fit(
         model.fit(corpus, memory=memory, cache=False if no_cache else cache or True)
         save_model(model, output)
     ngrams = model.diagnostics_["ngrams"]
+    order = model.parameters_.order
     told = {"order": order, "ngrams": ngrams, "discounts": model.diagnostics_["discounts"]}
     summary = f"{sum(ngrams):,} n-grams of up to {order}"
     seconds = time.perf_counter() - started
