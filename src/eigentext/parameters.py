@@ -8,6 +8,7 @@ it when they are loaded, and tests make values of it that must be refused.
 This module imports next to nothing, so that ``eigentext --help`` is quick.
 """
 
+import inspect
 import math
 import secrets
 import warnings
@@ -20,6 +21,7 @@ from typing import Any
 from eigentext.errors import ParameterError
 
 _LONGEST = 80  # characters of a value in a message
+REQUIRED = inspect.Parameter.empty  # the default of a parameter that has none
 
 
 class UnusedParameterWarning(UserWarning):
@@ -33,7 +35,9 @@ class Parameter:
     Parameters
     ----------
     default
-        If it is None, None is allowed.
+        If it is None, None is allowed; REQUIRED if there is none.
+    none : bool
+        Whether None is allowed though it is not the default.
     help : str
         A sentence for the command line.
     flags : str
@@ -46,6 +50,7 @@ class Parameter:
     """
 
     default: Any
+    none: bool = field(default=False, kw_only=True)
     help: str = field(default="", kw_only=True)
     flags: str | None = field(default=None, kw_only=True)
     only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, kw_only=True)
@@ -74,7 +79,12 @@ class Parameter:
 
     def accepts(self, value: Any) -> bool:
         """Whether a value may be given."""
-        return self.default is None if value is None else self.allows(value)
+        return self.takes_none if value is None else self.allows(value)
+
+    @property
+    def takes_none(self) -> bool:
+        """Whether None may be given."""
+        return self.none or self.default is None
 
 
 _STRANGE = (
@@ -382,7 +392,7 @@ class Table(Mapping[str, Parameter]):
 
     def _objection(self, name: str, value: Any) -> str:
         kind = self[name]
-        none = ", or None" if kind.default is None and "None" not in kind.wording else ""
+        none = ", or None" if kind.takes_none and "None" not in kind.wording else ""
         return f"{self.label(name)} must be {kind.wording}{none}, not {value!r:.{_LONGEST}}"
 
 

@@ -96,4 +96,4 @@ def _type(kind: Parameter) -> Any:
             plain = Literal[names] if len(names) == len(kind.of) else int
         case _:
             plain = Any
-    return plain if kind.default is not None or plain is Any else plain | None
+    return plain | None if kind.takes_none and plain is not Any else plain
