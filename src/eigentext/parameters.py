@@ -253,6 +253,8 @@ class Given(Parameter):
         From the command line's text to the value.
     metavar : str
         What the command line calls it.
+    many : bool
+        Whether the option may be given several times, for a list of values.
     """
 
     what: str = field(kw_only=True)
@@ -260,6 +262,7 @@ class Given(Parameter):
     keep: Callable[[Any], Any] = field(default=copy, kw_only=True)
     parse: Callable[[str], Any] | None = field(default=None, kw_only=True)
     metavar: str | None = field(default=None, kw_only=True)
+    many: bool = field(default=False, kw_only=True)
 
     @property
     def wording(self) -> str:
@@ -400,6 +403,18 @@ def warn_of_unused(table: Table, values: Mapping[str, Any], stacklevel: int = 2)
     """A warning for each parameter that has no effect."""
     for message in table.unused(values):
         warnings.warn(message, UnusedParameterWarning, stacklevel=stacklevel + 1)
+
+
+def argument(name: str, kind: Parameter, value: Any) -> Any:
+    """A method's argument as the method wants it; raises, in a table's wording, if it is no such.
+
+    Examples
+    --------
+    >>> argument("topn", Count(10, least=0), -1)
+    Traceback (most recent call last):
+    eigentext.errors.ParameterError: topn must be a whole number, 0 or more, not -1
+    """
+    return Table("", **{name: kind}).taken({name: value})[name]
 
 
 def _flag(name: str) -> str:
