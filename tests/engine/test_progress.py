@@ -1,5 +1,9 @@
 """Phases: announced, advanced, finished, in that order, whatever happens inside."""
 
+import logging
+import re
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -127,3 +131,46 @@ def test_results_are_the_same_with_a_listener():
     silent = work()
     with report_to(Listener()):
         assert work() == silent
+
+
+# The logger.
+
+
+def test_the_logger_hears_of_phases_with_a_listener_and_without(caplog):
+    def work():
+        with phase("count", 5, "tokens") as advance:
+            advance(2)
+            advance(3)
+        with pytest.raises(ZeroDivisionError), phase("divide"):
+            raise ZeroDivisionError
+
+    work()
+    assert caplog.messages == []  # nobody asked
+    listener = Listener()
+    for listens in (None, listener):
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG, "eigentext"), report_to(listens):
+            work()
+        started, finished, divide = caplog.messages
+        assert (started, divide) == ("count: started", "divide: started")
+        assert re.fullmatch(r"count: finished in \d\.\d{3} s, 5 tokens", finished)
+        assert {record.name for record in caplog.records} == {"eigentext"}
+    assert len(listener.story) == 5
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "eigentext"):
+        work()
+    assert caplog.messages == []  # phases are details
+
+
+def test_importing_configures_no_logging():
+    code = """
+import logging
+import eigentext.engine
+logger = logging.getLogger("eigentext")
+assert [type(one) for one in logger.handlers] == [logging.NullHandler]
+assert logger.level == logging.NOTSET and logger.propagate
+assert logging.root.handlers == []
+logger.warning("silent unless the program wants to hear it")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,19 +1,25 @@
 """Threads change when things are done, never what comes out or in which order."""
 
+import copy
+import multiprocessing
 import os
+import pickle
+import re
 import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from operator import add
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigentext import engine
-from eigentext.engine import ThreadEngine, current, use
+from eigentext.engine import ThreadEngine, choice, current, use
 from eigentext.engine.threads import usable_cores
 from eigentext.errors import ParameterError
 
@@ -155,19 +161,56 @@ def test_many_threads_may_ask_one_engine_at_once():
         gate.wait()
         found.append(sum(engine.map(abs, range(10))))
 
+    with often_switching():
+        for _ in range(50):
+            engine = ThreadEngine(2)
+            run_at_once(run, 6)
+    assert found == [45] * 300
+
+
+def test_eight_threads_that_ask_at_once_share_one_pool():
+    with often_switching():
+        for _ in range(30):
+            engine, gate, names = ThreadEngine(2), threading.Barrier(8), set()
+
+            def run(engine=engine, gate=gate, names=names):
+                gate.wait()
+                names.update(engine.map(lambda _: threading.get_ident(), range(10)))
+
+            run_at_once(run, 8)
+            assert len(names) <= 2
+
+
+def test_eight_threads_that_ask_at_once_share_one_default_engine(monkeypatch):
+    with often_switching():
+        for _ in range(30):
+            monkeypatch.setattr(choice, "_default", {})
+            gate, found = threading.Barrier(8), []
+
+            def run(gate=gate, found=found):
+                gate.wait()
+                found.append(current())
+
+            run_at_once(run, 8)
+            assert len(set(map(id, found))) == 1
+
+
+@contextmanager
+def often_switching():
     switch = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        for _ in range(50):
-            engine = ThreadEngine(2)
-            threads = [threading.Thread(target=run) for _ in range(6)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+        yield
     finally:
         sys.setswitchinterval(switch)
-    assert found == [45] * 300
+
+
+def run_at_once(work, n):
+    threads = [threading.Thread(target=work) for _ in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def test_threads_serve_one_map_after_another():
@@ -198,6 +241,72 @@ if child:
     assert os.waitpid(child, 0)[1] == 0
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_map_begun_before_a_fork_does_not_hang_the_child():
+    code = """
+import os, time
+from eigentext.engine import ThreadEngine
+engine = ThreadEngine(2)
+results = engine.map(lambda n: time.sleep(0.2) or n, range(9))
+assert next(results) == 0
+child = os.fork()
+if child == 0:
+    try:
+        next(results)
+    except RuntimeError as error:
+        assert "forked child" in str(error)
+        assert list(engine.map(abs, [-3, 4])) == [3, 4]
+        os._exit(0)
+    os._exit(1)
+assert os.waitpid(child, 0)[1] == 0
+assert list(results) == [1, 2, 3, 4, 5, 6, 7, 8]
+if os.fork() == 0:  # who gives it up does not wait for threads that are not there
+    del results
+    raise SystemExit
+assert os.wait()[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_children_of_eight_threads_that_map():
+    code = """
+import os, threading
+from eigentext.engine import ThreadEngine
+engine, over = ThreadEngine(2), threading.Event()
+
+def work():
+    while not over.is_set():
+        assert sum(engine.map(abs, range(9))) == 36
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        os._exit(sum(engine.map(abs, range(9))) != 36)
+    assert os.waitpid(child, 0)[1] == 0
+over.set()
+for thread in threads:
+    thread.join()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_an_engine_travels_as_its_number_of_threads():
+    engine = ThreadEngine(3)
+    list(engine.map(abs, range(9)))  # its threads cannot travel
+    for other in (pickle.loads(pickle.dumps(engine)), copy.deepcopy(engine)):
+        assert other.n_workers == 3
+        assert list(other.map(abs, [-1])) == [1]
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        assert pool.apply(_sum_on, (engine,)) == 36
+
+
+def _sum_on(engine):
+    return sum(engine.map(abs, range(9)))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -232,10 +341,12 @@ def test_the_default_is_every_usable_core():
         assert usable_cores() == len(os.sched_getaffinity(0))
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_no_threads_are_too_few(threads):
-    with pytest.raises(ParameterError, match=f"threads must be 1 or more, not {threads}"):
+@pytest.mark.parametrize("threads", [0, -1, True, False, 2.5, 2.0, "2", np.float64(2), [2]])
+def test_the_number_of_threads_is_a_whole_number(threads):
+    wording = f"n_threads must be a whole number, 1 or more, not {threads!r}"
+    with pytest.raises(ParameterError, match=re.escape(wording)):
         ThreadEngine(threads)
+    assert ThreadEngine(np.int32(2)).n_workers == 2
 
 
 def test_with_restores_what_was():

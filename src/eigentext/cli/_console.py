@@ -1,6 +1,7 @@
 """What every command shares: printing, progress bars, timing, and options spelled alike."""
 
 import json as json_module
+import logging
 import os
 import re
 import resource
@@ -41,7 +42,6 @@ _NO_MATTER = {
     "output", "threads", "memory", "cluster", "checkpoint", "cache", "no_cache", "json", "quiet",
     "report",
 }  # fmt: skip
-_KERNEL = "eigentext.moments._kernels.count_pairs"  # most commands need it
 
 
 class Printer(Console):
@@ -163,7 +163,6 @@ def work(
     threads: int | None = None,
     cluster: str | None = None,
     checkpoint: Path | None = None,
-    kernel: str = _KERNEL,
     tell: bool | None = None,
 ) -> Iterator["Watch"]:
     """Run the work inside on `threads`, show its phases unless `quiet`, and time them.
@@ -171,23 +170,42 @@ def work(
     With a `cluster` it runs there; with a `checkpoint`, a folder, it goes on from where a killed
     run with the same options came to.
 
-    People are told, if they are to be told anything (`tell`, else unless `quiet`), why a first run
-    is slow: when `kernel`, one that it needs, is not compiled yet.
+    People see the notes of the library, such as that it compiles kernels, if they are to be told
+    anything (`tell`, else unless `quiet`).
     """
     watch = Watch(show=not quiet)
     with (
-        tempfile.TemporaryDirectory(prefix="eigentext-") as scratch,
         _safe_interrupts(),
         _engine(threads, cluster) as chosen,
         engine.use(chosen),
         engine.report_to(watch),
         watch.bars,
+        notes(show=not quiet if tell is None else tell),
         checkpointing(checkpoint, _about() if checkpoint else None),
     ):
-        note = _prepare_kernels(scratch, kernel)
-        if note and (not quiet if tell is None else tell):
-            messages.print(note, style="dim")
         yield watch
+
+
+class _Notes(logging.Handler):
+    """Prints what the library says to its logger."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        messages.print(record.getMessage(), style="dim", markup=False)
+
+
+@contextmanager
+def notes(*, show: bool = True) -> Iterator[None]:
+    """Print the notes of the library that come from the work inside."""
+    logger, handler = logging.getLogger("eigentext"), _Notes(logging.INFO)
+    before = logger.level
+    if show:
+        logger.addHandler(handler)
+        logger.setLevel(min(logger.getEffectiveLevel(), logging.INFO))
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
 
 
 @contextmanager
@@ -304,33 +322,6 @@ def can_print(text: str, stream: TextIO | None = None) -> bool:
     return True
 
 
-def _prepare_kernels(scratch: str, kernel: str) -> str:
-    """Load the kernels; return why the first run is slow, where they have yet to be compiled.
-
-    Numba keeps what it compiled beside the source or in the user's cache folder, and refuses to
-    work where it may write to neither (a container, a service): there it gets the `scratch` folder.
-    """
-    note = "compiling kernels for this machine: only this once, up to a minute"
-    try:
-        missing = must_compile(kernel)
-    except RuntimeError:
-        from numba.core import config
-
-        config.CACHE_DIR = scratch
-        missing = must_compile(kernel)
-        note = "compiling kernels for this run: set NUMBA_CACHE_DIR to a folder that keeps them"
-    return note if missing else ""
-
-
-def must_compile(kernel: str) -> bool:
-    """Whether Numba has yet to compile a kernel, given as module.function, for this machine."""
-    module, _, name = kernel.rpartition(".")
-    stats = getattr(getattr(import_module(module), name), "stats", None)
-    if stats is None:  # a plain function under NUMBA_DISABLE_JIT
-        return False
-    return not any(Path(stats.cache_path).glob(f"{module.rpartition('.')[2]}.{name}-*.nbi"))
-
-
 def peak_memory() -> int:
     """The largest resident size of this process so far, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -343,11 +334,13 @@ def peak_memory() -> int:
 @contextmanager
 def inputs(files: list[str]) -> Iterator[list[Path]]:
     """The files to read; "-" is standard input, kept in a temporary file while it is needed."""
+    if "-" not in files:
+        yield [_path(name) for name in files]
+        return
     with tempfile.TemporaryDirectory(prefix="eigentext-") as folder:
         kept = Path(folder, "standard-input")
-        if "-" in files:
-            with kept.open("wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
+        with kept.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
         try:
             yield [kept if name == "-" else _path(name) for name in files]
         except EigentextError as error:

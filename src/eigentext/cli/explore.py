@@ -1,7 +1,6 @@
 """`eigentext explore`: a local web page over saved models."""
 
 import os
-import tempfile
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,8 +9,7 @@ import typer
 
 from eigentext.cli._console import (
     JsonFlag,
-    messages,
-    must_compile,
+    notes,
     print_json,
     print_warning,
     printer,
@@ -68,42 +66,37 @@ def explore(
     from eigentext.explorer.pool import Pool
 
     paths = models or []
-    with tempfile.TemporaryDirectory(prefix="eigentext-") as scratch:
-        _tell_compiling(scratch)
-        listener = server.listening(host, port)  # a port that is taken is told before the loading
-        with listener:
-            loaded = server.load_models(paths)
-            _add_documents(loaded, paths, documents or [], unit)
-            page = built_page()
-            if not page:
-                print_warning(NOT_BUILT)
-            _warn_of_others(host, allow_host or [], server.is_loopback(host))
-            files = [(str(path.resolve()), one.name) for path, one in zip(paths, loaded)]
-            pool = Pool(files, size=workers, timeout=timeout)
-            names = [*(allow_host or []), *([] if host in ("0.0.0.0", "::", "") else [host])]
-            where = server.address(host, listener)
-            app = application(Explorer(loaded, page, pool), hosts=names)
-            if json:
-                print_json({"address": where, "models": [one.name for one in loaded]})
-            else:
-                printer.print(f"{where}  (Ctrl-C ends it)", markup=False)
-            if open:
-                webbrowser.open(where)
-            server.serve(app, listener)
+    _tell_compiling()
+    listener = server.listening(host, port)  # a port that is taken is told before the loading
+    with listener:
+        loaded = server.load_models(paths)
+        _add_documents(loaded, paths, documents or [], unit)
+        page = built_page()
+        if not page:
+            print_warning(NOT_BUILT)
+        _warn_of_others(host, allow_host or [], server.is_loopback(host))
+        files = [(str(path.resolve()), one.name) for path, one in zip(paths, loaded)]
+        pool = Pool(files, size=workers, timeout=timeout)
+        names = [*(allow_host or []), *([] if host in ("0.0.0.0", "::", "") else [host])]
+        where = server.address(host, listener)
+        app = application(Explorer(loaded, page, pool), hosts=names)
+        if json:
+            print_json({"address": where, "models": [one.name for one in loaded]})
+        else:
+            printer.print(f"{where}  (Ctrl-C ends it)", markup=False)
+        if open:
+            webbrowser.open(where)
+        server.serve(app, listener)
 
 
-def _tell_compiling(scratch: str) -> None:
-    """Say why the first answers are slow; where Numba may keep nothing, keep it for this run."""
-    note = "compiling kernels for this machine: only this once, up to a minute"
-    try:
-        missing = must_compile(_KERNEL)
-    except RuntimeError:
-        from numba.core import config
+def _tell_compiling() -> None:
+    """Say why the first answers are slow: it is the workers that compile, and nobody hears them."""
+    from eigentext.engine.compiled import announce, substitute_folder
 
-        config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = scratch  # workers read the latter
-        missing, note = True, "compiling kernels for this run: set NUMBA_CACHE_DIR to a folder"
-    if missing:
-        messages.print(note, style="dim")
+    with notes():
+        announce(_KERNEL)
+    if folder := substitute_folder():
+        os.environ["NUMBA_CACHE_DIR"] = folder  # workers need not warn of it too
 
 
 def _add_documents(

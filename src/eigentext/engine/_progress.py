@@ -1,15 +1,19 @@
 """Progress: the library says what phase it is in, whoever listens decides how to show it.
 
 ``with phase("count", total=n, unit="tokens") as advance: ... advance(1000)``. Without a listener
-this costs nothing; the command line listens with Rich bars, the benchmarks with a stop-watch.
+this costs nothing; the command line listens with Rich bars, the benchmarks with a stop-watch. The
+logger "eigentext" hears of phases too, as they start and finish, at level DEBUG.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
+
+from eigentext.engine._log import logger
 
 
 @dataclass
@@ -47,8 +51,8 @@ def report_to(reporter: Reporter | None) -> Iterator[None]:
 @contextmanager
 def phase(name: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
     """Announce a phase and yield the function that advances it."""
-    listener = _listener.get()
-    if listener is None:
+    listener, is_logged = _listener.get(), logger.isEnabledFor(logging.DEBUG)
+    if listener is None and not is_logged:
         yield lambda amount: None
         return
     state = Phase(name, total, unit)
@@ -57,9 +61,17 @@ def phase(name: str, total: int | None = None, unit: str = "") -> Iterator[Calla
     def advance(amount: int) -> None:
         state.done += int(amount)
         state.seconds = time.perf_counter() - start
-        listener.advanced(state)
+        if listener is not None:
+            listener.advanced(state)
 
-    listener.started(state)
+    if is_logged:
+        logger.debug("%s: started", name)
+    if listener is not None:
+        listener.started(state)
     yield advance  # an error ends the phase without finishing it
     state.seconds = time.perf_counter() - start
-    listener.finished(state)
+    if is_logged:
+        amount = f", {state.done} {unit}" if unit and state.done else ""
+        logger.debug("%s: finished in %.3f s%s", name, state.seconds, amount)
+    if listener is not None:
+        listener.finished(state)

@@ -59,12 +59,12 @@ def _enter(holder: object, own: list[tuple[Any, int]], openmp: bool) -> None:
                 own.append((library, threads))
             else:
                 _before.setdefault(library.filepath, (library, threads))
-            library.set_num_threads(1)
+            _set(library, 1)
 
 
 def _leave(holder: object, own: list[tuple[Any, int]]) -> None:
     for library, threads in own:
-        library.set_num_threads(threads)
+        _set(library, threads)
     with _lock:
         _holders.pop(holder, None)
         if not _holders:
@@ -75,7 +75,7 @@ def _restore() -> None:
     while _before:
         library, threads = _before[file := next(iter(_before))]
         if library.num_threads == 1:  # else somebody has set another since, which is theirs
-            library.set_num_threads(threads)
+            _set(library, threads)
         _before.pop(file, None)  # last: an interrupt before leaves it to the next
 
 
@@ -88,6 +88,12 @@ def _libraries() -> list[Any]:
 
         _known = n_modules, ThreadpoolController().lib_controllers
     return _known[1]
+
+
+def _set(library: Any, threads: int) -> None:
+    # From version 3.8 on, threadpoolctl lets one thread at a time set the limits of OpenBLAS and
+    # ignores the others, lest they fight over them. Here the count keeps them from that.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(threads)
 
 
 def _is_of_thread(library: Any) -> bool:

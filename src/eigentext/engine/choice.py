@@ -1,7 +1,6 @@
 """Which engine is in use: the threads of this process, and a cluster if there is one."""
 
 from contextvars import ContextVar
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from eigentext.engine.threads import Engine, ThreadEngine
@@ -10,6 +9,7 @@ if TYPE_CHECKING:
     from eigentext.engine.dask import DaskEngine
 
 _engine: ContextVar[Any] = ContextVar("eigentext_engine", default=None)
+_default: dict[str, ThreadEngine] = {}
 
 
 class use:  # noqa: N801 - reads as a verb: ``use(ThreadEngine(1))`` or ``with use(...):``
@@ -58,6 +58,6 @@ def workers() -> Engine:
     return cluster() or current()
 
 
-@cache
 def _all_cores() -> ThreadEngine:
-    return ThreadEngine()
+    # One for the process, however many threads ask at once.
+    return _default.get("engine") or _default.setdefault("engine", ThreadEngine())

@@ -40,15 +40,17 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
     return compiled
 
 
-def must_compile(kernel: str) -> bool:
-    """Whether a kernel, given as module.function, has yet to be compiled for this machine."""
+def announce(kernel: str) -> None:
+    """Say that kernels are being compiled if this one, a module.function, is not on this machine.
+
+    For a program that leaves the compiling to processes whose notes nobody hears.
+    """
     module, _, name = kernel.rpartition(".")
     stats = getattr(getattr(import_module(module), name), "stats", None)
-    if stats is None:  # a plain function under NUMBA_DISABLE_JIT
-        return False
-    if stats.cache_path is None:
-        return True
-    return not any(Path(stats.cache_path).glob(f"{module.rpartition('.')[2]}.{name}-*.nbi"))
+    if stats is None or stats.cache_path is None:  # not compiled at all, or the warning says it
+        return
+    if not any(Path(stats.cache_path).glob(f"{module.rpartition('.')[2]}.{name}-*.nbi")):
+        _tell_compiling(kernel)
 
 
 def substitute_folder() -> str | None:
@@ -105,11 +107,10 @@ class _Told:
 
 
 def _tell_compiling(name: str) -> None:
-    if not _Told.compiling:
+    is_kept = _Substitute.folder or not _Substitute.needed  # else the warning has said more
+    if is_kept and not _Told.compiling:
         _Told.compiling = True
-        is_kept = _Substitute.folder or not _Substitute.needed
-        often = "only this once" if is_kept else "in each run"
-        logger.info("compiling kernels for this machine: %s, up to a minute", often)
+        logger.info("compiling kernels for this machine: only this once, up to a minute")
     logger.debug("compiling %s", name)
 
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from functools import cache
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -20,6 +19,7 @@ from dask.sizeof import sizeof
 from scipy.sparse import sparray
 
 import eigentext
+from eigentext.engine.blas import one_blas_thread
 from eigentext.engine.threads import ThreadEngine, alone, combined, streamed
 from eigentext.errors import ClusterError, ParameterError
 
@@ -242,18 +242,10 @@ def _reason(error: BaseException) -> str:
 
 def _task(function: Callable[..., Result], *arguments: Any) -> Result:
     # The worker's threads are the parallelism: a task works alone in its own.
-    _one_blas_thread()
-    with alone():
+    import scipy.linalg  # noqa: F401 - whose BLAS is another than NumPy's: limited if loaded now
+
+    with one_blas_thread(), alone():
         return function(*arguments)
-
-
-@cache
-def _one_blas_thread() -> None:
-    # For good: to set it for each task would not be safe where a worker has several threads.
-    import scipy.linalg  # noqa: F401 - whose BLAS is another than NumPy's, and is limited only now
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1, "blas")
 
 
 def _same(value: Any) -> Any:

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
+from numbers import Integral
 from typing import Any, Protocol, TypeVar
 
 from eigentext.errors import ParameterError
@@ -15,6 +16,7 @@ from eigentext.errors import ParameterError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _thread = threading.local()
+_process = [object()]  # another in a forked child
 
 
 class Engine(Protocol):
@@ -49,19 +51,23 @@ class ThreadEngine:
     """
 
     def __init__(self, n_threads: int | None = None):
-        if n_threads is not None and n_threads < 1:
-            raise ParameterError(f"threads must be 1 or more, not {n_threads}")
-        self.n_workers = n_threads or usable_cores()
-        self._owner = -1
+        self.n_workers = usable_cores() if n_threads is None else _checked(n_threads)
+        self._pools: dict[object, ThreadPoolExecutor] = {}
+
+    def __reduce__(self) -> tuple[type["ThreadEngine"], tuple[int]]:
+        return type(self), (self.n_workers,)  # in another process, with threads of that one
 
     @property
     def _pool(self) -> ThreadPoolExecutor:
         # Kept from one map to the next (the SVD makes hundreds of short ones), but not over a fork,
-        # which threads do not survive.
-        if self._owner != os.getpid():
-            self._threads = ThreadPoolExecutor(self.n_workers, "eigentext", _mark_worker)
-            self._owner = os.getpid()  # last: another thread may be asking too
-        return self._threads
+        # which threads do not survive. Many threads may ask at once: one of them sets it, without a
+        # lock, which a fork might leave locked. The pools of the others never start a thread.
+        process = _process[0]
+        found = self._pools.get(process)
+        if found is None:
+            made = ThreadPoolExecutor(self.n_workers, "eigentext", _mark_worker)
+            found = self._pools.setdefault(process, made)
+        return found
 
     def map(
         self, function: Callable[..., Result], items: Iterable[Item], *shared: Any
@@ -97,17 +103,22 @@ def streamed(
     """The results of futures, in the order of their items, of which `most` are under way."""
     queue = iter(items)
     waiting: deque[Any] = deque()
+    process = _process[0]
     try:
         for item in islice(queue, most):
             waiting.append(submit(item))
         while waiting:
+            if _process[0] is not process:  # who worked on it is not here
+                raise RuntimeError("a map ends in the process that began it, not in a forked child")
             result = fetch(waiting.popleft())
             waiting.extend(map(submit, islice(queue, 1)))
             yield result
     finally:
-        # An error or Ctrl-C must not wait for work that nobody wants any more.
-        for future in waiting:
-            future.cancel()
+        # An error or Ctrl-C must not wait for work that nobody wants any more. In a forked child
+        # nobody works on it, and its locks may be locked.
+        if _process[0] is process:
+            for future in waiting:
+                future.cancel()
 
 
 def combined(combine: Callable[[Result, Result], Result], parts: Iterable[Result]) -> Result:
@@ -150,6 +161,21 @@ def alone() -> Iterator[None]:
 
 def _mark_worker() -> None:
     _thread.is_worker = True
+
+
+def _checked(n_threads: Any) -> int:
+    is_whole = isinstance(n_threads, Integral) and not isinstance(n_threads, bool)
+    if not is_whole or n_threads < 1:
+        raise ParameterError(f"n_threads must be a whole number, 1 or more, not {n_threads!r}")
+    return int(n_threads)
+
+
+def _after_fork() -> None:
+    _process[0] = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def usable_cores() -> int:

@@ -215,20 +215,9 @@ def test_each_line_is_answered_before_the_next(pcfg):
     assert err.startswith("2 sentences in ")
 
 
-def test_people_learn_why_the_first_parse_is_slow(pcfg, sentences, cli, tmp_path):
-    code = (
-        "from eigentext.cli._console import must_compile\n"
-        "from eigentext.cli.grammar._shared import KERNEL\n"
-        "print(must_compile(KERNEL))"
-    )
-    for environment, expected in (({}, "True\n"), ({"NUMBA_DISABLE_JIT": "1"}, "False\n")):
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)} | environment
-        told = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-        )
-        assert told.stdout == expected
+def test_compiled_kernels_are_not_compiled_again(pcfg, sentences, cli, process):
     cli("grammar", "parse", pcfg, sentences)
-    assert "compiling" not in cli("grammar", "parse", pcfg, sentences).err
+    assert "compiling" not in process("grammar", "parse", pcfg, sentences).err
 
 
 def test_a_closed_pipe_is_no_mistake(pcfg, sentences, tmp_path):

@@ -9,7 +9,6 @@ import typer
 from eigentext.cli._console import Watch
 from eigentext.errors import CorpusError, EigentextError
 
-KERNEL = "eigentext.grammars._chart_kernels.inside"  # parsing needs it
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `grammar fit`.")]
 SentencesArgument = Annotated[
     list[str] | None,

@@ -19,7 +19,6 @@ from eigentext.cli._console import (
 )
 from eigentext.cli._lines import decoded, raw_lines
 from eigentext.cli.grammar._shared import (
-    KERNEL,
     DecodingOption,
     ModelArgument,
     PruneOption,
@@ -60,7 +59,7 @@ def evaluate(
 
     with (
         inputs(files) as paths,
-        work(quiet=quiet or json, threads=threads, cluster=cluster, kernel=KERNEL) as watch,
+        work(quiet=quiet or json, threads=threads, cluster=cluster) as watch,
     ):
         grammar = load_grammar(model, decoding=decoding, prune=prune, tau=tau)
         trees = dict(enumerate(read_treebank(paths), 1))

@@ -27,7 +27,6 @@ from eigentext.cli._console import (
 from eigentext.cli.grammar._shared import TreesArgument, read_treebank
 from eigentext.errors import ParameterError
 
-_KERNEL = "eigentext.grammars._training_kernels.inside_runs"
 Method = Literal["pcfg", "spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge"]
 _COMMON = (
     *("binarize", "horizontal", "vertical", "rare", "beta", "gamma"),
@@ -226,7 +225,6 @@ def fit(
             threads=threads,
             cluster=cluster,
             checkpoint=checkpoint,
-            kernel=_KERNEL,
         ) as watch,
     ):
         check_no_input(output, expand_paths(paths))

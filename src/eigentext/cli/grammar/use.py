@@ -21,7 +21,6 @@ from eigentext.cli._console import (
 )
 from eigentext.cli._lines import in_step, input_paths, line_writer, read_lines
 from eigentext.cli.grammar._shared import (
-    KERNEL,
     DecodingOption,
     LinesOption,
     ModelArgument,
@@ -139,9 +138,7 @@ class _Run(NamedTuple):
         fallbacks: list[str] = []
         with (
             line_writer(self.output) as write,
-            work(
-                quiet=not bars, threads=threads, cluster=cluster, kernel=KERNEL, tell=not quiet
-            ) as watch,
+            work(quiet=not bars, threads=threads, cluster=cluster, tell=not quiet) as watch,
         ):
             grammar = load_grammar(self.model, **self.options)
             lines = read_lines(paths, self.errors)

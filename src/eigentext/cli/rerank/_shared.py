@@ -10,7 +10,6 @@ import typer
 from eigentext.cli._console import inputs
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 
-KERNEL = "eigentext.kernels._kernels.tree_rows"  # ranking needs it, or its like for sequences
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `rerank fit`.")]
 CandidatesArgument = Annotated[
     list[str],

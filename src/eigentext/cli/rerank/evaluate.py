@@ -2,7 +2,6 @@
 
 from eigentext.cli._console import JsonFlag, QuietFlag, ThreadsOption, print_json, printer, work
 from eigentext.cli.rerank._shared import (
-    KERNEL,
     CandidatesArgument,
     GoldOption,
     ModelArgument,
@@ -28,7 +27,7 @@ def evaluate(
     """
     with (
         all_inputs(files, gold) as paths,
-        work(quiet=quiet or json, threads=threads, kernel=KERNEL),
+        work(quiet=quiet or json, threads=threads),
     ):
         reranker = load_reranker(model)
         examples = read_examples(*paths)

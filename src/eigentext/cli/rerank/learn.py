@@ -23,7 +23,6 @@ from eigentext.cli._console import (
     work,
 )
 from eigentext.cli.rerank._shared import (
-    KERNEL,
     CandidatesArgument,
     Examples,
     GoldOption,
@@ -121,7 +120,6 @@ def fit(
             threads=threads,
             cluster=cluster,
             checkpoint=checkpoint,
-            kernel=KERNEL,
         ) as watch,
     ):
         check_no_input(output, expand_paths([path for group in paths for path in group]))

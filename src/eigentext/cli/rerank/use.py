@@ -10,7 +10,6 @@ import typer
 from eigentext.cli._console import QuietFlag, ThreadsOption, check_no_input, messages, work
 from eigentext.cli._lines import line_writer
 from eigentext.cli.rerank._shared import (
-    KERNEL,
     CandidatesArgument,
     ModelArgument,
     all_inputs,
@@ -48,7 +47,7 @@ def apply(
     with (
         all_inputs(files) as (paths,),
         line_writer(output) as write,
-        work(quiet=not bars, threads=threads, kernel=KERNEL, tell=not quiet),
+        work(quiet=not bars, threads=threads, tell=not quiet),
     ):
         check_no_input(output, [model, *expand_paths(paths)])
         reranker = load_reranker(model)

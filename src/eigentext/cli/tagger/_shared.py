@@ -13,7 +13,6 @@ from eigentext.cli._console import Watch
 from eigentext.cli._lines import raw_lines
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 
-KERNEL = "eigentext.tagging._kernels.best_tags"  # tagging needs it
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `tagger fit`.")]
 TaggedArgument = Annotated[
     list[str],

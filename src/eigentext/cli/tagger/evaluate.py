@@ -14,7 +14,6 @@ from eigentext.cli._console import (
     work,
 )
 from eigentext.cli.tagger._shared import (
-    KERNEL,
     ColumnsOption,
     ModelArgument,
     TaggedArgument,
@@ -46,7 +45,7 @@ def evaluate(
 
     with (
         inputs(files) as paths,
-        work(quiet=quiet or json, threads=threads, cluster=cluster, kernel=KERNEL) as watch,
+        work(quiet=quiet or json, threads=threads, cluster=cluster) as watch,
     ):
         tagger = load_tagger(model)
         layout = known_layout(tagger, columns, labelled=True, with_label=True)

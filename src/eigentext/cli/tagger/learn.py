@@ -35,10 +35,6 @@ from eigentext.cli.tagger._shared import (
 )
 from eigentext.errors import EigentextError, ParameterError
 
-_KERNELS = {  # that learning needs
-    "perceptron": "eigentext.tagging._kernels.perceptron_epoch",
-    "crf": "eigentext.tagging._feature_kernels.template_keys",
-}
 # What plain text taught: the classes of the models that hold it, and what these are called.
 _SOURCES = {
     "vectors": ("Eigenwords", "word vectors (`words fit`)"),
@@ -207,7 +203,6 @@ def fit(
             threads=threads,
             cluster=cluster,
             checkpoint=checkpoint,
-            kernel=_KERNELS[model],
         ) as watch,
     ):
         tagged, held_out = (expand_paths(part) for part in (read[: len(files)], read[len(files) :]))

@@ -20,7 +20,6 @@ from eigentext.cli._console import (
 )
 from eigentext.cli._lines import decoded, input_paths, line_writer, raw_lines
 from eigentext.cli.tagger._shared import (
-    KERNEL,
     ColumnsOption,
     ModelArgument,
     Sentence,
@@ -175,9 +174,7 @@ class _Run(NamedTuple):
         bars = messages.is_terminal and not is_shown and not quiet
         with (
             line_writer(self.output) as write,
-            work(
-                quiet=not bars, threads=threads, cluster=cluster, kernel=KERNEL, tell=not quiet
-            ) as watch,
+            work(quiet=not bars, threads=threads, cluster=cluster, tell=not quiet) as watch,
         ):
             tagger = load_tagger(self.model)
             sentences = self._read(tagger, paths, all_lines)
