@@ -20,7 +20,7 @@ Moments may also be *thresholded*, which makes them smaller and no longer exact.
 import math
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -29,12 +29,19 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.shards import can_shard
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.factor.ranges import RowRanges
 from eigentext.moments import cluster
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
+from eigentext.moments.checks import check_total, checked_counts
 from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.pairs import DEFAULT_MEMORY, check_pairs, counted
+from eigentext.moments.pairs import (
+    DEFAULT_MEMORY,
+    check_pairs,
+    check_window,
+    counted,
+    pair_weights,
+)
 from eigentext.moments.runs import (
     CSR,
     assembled,
@@ -45,22 +52,37 @@ from eigentext.moments.runs import (
     sums,
     transposed,
 )
+from eigentext.parameters import Choice, Count, Flag, Table, argument
+from eigentext.storage import facts
+from eigentext.storage.schema import Array, Schema, Strings, damage
 from eigentext.storage.scratch import give_back, room, rows_of
 
 Context = Literal["bag", "list"]
 Weighting = Literal["flat", "distance"]
 RARE = "<rare>"  # how the shared last row is named to people; it is no word of the vocabulary
-# What is kept besides the counts.
-_ABOUT = (
-    "rare_count",
-    "window",
-    "context",
-    "weighting",
-    "whole",
-    "options",
-    "sources",
-    "min_pairs",
+_LARGEST_WINDOW = 1_000_000  # a weight is kept for each distance
+_SETTINGS = Table(
+    "CooccurrenceMoments",
+    window=Count(10, most=_LARGEST_WINDOW),
+    context=Choice("bag", of=("bag", "list")),
+    weighting=Choice("distance", of=("flat", "distance")),
 )
+_LIMITS = Table(
+    "CooccurrenceMoments",
+    min_count=Count(1),
+    max_size=Count(None),
+    memory=Count(None),
+    n_shards=Count(None),
+)
+# What is kept besides the counts.
+_ABOUT = {
+    "rare_count": facts.COUNT,
+    **_SETTINGS,
+    "whole": Flag(True),
+    "options": facts.OPTIONS,
+    "sources": facts.TEXTS,
+    "min_pairs": facts.COUNT,
+}
 
 
 @dataclass(eq=False)
@@ -68,7 +90,7 @@ class CooccurrenceMoments(VocabularyMoments):
     """Forward co-occurrence counts of a corpus; see the module for their definition.
 
     Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, made smaller with
-    :meth:`thresholded`, kept with ``save``.
+    :meth:`thresholded`, kept with ``save``. Those made by hand are checked.
 
     Attributes
     ----------
@@ -116,6 +138,28 @@ class CooccurrenceMoments(VocabularyMoments):
     _settings = ("window", "context", "weighting")
     _shared = "row"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.vocabulary, Vocabulary):
+            raise MomentsError(f"vocabulary is {self.vocabulary!r:.60}; give a Vocabulary")
+        for name, kind in _ABOUT.items():
+            setattr(self, name, argument(name, kind, getattr(self, name)))
+        check_window(self.window, self.weighting)
+        n = len(self.vocabulary) + (not self.whole)
+        self.forward = checked_counts(self.forward, _shape(n, self.window, self.context))
+
+    @classmethod
+    def _made(cls, **parts: Any) -> Self:
+        """Of parts that were made here, and need no look at every entry."""
+        self = object.__new__(cls)
+        vars(self).update(options={}, sources=[], min_pairs=0)
+        vars(self).update(parts)
+        return self
+
+    def _with(self, **parts: Any) -> Self:
+        """The same with other parts, made here too."""
+        own = {name: getattr(self, name) for name in ("vocabulary", *_ABOUT)}
+        return self._made(**{**own, **parts})
+
     @classmethod
     def from_corpus(
         cls,
@@ -150,12 +194,16 @@ class CooccurrenceMoments(VocabularyMoments):
             Pieces to count separately; by default as memory and threads ask for. No answer
             depends on it.
         """
-        weights = pair_weights(window, weighting)
+        how = _SETTINGS.taken({"window": window, "context": context, "weighting": weighting})
+        limits = _LIMITS.taken(
+            {"min_count": min_count, "max_size": max_size, "memory": memory, "n_shards": n_shards}
+        )
+        memory, n_shards = limits.pop("memory"), limits.pop("n_shards")
+        weights = pair_weights(how["window"], how["weighting"])
 
         def shape_of(n_words: int) -> tuple[int, int]:
-            return _shape(n_words, window, context)
+            return _shape(n_words, how["window"], how["context"])
 
-        limits: dict[str, Any] = {"min_count": min_count, "max_size": max_size}
         if engine.cluster() and can_shard(corpus):
             found = cluster.cooccurrences(corpus, weights, shape_of, **limits)
             forward = found.counts
@@ -178,21 +226,17 @@ class CooccurrenceMoments(VocabularyMoments):
                 f"no two words share a {found.options['unit']}, so there is nothing to count; "
                 "read the text as one with unit='document' or 'stream' (--unit)"
             )
-        moments = cls(
-            found.vocabulary,
-            found.n_tokens - int(found.vocabulary.counts.sum()),
-            forward,
-            window,
-            context,
-            weighting,
-            found.whole,
-            found.options,
-            [found.fingerprint],
+        # Ranges of rows on a cluster are brought here when somebody asks for them.
+        place = "_ranges" if isinstance(forward, RowRanges) else "forward"
+        return cls._made(
+            vocabulary=found.vocabulary,
+            rare_count=found.n_tokens - int(found.vocabulary.counts.sum()),
+            whole=found.whole,
+            options=found.options,
+            sources=[found.fingerprint],
+            **how,
+            **{place: forward},
         )
-        if isinstance(forward, RowRanges):  # brought here when somebody asks for it
-            moments._ranges = forward
-            del moments.forward
-        return moments
 
     @property
     def unit(self) -> int:
@@ -277,8 +321,7 @@ class CooccurrenceMoments(VocabularyMoments):
         outside = int(old.counts.sum() - new.counts.sum())
         places = np.append(new.ids_of(old.words), np.int32(-1))
         places[places < 0] = len(new)
-        return replace(
-            self,
+        return self._with(
             vocabulary=new,
             rare_count=self.rare_count + outside,
             forward=self._relabelled(places, len(new) + 1),
@@ -305,8 +348,7 @@ class CooccurrenceMoments(VocabularyMoments):
         """
         from eigentext.moments import _packing_kernels
 
-        if min_pairs < 0:
-            raise ParameterError(f"min_pairs must be 0 or more, not {min_pairs}")
+        min_pairs = argument("min_pairs", facts.COUNT, min_pairs)
         least = min_pairs * self.unit
         if least <= 1:  # whatever was counted at all was counted so often
             return self
@@ -320,7 +362,7 @@ class CooccurrenceMoments(VocabularyMoments):
         forward = assembled(keep_rows, F.indptr.astype(np.int64), F.shape)
         if forward.nnz == F.nnz:  # nothing to drop; exact moments stay exact
             return self
-        return replace(self, forward=forward, min_pairs=max(min_pairs, self.min_pairs))
+        return self._with(forward=forward, min_pairs=max(min_pairs, self.min_pairs))
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, CooccurrenceMoments):
@@ -337,8 +379,7 @@ class CooccurrenceMoments(VocabularyMoments):
             )
             for part in (self, other)
         ]
-        return replace(
-            self,
+        return self._with(
             vocabulary=vocabulary,
             rare_count=self.rare_count + other.rare_count,
             forward=merge(parts),
@@ -393,46 +434,55 @@ class CooccurrenceMoments(VocabularyMoments):
         return arrays, about
 
     @classmethod
+    def _schema(cls, about):
+        return Schema(
+            {
+                "words": Strings("words", unique=True),
+                "word_counts": Array("int", ("words",), least=0, below=2**53),
+                "packed": Array("uint8", ("bytes",), lazy=True),  # checked by their checksums
+                "blocks": Array("int64", ("blocks", 5), least=0),
+            },
+            _ABOUT,
+        )
+
+    @classmethod
     def _from_saved(cls, arrays, about):
+        cls._schema(about).check(arrays, about)  # the moments of a model are checked here alone
         vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
-        n = len(vocabulary) + (not about["whole"])
-        shape = _shape(n, about["window"], about["context"])
+        known = {name: kind.take(about[name]) for name, kind in _ABOUT.items()}
+        check_window(known["window"], known["weighting"])
+        check_total(vocabulary.counts)
+        shape = _shape(len(vocabulary) + (not known["whole"]), known["window"], known["context"])
         saved = arrays["packed"], arrays["blocks"], shape
         check_packed(*saved)
-        self = cls(vocabulary=vocabulary, forward=None, **{name: about[name] for name in _ABOUT})
-        del self.forward
-        self._saved = saved
-        return self
+        return cls._made(vocabulary=vocabulary, _saved=saved, **known)
 
     def __getattr__(self, name: str) -> Any:
         # Saved counts are unpacked when they are first asked for: looking words up takes none. So
         # are those that a cluster has.
-        if name != "forward" or not vars(self).keys() & {"_saved", "_ranges"}:
+        known = vars(self)
+        saved, ranges = known.get("_saved"), known.get("_ranges")
+        if name == "forward" and ranges is not None:
+            self.forward = cluster.gathered(ranges)
+        elif name == "forward" and saved is not None:
+            self.forward = _unpacked(*saved)
+        elif name not in known:  # another thread may have unpacked them just now
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        ranges = self._on_workers
-        self.forward = cluster.gathered(ranges) if ranges else read_counts(*self._saved)
-        for place in ("_saved", "_ranges"):  # another thread may have unpacked them too
-            vars(self).pop(place, None)
-        return self.forward
+        for place in ("_saved", "_ranges"):
+            known.pop(place, None)
+        return known[name]
 
 
-def pair_weights(window: int, weighting: Weighting) -> np.ndarray:
-    """Integer weights of the distances 0..window (0 is never a pair)."""
-    if window < 1:
-        raise ParameterError(f"window must be 1 or more, not {window}")
-    if weighting == "flat":
-        return np.array([0] + [1] * window, np.int64)
-    if weighting != "distance":
-        raise ParameterError(f"weighting must be 'flat' or 'distance', not {weighting!r}")
-    if window > 40:  # lcm(1..41) counts overflow 64 bits on large corpora
-        raise ParameterError("distance weights are exact for windows up to 40; use a smaller one")
-    unit = math.lcm(*range(1, window + 1))
-    return np.array([0] + [unit // d for d in range(1, window + 1)], np.int64)
+def _unpacked(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CSR:
+    forward = read_counts(packed, blocks, shape)
+    try:
+        check_total(forward.data)
+    except MomentsError as error:
+        raise damage("packed", f"has {error}") from error
+    return forward
 
 
 def _shape(n: int, window: int, context: str) -> tuple[int, int]:
-    if context not in ("bag", "list"):
-        raise ParameterError(f"context must be 'bag' or 'list', not {context!r}")
     shape = (n, n * window if context == "list" else n)
     if shape[1] >= 2**31:
         raise ParameterError(

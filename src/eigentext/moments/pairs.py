@@ -7,13 +7,32 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus
-from eigentext.errors import CorpusError
+from eigentext.errors import CorpusError, ParameterError
 from eigentext.moments.runs import CSR, assembled, is_on_disk, merge
 from eigentext.moments.states import SHARD, KeptCounts
 from eigentext.storage.scratch import forget, room
 
 DEFAULT_MEMORY = 2 << 30  # for counting, where no budget is stated
 _TOKENS = 1 << 20
+_LARGEST_EXACT = 40  # with a unit of lcm(1..41), counts overflow 64 bits on large corpora
+
+
+def check_window(window: int, weighting: str) -> None:
+    """Refuse weights that would not be exact."""
+    if weighting == "distance" and window > _LARGEST_EXACT:
+        raise ParameterError(
+            f"window is {window}, but weights by distance are exact for windows up to "
+            f"{_LARGEST_EXACT}; use a smaller window, or weighting='flat' (--weighting flat)"
+        )
+
+
+def pair_weights(window: int, weighting: str) -> np.ndarray:
+    """Integer weights of the distances 0..window (0 is never a pair)."""
+    check_window(window, weighting)
+    if weighting == "flat":
+        return np.append(0, np.ones(window, np.int64))
+    unit = math.lcm(*range(1, window + 1))
+    return np.array([0] + [unit // d for d in range(1, window + 1)], np.int64)
 
 
 def counted(

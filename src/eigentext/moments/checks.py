@@ -1,0 +1,99 @@
+"""What moments of documents must be: in a file, and when somebody made them by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext.corpus import Vocabulary
+from eigentext.corpus.documents import MATRIX
+from eigentext.errors import ModelFileError, MomentsError
+from eigentext.parameters import Count, Flag, Given, Number, is_whole
+from eigentext.storage.schema import Array, Schema, Strings, csr, damage
+
+MOST = 2**53  # tokens in all: up to there, sums in floating point are exact
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def is_of_matrix(options: dict[str, Any]) -> bool:
+    """Whether words are the columns of a matrix, by what is known of the reading."""
+    return options.get("tokenizer") == MATRIX
+
+
+def _is_reading(options: Any) -> bool:
+    """Whether this says how text was read, or nothing."""
+    if not isinstance(options, dict):
+        return False
+    columns = options.get("columns", 1)
+    return options == {} or (
+        isinstance(options.get("tokenizer"), str)
+        and isinstance(options.get("lowercase"), bool)
+        and options.get("unit") in ("line", "document")
+        and is_whole(columns)
+        and columns > 0
+    )
+
+
+def _are_names(sources: Any) -> bool:
+    return isinstance(sources, list) and all(isinstance(name, str) for name in sources)
+
+
+OPTIONS = Given({}, what="how text was read: tokenizer, lowercase, unit", test=_is_reading)
+SOURCES = Given([], what="a list of fingerprints", test=_are_names)
+ABOUT = {
+    "n_empty": Count(0, least=0, most=2**62),
+    "rare_count": Number(0, least=0),
+    "whole": Flag(True),
+    "options": OPTIONS,
+    "sources": SOURCES,
+}
+SCHEMA = Schema(
+    {
+        "words": Strings("words", unique=True),
+        "totals": Array("int64", ("words",), least=0),
+        "times": Array("int64", ("documents",), least=1),
+    }
+    | {  # of fractions; whole counts are packed
+        name.removeprefix("."): replace(part, optional=True)
+        for name, part in csr("", "documents", "words", "float64", least=_TINY).items()
+    },
+    ABOUT,
+)
+
+
+def check_documents(moments: Any) -> None:
+    """Raise a MomentsError that says what is wrong with moments of documents."""
+    try:
+        Schema(about=ABOUT).check({}, vars(moments))
+        _check_counts(moments.vocabulary, moments.counts, moments.times)
+    except ModelFileError as error:
+        why = str(error).partition(": ")[2]
+        raise MomentsError(f"these are no moments of documents: {why}; count them again") from error
+
+
+def _check_counts(vocabulary: Any, X: Any, times: Any) -> None:
+    if not isinstance(vocabulary, Vocabulary):
+        raise damage("vocabulary", "is no Vocabulary")
+    if not (sp.issparse(X) and X.format == "csr"):
+        raise damage("counts", "is no sparse matrix in rows (csr_array)")
+    if X.shape[1] != len(vocabulary):
+        raise damage("counts", f"has {X.shape[1]} columns for {len(vocabulary)} words")
+    least, kind = (_TINY, "float") if X.dtype.kind == "f" else (1, "int")
+    declared = Schema(
+        {
+            "vocabulary": Strings("words", unique=True),
+            "times": Array("int", ("documents",), least=1),
+            **csr("counts", "documents", "words", kind, least=least),
+        },
+        sizes={"documents": X.shape[0]},
+    )
+    parts = {f"counts.{part}": getattr(X, part) for part in ("indptr", "indices", "data")}
+    declared.check({"vocabulary": vocabulary.words, "times": times, **parts}, {})
+    indptr, rises = X.indptr, np.diff(X.indices) > 0
+    borders = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < len(X.indices))]
+    rises[borders - 1] = True  # from one row to the next
+    if not rises.all():
+        raise damage("counts", "has columns that do not rise")
+    if not 0 < float(times.astype(np.float64) @ X.sum(axis=1, dtype=np.float64)) < MOST:
+        raise damage("counts", "has no tokens, or more than can be added exactly")
