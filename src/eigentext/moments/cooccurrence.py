@@ -33,7 +33,6 @@ from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.factor.ranges import RowRanges
 from eigentext.moments import cluster
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
-from eigentext.moments.checks import check_total, checked_counts
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.pairs import (
     DEFAULT_MEMORY,
@@ -52,6 +51,7 @@ from eigentext.moments.runs import (
     sums,
     transposed,
 )
+from eigentext.moments.sound import check_total, checked_counts
 from eigentext.parameters import Choice, Count, Flag, Table, argument
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
