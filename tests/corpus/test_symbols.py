@@ -14,6 +14,7 @@ from eigentext.corpus.symbols import (
     are_events,
     is_stream,
     sequence_ids,
+    special_names,
     symbol_ids,
 )
 from eigentext.errors import CorpusError
@@ -120,6 +121,9 @@ def test_text_is_encoded_as_ever(tmp_path):
         (np.array([2**63], np.uint64), "symbol 1 is 9223372036854775808"),
         (5, "5 is no sequence"),
         (["a line of text", "and another"], "every item has blanks .* TextCorpus"),
+        ([[10**7, 1, 2]], "largest symbol is 10000000, .* 10000001 .* only 3 .* without gaps, or"),
+        (np.array([[20_000] * 1_000]), "largest symbol is 20000, .* only 1000 were given"),
+        ([10_000], "largest symbol is 10000,"),
     ],
 )
 def test_what_is_no_sequence_of_symbols(sequences, message):
@@ -171,3 +175,24 @@ def test_what_is_predicted():
     ids = np.array([END, 0, UNKNOWN, END, END, 1, END])
     assert np.flatnonzero(are_events(ids, {"unit": "stream"})).tolist() == [1, 2, 5]
     assert np.flatnonzero(are_events(ids, {"unit": "line"})).tolist() == [1, 2, 3, 5, 6]
+
+
+def test_numbers_with_gaps():
+    assert len(encode_sequences([9_999]).words) == 10_000
+    assert len(encode_sequences(np.full(2_000, 30_000)).words) == 30_001
+    # What is scored need not have every symbol: it is known how many there are.
+    many = Vocabulary([str(i) for i in range(50_000)], [1] * 50_000), {"tokenizer": "integers"}
+    ids = sequence_ids([[49_999, 3], [], [50_000, 10**7]], *many)
+    assert ids.tolist() == [49_999, 3, END, END, UNKNOWN, UNKNOWN, END]
+    assert ids.dtype == np.int32
+    with pytest.raises(CorpusError, match="symbol 1 of sequence 2 is -1"):
+        sequence_ids(np.array([[1], [-1]]), *many)
+
+
+@given(st.lists(st.sampled_from(["<rare>", "<<rare>>", "<edge>", "ham"]), unique=True))
+def test_no_word_is_called_as_a_special_symbol(words):
+    found = special_names(words, "<rare>", "<edge>", "<rare>")
+    assert len({*words, *found}) == len(words) + 3
+    assert special_names(Vocabulary(words, [1] * len(words)), "<rare>") == found[:1]
+    if "<rare>" not in words:
+        assert found[0] == "<rare>"

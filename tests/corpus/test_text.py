@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from eigentext import TextCorpus
 from eigentext.corpus import encode, readers
+from eigentext.corpus.tokenizers import lowered
 from eigentext.errors import CorpusError, ParameterError
 
 UNITS = ("line", "document", "stream")
@@ -114,6 +115,25 @@ def test_lowercase_lowers_before_it_splits(texts, tokenizer):
 
 def test_lowercase_of_tokens():
     assert list(TextCorpus([["Ham", "É"]], lowercase=True)) == [["ham", "é"]]
+
+
+@pytest.mark.parametrize("tokenizer", ["whitespace", "simple", "words", str.split])
+def test_lowercase_is_one_rule_letter_by_letter(tmp_path, tokenizer):
+    text, expected = "ΣΑΣ İzmir STRAẞE ÉTÉ", ["σασ", "izmir", "straße", "été"]
+    options = {"tokenizer": tokenizer, "lowercase": True}
+    assert list(TextCorpus([text], **options)) == [expected]
+    assert list(TextCorpus([text.split()], **options)) == [expected]
+    (path,) = written(tmp_path, [text])
+    for block_bytes in (1, 2, 3, 7, 100):
+        with small_blocks(block_bytes):
+            assert list(TextCorpus(path, **options)) == [expected]
+    assert [lowered(word) for word in text.split()] == expected
+    assert "".join(map(lowered, text)) == lowered(text)
+
+
+def test_nul_in_strings():
+    with pytest.raises(CorpusError, match="line 1 of the texts: a NUL character; take it out"):
+        list(TextCorpus(["a \0 b"]))
 
 
 def test_iterators_do_not_disturb_one_another():
@@ -227,7 +247,11 @@ def test_a_generator_is_read_once_and_kept():
         ([["a"], ["b", 1]], {}, r"token list 2: tokens must be strings .*int found"),
         ([["a", None]], {}, "token list 1: tokens must be strings .*NoneType"),
         ([["a", b"b"]], {}, "token list 1: tokens must be strings .*bytes"),
-        ([["a"], ["b", "\ud800"]], {}, "token list 2: .*valid Unicode .*surrogates"),
+        (
+            [["a"], ["b", "\ud800"]],
+            {},
+            "token list 2: .* is not valid Unicode: .*U.D800 .*repair",
+        ),
         ([["a\0b"]], {}, "token list 1: .*NUL"),
         (["a b"], {"kind": "tokens"}, "item 1 is 'a b'; give tokens"),
         ([["a b"]], {"kind": "texts"}, r"item 1 is \['a b'\]; give texts"),
@@ -300,7 +324,9 @@ def test_lone_surrogates_in_strings(unit, line):
     for block_bytes in (1, 100):
         with small_blocks(block_bytes), pytest.raises(CorpusError) as caught:
             list(TextCorpus(texts, unit=unit))
-        assert f"line {line} of the texts: byte 0xed is not UTF-8" in str(caught.value)
+        message = str(caught.value)
+        assert f"line {line} of the texts: half a character, U+D800" in message
+        assert "surrogatepass" in message
     found = list(TextCorpus(texts, unit=unit, errors="replace"))
     assert set(found[-1][-2]) == {"\ufffd"}
 

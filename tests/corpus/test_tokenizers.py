@@ -11,6 +11,7 @@ from eigentext.corpus.tokenizers import (
     NAMED,
     UNIT_END,
     check_tokenizer,
+    check_unicode,
     tokenize,
     tokenizer_name,
 )
@@ -144,3 +145,17 @@ def simple_twin(text: str) -> list[str]:
         found.append(text[i:j])
         i = j
     return found
+
+
+# Halves of characters.
+
+
+def test_lone_surrogates_are_named():
+    check_unicode(["fine", "", "é", "\U0001f600"], "here")
+    check_unicode([], "here")
+    for bad in ("\ud83d\ude00", "x\udcff"):
+        with pytest.raises(CorpusError, match=r"^word 3: .*half .*U\+D.*repair") as caught:
+            check_unicode(["fine", bad], "word 3")
+        str(caught.value).encode()  # can be printed
+        repaired = bad.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        check_unicode([repaired], "here")

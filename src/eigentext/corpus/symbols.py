@@ -2,12 +2,18 @@
 
 Symbols are words or non-negative integers, and come as a text corpus, as one stream (a flat list or
 array), or as separate sequences. An integer keeps its number as its id, so that row i of a matrix
-is symbol i; words are numbered as they come, as in any :class:`EncodedCorpus`.
+is symbol i; words are numbered as they come, as in any :class:`EncodedCorpus`. Every number up to
+the largest is a symbol, and takes memory and time in whatever is learned. So what is learned from
+must not leave gaps that are nearly all there is: numbers past 10,000 may be at most 16 times as
+many as the symbols given.
+
+Models have symbols that are no words: the one that rare words share, the edge of sequences.
+`special_names` names them to people as no word is called.
 """
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -20,7 +26,10 @@ from eigentext.errors import CorpusError
 
 INTEGERS = "integers"  # options["tokenizer"] of what was given as numbers
 UNKNOWN = -2
+RARE = "<rare>"  # how the symbol that rare words share is named to people, if no word is called so
 _LARGEST = 1 << 24  # every number up to the largest takes a place
+_FEW = 10_000  # symbols that never are too many,
+_SPARSE = 16  # nor are so many for each one that was given
 _REMEDY = "give lists of words, or lists or arrays of integers from 0 up"
 
 
@@ -50,6 +59,15 @@ def encode_sequences(
     >>> encode_sequences(["to", "be", "or", "not", "to", "be"]).tokens.tolist()
     [0, 1, 2, 3, 0, 1, -1]
     """
+    found = _read(sequences, cache)
+    return found if isinstance(found, EncodedCorpus) else _encode_integers(*found)
+
+
+Integers = tuple[np.ndarray, np.ndarray | None]  # one after another; how many to a sequence
+
+
+def _read(sequences: Any, cache: Any = None) -> EncodedCorpus | Integers:
+    """Words as a corpus; integers as they are, with the lengths of sequences (None: a stream)."""
     if isinstance(sequences, (TextCorpus, EncodedCorpus, str, os.PathLike)):
         return encode(sequences, cache=cache)
     if hasattr(sequences, "__array__"):
@@ -57,7 +75,7 @@ def encode_sequences(
         if array.ndim not in (1, 2):
             raise CorpusError(f"an array of {array.ndim} dimensions; {_REMEDY}, 1-D or 2-D")
         if array.ndim == 2 and array.dtype.kind in "iu":
-            return _encode_integers(array.ravel(), np.full(len(array), array.shape[1]))
+            return _checked(array.ravel(), np.full(len(array), array.shape[1]))
         items: Any = array if array.dtype.kind in "iu" else array.tolist()
     elif isinstance(sequences, Iterable):
         items = sequences if isinstance(sequences, (list, tuple)) else list(sequences)
@@ -68,12 +86,12 @@ def encode_sequences(
     if not isinstance(items, np.ndarray):
         kinds = set(map(type, items))
         if any(map(_holds_symbols, kinds)):
-            return _encode_units(items)
+            return _read_units(items)
         if any(issubclass(kind, os.PathLike) for kind in kinds):
             return encode(items, cache=cache)
     symbols = _symbols([items], flat=True)
     if isinstance(symbols, np.ndarray):
-        return _encode_integers(symbols, None)
+        return _checked(symbols, None)
     if all(any(map(str.isspace, word)) for word in symbols):
         raise CorpusError(
             f"every item has blanks in it, as {symbols[0]!r:.60}: for lines of text give "
@@ -112,7 +130,12 @@ def sequence_ids(sequences: Any, vocabulary: Vocabulary, options: dict[str, Any]
     `END` (-1) follows each sequence, `UNKNOWN` (-2) stands for symbols outside; what
     :func:`encode_sequences` takes can be given.
     """
-    encoded = encode_sequences(sequences)
+    encoded = _read(sequences)
+    if not isinstance(encoded, EncodedCorpus):
+        _check_kind(True, options)
+        numbers, lengths = encoded
+        known = np.where(numbers < len(vocabulary), numbers, UNKNOWN)
+        return np.insert(known.astype(np.int32), _ends(numbers, lengths), np.int32(END))
     _check_kind(encoded.options.get("tokenizer") == INTEGERS, options)
     places = vocabulary.ids_of(encoded.words)
     places[places < 0] = UNKNOWN
@@ -152,7 +175,7 @@ def _kept(sequence: Any) -> Any:
     return sequence if isinstance(sequence, (Sequence, np.ndarray)) else listed(sequence)
 
 
-def _encode_units(units: Sequence[Any]) -> EncodedCorpus:
+def _read_units(units: Sequence[Any]) -> EncodedCorpus | Integers:
     for number, unit in enumerate(units, start=1):
         if isinstance(unit, np.ndarray):
             good = unit.ndim == 1
@@ -167,7 +190,7 @@ def _encode_units(units: Sequence[Any]) -> EncodedCorpus:
         raise CorpusError("all sequences are empty; give at least one symbol")
     symbols = _symbols(units, flat=False)
     if isinstance(symbols, np.ndarray):
-        return _encode_integers(symbols, lengths)
+        return _checked(symbols, lengths)
     return encode(TextCorpus([list(unit) for unit in units], kind="tokens"))
 
 
@@ -229,18 +252,55 @@ def _problem(symbol: Any, expected: type | None) -> str:
     return ""
 
 
-def _encode_integers(numbers: np.ndarray, lengths: np.ndarray | None) -> EncodedCorpus:
-    """Checked or unchecked integers, in sequences of these lengths or as a stream."""
+def _checked(numbers: np.ndarray, lengths: np.ndarray | None) -> Integers:
+    """Integers, checked already or not: a matrix comes as it was."""
     if numbers.size == 0:
         raise CorpusError("all sequences are empty; give at least one symbol")
-    ends = np.array([len(numbers)]) if lengths is None else np.cumsum(lengths)
-    if numbers.min() < 0 or numbers.max() >= _LARGEST:  # a matrix that came as it was
-        _refuse(np.split(numbers, ends[:-1]), flat=False)
-    tokens = np.insert(numbers.astype(np.int32), ends, END)
-    counts = np.bincount(numbers.astype(np.int64, copy=False))
+    if numbers.min() < 0 or numbers.max() >= _LARGEST:
+        _refuse(np.split(numbers, _ends(numbers, lengths)[:-1]), flat=False)
+    return numbers.astype(np.int64, copy=False), lengths
+
+
+def _ends(numbers: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
+    return np.array([len(numbers)]) if lengths is None else np.cumsum(lengths)
+
+
+def _encode_integers(numbers: np.ndarray, lengths: np.ndarray | None) -> EncodedCorpus:
+    n_symbols = int(numbers.max()) + 1
+    if n_symbols > max(_FEW, _SPARSE * len(numbers)):
+        raise CorpusError(
+            f"the largest symbol is {n_symbols - 1}, so that there would be {n_symbols} of them, "
+            f"as every number up to the largest is one, but only {len(numbers)} were given; number "
+            "them from 0 up without gaps, or give them as strings (words)"
+        )
+    tokens = np.insert(numbers.astype(np.int32), _ends(numbers, lengths), END)
+    counts = np.bincount(numbers)
     unit = "stream" if lengths is None else "line"
     options = {"tokenizer": INTEGERS, "lowercase": False, "unit": unit}
     digest = hashlib.sha256(repr(options).encode())
     digest.update(tokens.data)
     words = list(map(str, range(len(counts))))
     return EncodedCorpus(tokens, words, counts, digest.hexdigest(), options)
+
+
+# Symbols that are no words.
+
+
+def special_names(words: Container[str], *names: str) -> list[str]:
+    """Names for symbols that are no words, such as "<rare>", so that no word is called so.
+
+    Where a word is, the name gets one more bracket on each side until none is.
+
+    Examples
+    --------
+    >>> special_names(["ham", "eggs"], "<rare>", "<edge>")
+    ['<rare>', '<edge>']
+    >>> special_names(["ham", "<rare>", "<<rare>>"], "<rare>", "<edge>")
+    ['<<<rare>>>', '<edge>']
+    """
+    found: list[str] = []
+    for name in names:
+        while name in words or name in found:
+            name = f"<{name}>"
+        found.append(name)
+    return found

@@ -20,6 +20,7 @@ from eigentext.corpus.readers import (
     read_blocks,
 )
 from eigentext.corpus.tokenizers import (
+    REPAIR,
     UNIT_END,
     Tokenizer,
     check_tokenizer,
@@ -55,7 +56,8 @@ class TextCorpus:
     tokenizer : "whitespace", "simple", "words" or callable
         See :mod:`eigentext.corpus.tokenizers`.
     lowercase : bool
-        Lower the case of all text first.
+        Lower the case of all text first, letter by letter: by the same rule for every tokenizer
+        (see there).
     unit : "line", "document" or "stream"
     errors : "strict" or "replace"
         What to do about bytes that are not UTF-8 and NULs: stop, naming the file and the line, or
@@ -188,8 +190,15 @@ class TextCorpus:
             return data
         if self.errors == "replace":
             return data.decode(errors="replace").replace("\0", "\ufffd").encode()
+        remedy = "convert it to UTF-8 (iconv -t UTF-8)"
+        if not block.source:  # strings of Python's: there is but one way in which they are wrong
+            reason = "a NUL character"
+            if data[bad]:
+                half = ord(data[bad : bad + 3].decode("utf-8", "surrogatepass"))
+                reason = f"half a character, U+{half:X} (one of the surrogates)"
+            remedy = REPAIR if data[bad] else "take it out"
         raise CorpusError(
-            f"{self._place(block, bad)}: {reason}; convert it to UTF-8 (iconv -t UTF-8) "
+            f"{self._place(block, bad)}: {reason}; {remedy} "
             "or read it with errors='replace' (--errors replace)"
         )
 

@@ -8,8 +8,14 @@ holds. So one flat split keeps the boundaries, and a block may be cut at any bla
 ``\w+(?:['’-]\w+)*|['’-]+|[^\w\s]``. ``"words"`` keeps nothing but words: two or more letters
 (with their marks; one apostrophe at a time inside). Digits and signs are dropped, and part words
 as blanks do. A callable takes one line and returns its tokens.
+
+Lower case is one rule for all of them, and for tokens that come ready: before splitting, letter by
+letter, by Unicode's simple mapping (Arrow's ``utf8_lower``). A letter becomes one letter, whatever
+stands around it: "ΣΑΣ" becomes "σασ", "İ" becomes "i" and "ẞ" becomes "ß". (``str.lower`` would
+make "σας" of the first and two characters of the second.)
 """
 
+import re
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -35,6 +41,8 @@ _PASSES = {"simple": _SIMPLE, "words": _WORDS}
 _IN_ASCII = ((r"\pL", "A-Za-z"), (r"\pM", ""), (r"\pN", "0-9"), (r"\pZ", ""), ("’", ""))
 _SEPARATORS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")  # ASCII blanks to Unicode, not to Arrow
 NAMED = ("whitespace", "simple", "words")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+REPAIR = "repair it by text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
 
 
 def check_tokenizer(tokenizer: Tokenizer) -> None:
@@ -63,7 +71,7 @@ def tokenize(
     """
     if callable(tokenizer):
         text = data.decode()
-        return _call(tokenizer, text.lower() if lowercase else text, lines_are_units)
+        return _call(tokenizer, lowered(text) if lowercase else text, lines_are_units)
     # A last token of our own, dropped below: where a text ends in a blank, Arrow (26.0) looks at
     # the byte past its end, and if that chances to be a blank too, leaves the last token unsplit.
     text = _one_string(data + b" \0")
@@ -85,6 +93,17 @@ def tokenize(
     return _words_among(tokens) if tokenizer == "words" else tokens
 
 
+def lowered(text: str) -> str:
+    """The text in lower case, by the rule above.
+
+    Examples
+    --------
+    >>> lowered("ΣΑΣ Straẞe")
+    'σασ straße'
+    """
+    return text.lower() if text.isascii() else pc.utf8_lower(pa.scalar(text)).as_py()
+
+
 def checked_tokens(tokens: Iterable[str], where: str) -> list[str]:
     """The tokens as a list, if they are strings of valid Unicode without NUL; else `where` not."""
     try:
@@ -93,11 +112,30 @@ def checked_tokens(tokens: Iterable[str], where: str) -> list[str]:
         text.encode()
         if UNIT_END in text:
             raise ValueError("a NUL character")
+    except UnicodeEncodeError:
+        check_unicode(tokens, where)
     except (TypeError, ValueError) as error:
         raise CorpusError(
             f"{where}: tokens must be strings of valid Unicode without NUL ({error})"
         ) from error
     return tokens
+
+
+def check_unicode(strings: Iterable[str], where: str) -> None:
+    """Refuse lone surrogates (halves of characters), which no file can hold.
+
+    Every model is learned from words that can be saved. `where` begins the error message.
+    """
+    strings = list(strings)
+    try:
+        "".join(strings).encode()
+    except UnicodeEncodeError:
+        for string in strings:
+            if found := _SURROGATE.search(string):
+                raise CorpusError(
+                    f"{where}: {string[:40]!r} is not valid Unicode: it holds half a character, "
+                    f"U+{ord(found[0]):X} (one of the surrogates), which cannot be saved; {REPAIR}"
+                ) from None
 
 
 def string_array(tokens: Iterable[str]) -> pa.LargeStringArray:

@@ -12,13 +12,13 @@ _ABBREVIATION = re.compile(r"(?:\w\.){2,}$|(?:mr|mrs|ms|dr|st|prof|inc|corp|co|l
 
 def as_learned(text: str, options: dict[str, Any]) -> list[str]:
     """The tokens of a text, split as the text was that the `options` are of; else at blanks."""
-    from eigentext.corpus.tokenizers import NAMED, UNIT_END, tokenize
+    from eigentext.corpus.tokenizers import NAMED, UNIT_END, lowered, tokenize
 
     name, lowercase = options.get("tokenizer"), bool(options.get("lowercase"))
     if name in NAMED:
         found = tokenize(text.encode(), name, lowercase=lowercase, lines_are_units=False)
         return [token for token in found.to_pylist() if token != UNIT_END]
-    return (text.lower() if lowercase else text).split()
+    return (lowered(text) if lowercase else text).split()
 
 
 def penn_tokens(sentence: str) -> list[str]:
