@@ -175,7 +175,7 @@ class Choice(Parameter):
 
     @property
     def wording(self) -> str:
-        *first, last = map(repr, self.of)
+        *first, last = map(repr, (*self.of, None) if self.takes_none else self.of)
         return f"{', '.join(first)} or {last}" if first else last
 
     def allows(self, value: Any) -> bool:

@@ -100,10 +100,10 @@ def test_no_structures():
 
 @pytest.mark.parametrize("scale", [0, -1.0, np.nan, np.inf, "2", None])
 def test_multiples_that_make_no_kernel(scale):
-    with pytest.raises(ParameterError, match="the multiple of a kernel must be a positive number"):
+    with pytest.raises(ParameterError, match="scale must be a number, above 0, not"):
         scale * first
     if scale != 0:
-        with pytest.raises(ParameterError, match="beta must be a positive number, not"):
+        with pytest.raises(ParameterError, match="beta must be a number, 0 or more, not"):
             first.with_baseline(scale)
 
 

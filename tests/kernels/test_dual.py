@@ -171,9 +171,9 @@ def test_taggings_by_features_and_by_a_kernel():
     assert primal.mistakes_ == dual.mistakes_
     others, right = tagged_lists(seed=1)
     for average in (True, False):
-        primal.set_params(average=average)
         for one, two in zip(
-            primal.scores(others), dual.scores(others, average="mean" if average else None)
+            primal.scores(others, average=average),
+            dual.scores(others, average="mean" if average else None),
         ):
             np.testing.assert_allclose(one, two, atol=1e-9)
     assert dual.score(others, right) > 0.9
@@ -301,11 +301,11 @@ def test_bad_offsets(offsets, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"kernel": "tree"}, "kernel must be a Kernel"),
+        ({"kernel": "tree"}, "kernel must be a kernel, as TreeKernel"),
         ({"n_epochs": 0}, "n_epochs must be a whole number, 1 or more"),
         ({"n_epochs": 2.5}, "n_epochs"),
-        ({"average": "median"}, "average must be 'vote', 'mean' or None"),
-        ({"baseline": -1.0}, "beta must be a positive number"),
+        ({"average": "median"}, "average must be 'mean', 'vote' or None"),
+        ({"baseline": -1.0}, "baseline must be a number, 0 or more"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -371,7 +371,32 @@ def test_a_parameter_set_after_the_fit_is_not_what_was_fitted(tmp_path):
     model.set_params(kernel=LinearKernel()).save(tmp_path / "model")
     again = et.load(tmp_path / "model")
     assert np.concatenate(again.scores(XOR)).tolist() == expected
-    assert repr(again) == repr(model)
+    assert repr(again) == "KernelPerceptron(kernel=PolynomialKernel())"
+
+
+def test_structures_encoded_for_something_else():
+    trees, tagged = ["(S (NN a))"], [[("a", "N")]]
+    for kernel, encoded in (
+        (SequenceKernel(), TreeKernel().encode(trees)),
+        (TreeKernel(), SequenceKernel().encode(tagged)),
+        (SequenceKernel(joint=True), SequenceKernel().encode(tagged)),
+        (TreeKernel(0.5).normalized(), TreeKernel(0.4).normalized().encode(trees)),
+        (LinearKernel(), LinearKernel(len).encode(["a"])),
+    ):
+        with pytest.raises(ParameterError, match="encoded by a kernel that reads them in another"):
+            kernel.gram(encoded)
+    assert TreeKernel(0.5).gram(TreeKernel(0.2).encode(trees)) == TreeKernel(0.5).gram(trees)
+
+
+def test_encoded_structures_of_another_number():
+    model = KernelPerceptron(LinearKernel()).fit(XOR, [1, 1, 1])
+    one = LinearKernel().encode([XOR[0][0]])
+    for use in (
+        lambda: model.scores(XOR, encoded=one),
+        lambda: model.fit(XOR, [1, 1, 1], encoded=one),
+    ):
+        with pytest.raises(ParameterError, match="encoded has 1 structures, but 6 candidates"):
+            use()
 
 
 def test_the_bound_is_saved(tmp_path):

@@ -61,7 +61,7 @@ def test_a_run_by_hand():
     assert model.separable_
     assert model.columns_ == {"x": 0, "y": 1, "z": 2}
     assert model.weights_.tolist() == [-2, -1, 3]
-    assert model.set_params(average=False).top_features(2) == [("z", 3.0), ("x", -2.0)]
+    assert model.top_features(2, average=False) == [("z", 3.0), ("x", -2.0)]
     bound = model.bound()
     assert bound.n_mistakes == 8
     assert pytest.approx(6**0.5) == bound.R
@@ -182,7 +182,7 @@ def test_gen_and_phi_of_an_input_and_a_candidate():
 
 def test_unknown_features_count_for_nothing():
     model = Perceptron().fit(CANDIDATES, GOLD)
-    (scores,) = model.set_params(average=False).scores([[{"x": 1, "new": 9}, {"newer": 1}, {}]])
+    (scores,) = model.scores([[{"x": 1, "new": 9}, {"newer": 1}, {}]], average=False)
     assert scores.tolist() == [-2, 0, 0]
 
 
@@ -235,11 +235,31 @@ def test_functions_are_given_again_after_loading(tmp_path):
     Perceptron(phi, gen=gen).fit("ab", ["right", "left"]).save(tmp_path / "model")
     et.load(tmp_path / "model").save(tmp_path / "again")
     loaded = et.load(tmp_path / "again")
-    with pytest.raises(ParameterError, match=r"function phi, .* model\.set_params\(phi=\.\.\.\)"):
+    with pytest.raises(
+        ParameterError, match=r"function phi, .* model\.with_functions\(phi=\.\.\.\)"
+    ):
         loaded.predict("ab")
-    with pytest.raises(ParameterError, match=r"function gen, .* model\.set_params\(gen=\.\.\.\)"):
-        loaded.set_params(phi=phi).predict("ab")
-    assert loaded.set_params(gen=gen).predict("ab") == ["right", "left"]
+    with pytest.raises(
+        ParameterError, match=r"function gen, .* model\.with_functions\(gen=\.\.\.\)"
+    ):
+        loaded.with_functions(phi=phi).predict("ab")
+    assert loaded.with_functions(phi=phi, gen=gen).predict("ab") == ["right", "left"]
+    with pytest.raises(ParameterError, match="give phi or gen, not 'psi'"):
+        loaded.with_functions(psi=phi)
+
+
+def test_a_plain_pair_is_given_to_phi_whole():
+    seen = []
+
+    def phi(pair):
+        seen.append(pair)
+        return {pair[0]: pair[1]}
+
+    Perceptron(phi).fit([[("a", 1), ("b", 2)]], [1])
+    assert seen == [("a", 1), ("b", 2)]
+    # What says that it is a candidate gives its structure.
+    model = Perceptron(lambda word: {word: 1}).fit([[Candidate("a", -1.0), "b"]], [1])
+    assert list(model.columns_) == ["a", "b"]
 
 
 def test_names_that_a_file_cannot_hold(tmp_path):
@@ -254,7 +274,9 @@ def test_damaged_files(tmp_path):
     arrays, about = read_saved(path)
     arrays["names"] = arrays["names"][:2]
     write_saved(path, about.pop("format"), arrays, about)
-    with pytest.raises(ModelFileError, match=r"damaged: .*names and weights differ"):
+    with pytest.raises(
+        ModelFileError, match="damaged or made by something else: weights has shape"
+    ):
         et.load(path)
 
 
@@ -299,10 +321,13 @@ def test_bad_examples(candidates, gold, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_epochs": 0}, "n_epochs must be 1 or more, not 0"),
-        ({"n_epochs": 1.5}, "n_epochs must be 1 or more, not 1.5"),
-        ({"phi": "words"}, "phi must be a function, not 'words'"),
-        ({"gen": [1]}, r"gen must be a function, not \[1\]"),
+        ({"n_epochs": 0}, "n_epochs must be a whole number, 1 or more, not 0"),
+        ({"n_epochs": 1.5}, "n_epochs must be a whole number, 1 or more, not 1.5"),
+        (
+            {"phi": "words"},
+            "phi must be a function from a candidate to its features, or None, not 'words'",
+        ),
+        ({"gen": [1]}, r"gen must be a function from an input .*, not \[1\]"),
     ],
 )
 def test_bad_parameters(parameters, message):

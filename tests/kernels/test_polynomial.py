@@ -94,7 +94,7 @@ def test_the_same_bits_on_any_number_of_threads(dense, monkeypatch):
 def test_phi_and_log_probabilities():
     K = LinearKernel(lambda text: Counter(text.split()))
     assert K("a rose is a rose", "a rose") == 4
-    assert K(Candidate("a rose", -1.0), (-3.0, "a")) == 1
+    assert K(Candidate("a rose", -1.0), Candidate("a", -3.0)) == 1
     assert K.encode(["a b", "b a", "a"]).identity.tolist() == [0, 0, 1]
     assert PolynomialKernel(3, phi=len_and_one)("abc", "de") == (1 + 6 + 1) ** 3
 

@@ -99,10 +99,10 @@ def test_what_is_no_tagged_sequence(bad, message):
 @pytest.mark.parametrize("decay", [0, 2, -1])
 def test_a_decay_out_of_range(decay):
     with pytest.raises(EigentextError, match="decay must be"):
-        SequenceKernel(decay)
+        SequenceKernel(decay).encode([FIRST])
 
 
 @pytest.mark.parametrize("match", ["case", None, 3])
 def test_an_unknown_match(match):
     with pytest.raises(EigentextError, match="match must be 'exact', 'capitalization', 'factor'"):
-        SequenceKernel(match=match)
+        SequenceKernel(match=match).encode([FIRST])

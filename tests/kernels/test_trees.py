@@ -92,8 +92,8 @@ def test_a_wide_tree_of_ten_thousand_nodes():
 
 @pytest.mark.parametrize("decay", [0, -0.1, 1.01, np.nan, "much", None])
 def test_a_decay_out_of_range(decay):
-    with pytest.raises(EigentextError, match="decay must be above 0 and at most 1"):
-        TreeKernel(decay)
+    with pytest.raises(EigentextError, match="decay must be a number, above 0 and 1 at most, not"):
+        TreeKernel(decay).gram([DOG])
     with pytest.raises(EigentextError, match="decay must be"):
         TreeKernel().set_params(decay=decay).encode([DOG])
 

@@ -32,7 +32,7 @@ def with_options(
 
         @wraps(command)
         def run(**arguments: Any) -> Any:
-            given = {name: arguments.pop(name) for name in names}
+            given = {name: _value(table[name], arguments.pop(name)) for name in names}
             if checked:
                 table.checked(table.defaults | given)
             return command(**arguments, parameters=given)
@@ -67,9 +67,18 @@ def _argument(table: Table, name: str) -> inspect.Parameter:
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=kind.default,
+        default=None if _is_many(kind) else kind.default,
         annotation=Annotated[_type(kind), option],
     )
+
+
+def _is_many(kind: Parameter) -> bool:
+    return isinstance(kind, Given) and kind.many
+
+
+def _value(kind: Parameter, value: Any) -> Any:
+    """What an option says; one that may be given several times, and was not, its default."""
+    return kind.default if _is_many(kind) and not value else value
 
 
 def _help(kind: Parameter) -> str:
@@ -78,7 +87,7 @@ def _help(kind: Parameter) -> str:
 
 
 def _reading(kind: Parameter) -> dict[str, Any]:
-    if isinstance(kind, Given):
+    if isinstance(kind, Given) and not kind.many:
         return {"parser": kind.parse or str, "metavar": kind.metavar or "VALUE"}
     return {}
 
@@ -94,6 +103,8 @@ def _type(kind: Parameter) -> Any:
         case Choice():
             names = tuple(one for one in kind.of if isinstance(one, str))
             plain = Literal[names] if len(names) == len(kind.of) else int
+        case Given() if kind.many:
+            return list[kind.parse] | None  # type: ignore[name-defined]
         case _:
             plain = Any
     return plain | None if kind.takes_none and plain is not Any else plain

@@ -2,13 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from eigentext import engine
-from eigentext.errors import EigentextError, ParameterError
+from eigentext.errors import EigentextError
 from eigentext.kernels._store import BLOCK, EncodedNodes, Forest, Store
 from eigentext.kernels.kernel import Kernel
 
@@ -35,7 +34,6 @@ class NodeKernel(Kernel):
         """
 
     def _encode(self, structures: list[Any]) -> EncodedNodes:
-        self._check()
         store, known = Store(), {}
         roots = np.empty(len(structures), dtype=np.int64)
         for number, structure in enumerate(structures):
@@ -100,10 +98,3 @@ class NodeKernel(Kernel):
         is_large = n * len(b) > _WORTH_THREADS
         for _ in engine.current().map(fill, b.forests) if is_large else map(fill, b.forests):
             pass
-
-    def _check(self) -> None:
-        if not (isinstance(self.decay, Real) and 0 < self.decay <= 1):
-            raise ParameterError(
-                f"decay must be above 0 and at most 1 (1 counts all fragments alike), "
-                f"not {self.decay!r}"
-            )

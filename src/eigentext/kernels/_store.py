@@ -113,14 +113,14 @@ class Forest(NamedTuple):
 class EncodedNodes(Encoded):
     """Structures by their roots in a store."""
 
-    def __init__(self, store: Store, roots: np.ndarray):
-        self.store, self.roots = store, roots
+    def __init__(self, store: Store, roots: np.ndarray, coding: Any = None):
+        self.store, self.roots, self.coding = store, roots, coding
 
     def __len__(self) -> int:
         return len(self.roots)
 
     def __getitem__(self, indices: Any) -> "EncodedNodes":
-        return EncodedNodes(self.store, self.roots[indices])
+        return EncodedNodes(self.store, self.roots[indices], self.coding)
 
     @property
     def identity(self) -> np.ndarray:

@@ -54,6 +54,14 @@ def structure_of(thing: Any) -> Any:
     return thing if candidate is None else candidate.structure
 
 
+def marked_structure(thing: Any) -> Any:
+    """The structure of what says that it is a candidate: a Candidate, a parser's ScoredTree, ….
+
+    For what has features of any sort, where a plain pair with a number in it may be anything.
+    """
+    return thing[0] if isinstance(thing, tuple) and hasattr(thing, "log_probability") else thing
+
+
 def is_tree(structure: Any) -> bool:
     """Whether this is a tree (a Tree, a string of brackets, an nltk.Tree), not a sequence."""
     return isinstance(structure, (Tree, str)) or callable(getattr(structure, "label", None))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.errors import ParameterError
+from eigentext.kernels import parameters
 from eigentext.kernels.candidates import as_candidate
 from eigentext.kernels.kernel import Encoded, Kernel
 
@@ -25,11 +26,16 @@ class _Composed(Kernel):
 class SumKernel(_Composed):
     """K1(a, b) + K2(a, b): the features of both."""
 
+    _table = parameters.SumKernel
+
     def __init__(self, first: Kernel, second: Kernel):
         self.first, self.second = first, second
 
     def _encode(self, structures: list[Any]) -> "Pair":
         return Pair(self.first.encode(structures), self.second.encode(structures))
+
+    def _coding(self) -> tuple[Any, ...]:
+        return ("pair", self.first._coding(), self.second._coding())
 
     def _gram(self, a: "Pair", b: "Pair") -> np.ndarray:
         return self.first._gram(a.first, b.first) + self.second._gram(a.second, b.second)
@@ -45,10 +51,12 @@ class SumKernel(_Composed):
 class ProductKernel(_Composed):
     """K1(a, b) K2(a, b): all pairs of a feature of one with a feature of the other."""
 
+    _table = parameters.ProductKernel
+
     def __init__(self, first: Kernel, second: Kernel):
         self.first, self.second = first, second
 
-    _encode = SumKernel._encode
+    _encode, _coding = SumKernel._encode, SumKernel._coding
 
     def _gram(self, a: "Pair", b: "Pair") -> np.ndarray:
         return self.first._gram(a.first, b.first) * self.second._gram(a.second, b.second)
@@ -60,12 +68,17 @@ class ProductKernel(_Composed):
 class ScaledKernel(_Composed):
     """A positive multiple of a kernel."""
 
+    _table = parameters.ScaledKernel
+
     def __init__(self, kernel: Kernel, scale: float):
         self.kernel = kernel
-        self.scale = _positive("the multiple of a kernel", scale)
+        self.scale = scale
 
     def _encode(self, structures: list[Any]) -> Encoded:
         return self.kernel.encode(structures)
+
+    def _coding(self) -> tuple[Any, ...]:
+        return self.kernel._coding()
 
     def _gram(self, a: Encoded, b: Encoded) -> np.ndarray:
         return self.scale * self.kernel._gram(a, b)
@@ -80,13 +93,25 @@ class ScaledKernel(_Composed):
 class NormalizedKernel(_Composed):
     """K(a, b) over the root of K(a, a) K(b, b); zero where a norm is."""
 
+    _table = parameters.NormalizedKernel
+
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
     def encode(self, structures: Any) -> Encoded:
         """The structures, or what the inner kernel has made of them, with their norms."""
-        is_inner = isinstance(structures, Encoded) and not isinstance(structures, Weighted)
-        return self._encode(structures) if is_inner else super().encode(structures)
+        self._check()
+        if isinstance(structures, Encoded) and structures.coding == self.kernel._coding():
+            encoded = self._encode(structures)
+            encoded.coding = self._coding()
+            return encoded
+        return super().encode(structures)
+
+    def _coding(self) -> tuple[Any, ...]:
+        # Norms depend on all parameters of the kernel, not on its coding alone.
+        given = {"": self.kernel, **self.kernel.get_params()}
+        plain = {n: type(v).__name__ if isinstance(v, Kernel) else v for n, v in given.items()}
+        return ("normalized", self.kernel._coding(), plain)
 
     def _encode(self, structures: Any) -> "Weighted":
         inner = self.kernel.encode(structures)
@@ -106,9 +131,11 @@ class NormalizedKernel(_Composed):
 class BaselineKernel(_Composed):
     """Beta L(a) L(b) + K(a, b), of structures that come with their log-probabilities L."""
 
+    _table = parameters.BaselineKernel
+
     def __init__(self, kernel: Kernel, beta: float):
         self.kernel = kernel
-        self.beta = beta if beta == 0 else _positive("beta", beta)
+        self.beta = beta
 
     def _encode(self, structures: list[Any]) -> "Weighted":
         candidates = [as_candidate(one) for one in structures]
@@ -121,6 +148,9 @@ class BaselineKernel(_Composed):
                 "log_probability) with a finite one, or take a kernel without a baseline"
             )
         return Weighted(self.kernel.encode(structures), logs)
+
+    def _coding(self) -> tuple[Any, ...]:
+        return ("logs", self.kernel._coding())
 
     def _gram(self, a: "Weighted", b: "Weighted") -> np.ndarray:
         return self.beta * np.outer(a.weights, b.weights) + self.kernel._gram(a.inner, b.inner)
@@ -143,7 +173,9 @@ class Pair(Encoded):
         return len(self.first)
 
     def __getitem__(self, indices: Any) -> "Pair":
-        return Pair(self.first[indices], self.second[indices])
+        some = Pair(self.first[indices], self.second[indices])
+        some.coding = self.coding
+        return some
 
     @property
     def identity(self) -> np.ndarray:
@@ -161,7 +193,9 @@ class Weighted(Encoded):
         return len(self.inner)
 
     def __getitem__(self, indices: Any) -> "Weighted":
-        return Weighted(self.inner[indices], self.weights[indices])
+        some = Weighted(self.inner[indices], self.weights[indices])
+        some.coding = self.coding
+        return some
 
     @property
     def identity(self) -> np.ndarray:
@@ -173,9 +207,3 @@ def _paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """One number for each pair of numbers."""
     both = np.stack([first, second], axis=1)
     return np.unique(both, axis=0, return_inverse=True)[1].ravel()
-
-
-def _positive(name: str, value: Any) -> float:
-    if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
-        raise ParameterError(f"{name} must be a positive number, not {value!r}")
-    return float(value)

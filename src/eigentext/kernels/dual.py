@@ -34,15 +34,17 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.kernels import parameters
 from eigentext.kernels._kept import KeptScores
 from eigentext.kernels.kernel import Encoded, Kernel
-from eigentext.kernels.linear import Bound
+from eigentext.kernels.linear import FACTS, Bound, run_facts
 from eigentext.kernels.saving import described, kernel_of, structures_of, structures_to
+from eigentext.parameters import Count, is_whole
 from eigentext.storage import Saved
+from eigentext.storage.schema import Array, Schema, Strings, damage
 
 Average = Literal["vote", "mean"] | None
-_AVERAGES = ("vote", "mean", None)
 _CELLS = 1 << 22  # of the matrices of voting, at a time
 
 
@@ -104,6 +106,7 @@ class KernelPerceptron(Saved, Estimator):
     """
 
     _format = "eigentext.kernel-perceptron.v1"
+    _table = parameters.KernelPerceptron
 
     def __init__(
         self,
@@ -120,6 +123,7 @@ class KernelPerceptron(Saved, Estimator):
 
     # Learning.
 
+    @learning
     def fit(
         self,
         candidates: Iterable[Sequence[Any]],
@@ -135,12 +139,11 @@ class KernelPerceptron(Saved, Estimator):
         `encoded` are all candidates, one list after another, as ``kernel.encode`` gave them: to
         learn from the same ones again takes half the time.
         """
-        self._check_parameters()
         structures, borders = _flattened(candidates)
         right = _checked_gold(gold, borders)
-        kernel = self._kernel_with_baseline()
+        kernel = self.kernel if self.baseline is None else self.kernel.with_baseline(self.baseline)
         with engine.one_blas_thread():
-            encoded = kernel.encode(structures if encoded is None else encoded)
+            encoded = _encoded(kernel, structures, encoded)
             kept = KeptScores(kernel, encoded, borders, _checked_offsets(offsets, borders))
             steps = self._run(kept, right, borders)
         self.kernel_ = kernel
@@ -168,13 +171,12 @@ class KernelPerceptron(Saved, Estimator):
                 counts.append(len(steps) - sum(counts))
                 if not counts[-1]:
                     break
-        # Only now: a run that was broken off leaves an older model as it was.
         self.mistakes_, self.n_mistakes_, self.separable_ = mistakes, counts, counts[-1] == 0
         return steps
 
     def _keep(self, structures: list, kept: KeptScores, steps: list[int], n: int) -> None:
         """What is left of a run: the structures of its updates, their weights, the updates."""
-        self._forget()
+        self._support = self._bound = None
         self.n_steps_ = len(self.n_mistakes_) * n
         both = np.array([kept.raised, kept.lowered], np.int64).ravel(order="F")
         # Supports are numbered as they came, not as candidates are.
@@ -210,8 +212,10 @@ class KernelPerceptron(Saved, Estimator):
         of W / ||W||: the best U has this or a greater one. Offsets are beyond the theorem: None.
         """
         check_is_fitted(self)
-        if self._training is not None:
-            self._bound, self._training = self._compute_bound(*self._training), None
+        training = self._training
+        if training is not None:
+            self._bound = self._compute_bound(*training)
+            self._training = None  # last: another thread may be asking too
         return self._bound
 
     def _compute_bound(
@@ -266,12 +270,14 @@ class KernelPerceptron(Saved, Estimator):
         added to the scores, or to those that each voter has; they and `encoded` as in :meth:`fit`.
         """
         check_is_fitted(self)
-        average = self.average if average == "as fitted" else average
-        _check_average(average)
+        if average == "as fitted":
+            average = self.parameters_.average
+        elif not self._table["average"].accepts(average):
+            raise ParameterError(f"average must be 'vote', 'mean' or None, not {average!r}")
         structures, borders = _flattened(candidates)
         total = _checked_offsets(offsets, borders)
         with engine.one_blas_thread():
-            encoded = self.kernel_.encode(structures if encoded is None else encoded)
+            encoded = _encoded(self.kernel_, structures, encoded)
             if average == "vote":
                 total = self._votes(encoded, borders, total)
             else:
@@ -284,6 +290,7 @@ class KernelPerceptron(Saved, Estimator):
 
     def score(self, candidates: Iterable[Sequence[Any]], gold: Iterable[int]) -> float:
         """The share of lists whose right candidate, or one equal to it, is predicted."""
+        check_is_fitted(self)
         lists = [list(one) for one in candidates]
         structures, borders = _flattened(lists)
         right, chosen = _checked_gold(gold, borders), borders[:-1] + self.predict(lists)
@@ -338,7 +345,7 @@ class KernelPerceptron(Saved, Estimator):
         }
         bound = self.bound()
         about = {
-            "parameters": {**self.get_params(), "kernel": described(self.kernel)},
+            "parameters": {**self.parameters_, "kernel": described(self.parameters_.kernel)},
             "kernel": described(self.kernel_),
             "n_steps": self.n_steps_,
             "n_mistakes": self.n_mistakes_,
@@ -350,10 +357,9 @@ class KernelPerceptron(Saved, Estimator):
 
     @classmethod
     def _from_saved(cls, arrays, about):
-        parameters = about["parameters"]
-        self = cls(**{**parameters, "kernel": kernel_of(parameters["kernel"])})
-        self._check_parameters()
-        self._forget()
+        used = about["parameters"]
+        self = learned_with(cls, {**used, "kernel": kernel_of(used["kernel"])})
+        self._training = None
         self.kernel_ = kernel_of(about["kernel"])
         self.support_ = structures_of(arrays["support"])
         self.alpha_, self.averaged_alpha_ = (
@@ -365,44 +371,49 @@ class KernelPerceptron(Saved, Estimator):
         self.n_mistakes_, self.separable_ = about["n_mistakes"], bool(about["separable"])
         self.diagnostics_ = about["diagnostics"]
         self._bound = None if about["bound"] is None else Bound(*about["bound"])
-        self._check_whole()
+        if (np.diff(self.updates_.step, prepend=0, append=self.n_steps_) < 0).any():
+            raise damage("step", "falls, where the steps of updates must rise")
+        # At once: a kernel says what it cannot read.
+        self._support = self.kernel_.encode(self.support_)
         return self
 
-    def _check_whole(self) -> None:
-        """Refuse arrays that do not belong together."""
-        n = len(self.support_)
-        gold, predicted, step = self.updates_
-        places = np.concatenate([gold, predicted])
-        if self.alpha_.shape != (n,) or self.averaged_alpha_.shape != (n,):
-            raise ValueError("supports and weights differ in number")
-        if len({len(self.mistakes_), len(gold), len(predicted), len(step)}) != 1:
-            raise ValueError("updates are cut short")
-        if ((places < 0) | (places >= n)).any():
-            raise ValueError("an update names no support")
-        if (np.diff(step, prepend=0, append=self.n_steps_) < 0).any():
-            raise ValueError("the steps of updates do not rise")
+    @classmethod
+    def _schema(cls, about):
+        place = Array("int64", ("updates",), least=0, below="supports")
+        arrays = {
+            "support": Strings("supports"),
+            "alpha": Array("float64", ("supports",)),
+            "averaged_alpha": Array("float64", ("supports",)),
+            "gold": place,
+            "predicted": place,
+            "step": Array("int64", ("updates",), least=0),
+            "mistakes": Array("int64", ("updates", 3), least=0),
+        }
+        facts = {"parameters": FACTS, "kernel": FACTS, "n_steps": Count(1, most=2**53)}
+        return Schema(arrays, about=run_facts() | facts)
 
-    # Small steps.
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy is the model, not what was worked out in using it.
+        state = dict(vars(self))
+        if "support_" in state:
+            state |= {"_bound": self.bound(), "_training": None, "_support": None}
+        return state
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise ParameterError(
-                f"kernel must be a Kernel, as TreeKernel(decay=0.4), not {self.kernel!r:.60}"
-            )
-        n = self.n_epochs
-        if isinstance(n, bool) or not (isinstance(n, (int, np.integer)) and n >= 1):
-            raise ParameterError(f"n_epochs must be a whole number, 1 or more, not {n!r}")
-        _check_average(self.average)
 
-    def _kernel_with_baseline(self) -> Kernel:
-        return self.kernel if self.baseline is None else self.kernel.with_baseline(self.baseline)
-
-    def _forget(self) -> None:
-        self._support = self._training = self._bound = None
+def _encoded(kernel: Kernel, structures: list[Any], given: Encoded | None) -> Encoded:
+    encoded = kernel.encode(structures if given is None else given)
+    if len(encoded) != len(structures):
+        raise ParameterError(
+            f"encoded has {len(encoded)} structures, but {len(structures)} candidates are given; "
+            "encode all of them, one list after another"
+        )
+    return encoded
 
 
 def _flattened(candidates: Iterable[Sequence[Any]]) -> tuple[list[Any], np.ndarray]:
     """All candidates one after the other, and where the lists begin and end."""
+    if isinstance(candidates, str) or not isinstance(candidates, Iterable):
+        raise ParameterError(f"{candidates!r:.60} is no list of lists of candidates")
     lists = []
     for number, one in enumerate(candidates):
         if isinstance(one, str) or not isinstance(one, Iterable):
@@ -426,8 +437,7 @@ def _checked_gold(gold: Iterable[int], borders: np.ndarray) -> np.ndarray:
     if not gold:
         raise ParameterError("no examples; give lists of candidates and the index of the right one")
     for number, (index, size) in enumerate(zip(gold, sizes)):
-        is_index = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
-        if not (is_index and 0 <= index < size):
+        if not (is_whole(index) and 0 <= index < size):
             raise ParameterError(
                 f"the gold of example {number} is {index!r:.40}, but its {size} candidates are "
                 f"numbered from 0; kernels.measures.closest finds the one nearest to a structure"
@@ -450,8 +460,3 @@ def _checked_offsets(offsets: Iterable[Any] | None, borders: np.ndarray) -> np.n
                 "its candidates"
             )
     return np.concatenate([np.empty(0), *arrays])
-
-
-def _check_average(average: Any) -> None:
-    if average not in _AVERAGES:
-        raise ParameterError(f"average must be 'vote', 'mean' or None, not {average!r}")

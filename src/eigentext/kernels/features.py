@@ -112,7 +112,9 @@ class Features(Encoded):
         if not isinstance(indices, slice):
             indices = np.asarray(indices)
             indices = indices if indices.dtype == bool else indices.astype(np.int64)
-        return Features(self.matrix[indices], self.columns, self.kind)
+        some = Features(self.matrix[indices], self.columns, self.kind)
+        some.coding = self.coding
+        return some
 
     @cached_property
     def identity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -6,7 +6,7 @@ r"""What a kernel is: an inner product of representations that are never written
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,8 +21,11 @@ _BLOCK = 256  # rows of a Gram matrix that only its product with weights is want
 class Encoded(ABC):
     """Structures made ready for a kernel once, so that repeated use costs nothing.
 
-    ``encoded[indices]`` are some of them; `identity` numbers them, equal structures alike.
+    ``encoded[indices]`` are some of them; `identity` numbers them, equal structures alike;
+    `coding` says which kernels they are for: those with the same ``_coding``.
     """
+
+    coding: Any = None
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -45,11 +48,19 @@ class Kernel(Estimator, ABC):
 
     def encode(self, structures: Structures) -> Encoded:
         """The structures as arrays. Log-probabilities that come with them are left aside."""
+        self._check()
         if isinstance(structures, Encoded):
+            if structures.coding != self._coding():
+                raise ParameterError(
+                    "these structures were encoded by a kernel that reads them in another way "
+                    f"than {self!r:.80}; encode them with this one"
+                )
             return structures
         if isinstance(structures, str):
             raise ParameterError(f"give a list of structures, not one: [{structures[:40]!r}]")
-        return self._encode([self._part(one) for one in structures])
+        encoded = self._encode([self._part(one) for one in structures])
+        encoded.coding = self._coding()
+        return encoded
 
     def __call__(self, a: Any, b: Any) -> float:
         """K(a, b)."""
@@ -76,7 +87,7 @@ class Kernel(Estimator, ABC):
         """Beta times the product of log-probabilities, added to this kernel."""
         from eigentext.kernels.composed import BaselineKernel
 
-        return BaselineKernel(self, beta)
+        return BaselineKernel(self, beta)._check()
 
     def normalized(self) -> "Kernel":
         """K(a, b) over the root of K(a, a) K(b, b)."""
@@ -94,9 +105,19 @@ class Kernel(Estimator, ABC):
 
         if isinstance(other, Kernel):
             return ProductKernel(self, other)
-        return ScaledKernel(self, other)
+        return ScaledKernel(self, other)._check()
 
     __rmul__ = __mul__
+
+    def _check(self) -> Self:
+        """Itself, if its parameters are allowed; they may be set at any time."""
+        if hasattr(self, "_table"):  # a user's own kernel may have none
+            self._table.checked(self.get_params(deep=False))
+        return self
+
+    def _coding(self) -> tuple[Any, ...]:
+        """What encoding depends on: kernels of the same coding may use each other's."""
+        return (type(self), self.get_params(deep=False))
 
     # What a kernel has to define.
 

@@ -19,6 +19,7 @@ step s, counted from 0, is in all but s of the c steps so far, so the mean is :m
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -27,10 +28,13 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
-from eigentext.kernels.candidates import structure_of
+from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.kernels import parameters
+from eigentext.kernels.candidates import marked_structure
 from eigentext.kernels.features import Features
+from eigentext.parameters import Count, Flag, Given, Settings, is_whole
 from eigentext.storage import Saved
+from eigentext.storage.schema import Array, Schema, Strings, damage
 
 _MISSING = (
     "leave the example out, or take the closest candidate for it: Reranker(closest=True) does, "
@@ -76,7 +80,7 @@ class Perceptron(Saved, Estimator):
         The most passes T over the examples.
     average : bool
         Whether to predict with the mean of W over all steps, or with the last. One fit gives both:
-        this may be changed afterwards.
+        `predict` may be asked for the other.
 
     Attributes
     ----------
@@ -111,7 +115,8 @@ class Perceptron(Saved, Estimator):
     """
 
     _format = "eigentext.perceptron.v1"
-    _lost: tuple[str, ...] = ()  # callables that a file could not hold
+    _table = parameters.Perceptron
+    _lost: tuple[str, ...] = ()  # functions that a file could not hold
 
     def __init__(
         self,
@@ -128,14 +133,14 @@ class Perceptron(Saved, Estimator):
 
     # Learning.
 
+    @learning
     def fit(self, candidates: Iterable[Any], gold: Iterable[Any]) -> Self:
         """Learn from lists of candidates and the right one of each: its index, or itself.
 
         With `gen`, from inputs and the right structure for each. A right one given itself is found
         by its features.
         """
-        self._lost = ()
-        examples = self._examples(candidates, gold)
+        examples = self._examples((self.phi, self.gen), candidates, gold)
         if (examples.gold < 0).any():
             raise ParameterError(
                 f"the right structure of example {int(np.argmin(examples.gold))} is not among its "
@@ -152,31 +157,45 @@ class Perceptron(Saved, Estimator):
 
     # Using.
 
-    def predict(self, candidates: Iterable[Any]) -> Any:
-        """The index of the best candidate in each list; with `gen`, the best candidate itself."""
-        examples = self._examples(candidates)
-        best = self._best(examples)
-        if self.gen is None:
+    def predict(self, candidates: Iterable[Any], *, average: bool | None = None) -> Any:
+        """The index of the best candidate in each list; with `gen`, the best candidate itself.
+
+        `average` takes the mean or the last weights, whatever the parameter was.
+        """
+        examples = self._examples(self._functions(), candidates)
+        best = self._best(examples, average)
+        if self.parameters_.gen is None:
             return best
         return [one[k] for one, k in zip(examples.structures, best)]
 
-    def scores(self, candidates: Iterable[Any]) -> list[np.ndarray]:
-        """Phi · W of each candidate, an array for each list."""
-        return self._scores(self._examples(candidates))
+    def scores(self, candidates: Iterable[Any], *, average: bool | None = None) -> list[np.ndarray]:
+        """Phi · W of each candidate, an array for each list; `average` as for `predict`."""
+        return self._scores(self._examples(self._functions(), candidates), average)
 
     def score(self, candidates: Iterable[Any], gold: Iterable[Any]) -> float:
         """The share of lists whose right candidate is chosen; where it is missing, none is."""
-        examples = self._examples(candidates, gold)
+        examples = self._examples(self._functions(), candidates, gold)
         chosen = examples.borders[:-1] + self._best(examples)
         identity = examples.features.identity
         right = (examples.gold >= 0) & (identity[chosen] == identity[examples.gold])
         return float(right.mean())
 
-    def top_features(self, n: int = 10) -> list[tuple[Any, float]]:
-        """The `n` features of the largest weights, of either sign."""
+    def top_features(self, n: int = 10, *, average: bool | None = None) -> list[tuple[Any, float]]:
+        """The `n` features of the largest weights, of either sign; `average` as for `predict`."""
         check_is_fitted(self)
-        W, names = self._W, list(self.columns_)
+        W, names = self._W(average), list(self.columns_)
         return [(names[j], float(W[j])) for j in np.argsort(-np.abs(W), kind="stable")[:n]]
+
+    def with_functions(self, **functions: Callable[..., Any]) -> Self:
+        """A copy of a model from a file, with the `phi` or `gen` that no file can hold."""
+        check_is_fitted(self)
+        if strange := set(functions) - {"phi", "gen"}:
+            raise ParameterError(f"give phi or gen, not {', '.join(map(repr, strange))}")
+        given = type(self)._table.taken(dict(self.parameters_) | functions)
+        twin = copy(self).set_params(**functions)
+        twin.parameters_ = Settings(given)
+        twin._lost = tuple(name for name in self._lost if name not in functions)
+        return twin
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the mistakes made in each pass, with matplotlib; returns the Axes."""
@@ -187,18 +206,28 @@ class Perceptron(Saved, Estimator):
 
     # Private steps.
 
-    @property
-    def _W(self) -> np.ndarray:  # noqa: N802 - as in the paper
-        return self.averaged_ if self.average else self.weights_
+    def _W(self, average: bool | None = None) -> np.ndarray:  # noqa: N802 - as in the paper
+        average = self.parameters_.average if average is None else average
+        return self.averaged_ if average else self.weights_
 
-    def _scores(self, examples: "_Examples") -> list[np.ndarray]:
+    def _functions(self) -> tuple[Any, Any]:
+        """Phi and gen of a fitted model."""
         check_is_fitted(self)
+        if self._lost:
+            name = self._lost[0]
+            raise ParameterError(
+                f"this perceptron was learned with a function {name}, which no file can hold; "
+                f"give it again: model = model.with_functions({name}=...)"
+            )
+        return self.parameters_.phi, self.parameters_.gen
+
+    def _scores(self, examples: "_Examples", average: bool | None = None) -> list[np.ndarray]:
         known = Features(np.empty((0, 0)), self.columns_, self._kind)
-        values = examples.features.within(known).matrix @ self._W
+        values = examples.features.within(known).matrix @ self._W(average)
         return np.split(values, examples.borders[1:-1])
 
-    def _best(self, examples: "_Examples") -> np.ndarray:
-        return np.array([scores.argmax() for scores in self._scores(examples)], np.int64)
+    def _best(self, examples: "_Examples", average: bool | None = None) -> np.ndarray:
+        return np.array([scores.argmax() for scores in self._scores(examples, average)], np.int64)
 
     def _run(self, examples: "_Examples") -> None:
         from eigentext.kernels._perceptron_kernels import perceptron_epoch
@@ -248,13 +277,20 @@ class Perceptron(Saved, Estimator):
         if self._bound and self._bound.delta > 0:
             self.diagnostics_ |= {"delta": self._bound.delta, "bound": self._bound.limit}
 
-    def _examples(self, candidates: Iterable[Any], gold: Iterable[Any] | None = None):
+    def _examples(
+        self,
+        functions: tuple[Any, Any],
+        candidates: Iterable[Any],
+        gold: Iterable[Any] | None = None,
+    ) -> "_Examples":
         """What was given, as features; the right ones as rows of these, -1 if there is none."""
-        self._check_parameters()
+        phi, gen = functions
+        if not isinstance(candidates, Iterable):
+            raise ParameterError(f"{candidates!r:.60} is no list of lists of candidates")
         inputs = list(candidates)
         if not inputs:
             raise ParameterError("no examples; give at least one list of candidates")
-        lists = inputs if self.gen is None else [self.gen(x) for x in inputs]
+        lists = inputs if gen is None else [gen(x) for x in inputs]
         structures = [_structures(i, one) for i, one in enumerate(lists)]
         borders = np.append(0, np.cumsum([len(one) for one in structures]))
         gold = None if gold is None else list(gold)
@@ -262,8 +298,8 @@ class Perceptron(Saved, Estimator):
             raise ParameterError(
                 f"{len(structures)} lists of candidates but {len(gold)} right ones; give as many"
             )
-        by_index = self.gen is None and all(map(_is_index, gold or ()))
-        right = [] if gold is None or by_index else [[structure_of(y)] for y in gold]
+        by_index = gen is None and all(map(is_whole, gold or ()))
+        right = [] if gold is None or by_index else [[marked_structure(y)] for y in gold]
 
         def name(row: int) -> str:
             if row >= borders[-1]:
@@ -271,7 +307,12 @@ class Perceptron(Saved, Estimator):
             i = int(np.searchsorted(borders, row, side="right")) - 1
             return f"candidate {row - borders[i]} of example {i}"
 
-        rows = chain.from_iterable(map(self._phi, chain(inputs, inputs), structures + right))
+        def represented(x: Any, structures: list[Any]) -> Iterable[Any]:
+            if phi is None:
+                return structures
+            return map(phi, structures) if gen is None else (phi(x, y) for y in structures)
+
+        rows = chain.from_iterable(map(represented, chain(inputs, inputs), structures + right))
         features = Features.of(rows, name)
         if gold is None:
             places = np.zeros(0, np.int64)
@@ -280,29 +321,6 @@ class Perceptron(Saved, Estimator):
         else:
             places = _rows_of_equals(features.identity, borders)
         return _Examples(structures, features[: borders[-1]], borders, places)
-
-    def _phi(self, x: Any, structures: list[Any]) -> Iterable[Any]:
-        if self.phi is None:
-            return structures
-        if self.gen is None:
-            return map(self.phi, structures)
-        return (self.phi(x, y) for y in structures)
-
-    def _check_parameters(self) -> None:
-        n_epochs = self.n_epochs
-        if isinstance(n_epochs, bool) or not (
-            isinstance(n_epochs, (int, np.integer)) and n_epochs >= 1
-        ):
-            raise ParameterError(f"n_epochs must be 1 or more, not {n_epochs!r}")
-        for name in ("phi", "gen"):
-            value = getattr(self, name)
-            if value is None and name in self._lost:
-                raise ParameterError(
-                    f"this perceptron was learned with a function {name}, which no file can hold; "
-                    f"give it again: model.set_params({name}=...)"
-                )
-            if value is not None and not callable(value):
-                raise ParameterError(f"{name} must be a function, not {value!r:.60}")
 
     # Storage.
 
@@ -314,9 +332,10 @@ class Perceptron(Saved, Estimator):
             "mistakes": np.array(self.mistakes_, np.int64).reshape(-1, 3),
             "names": [_to_json(name) for name in self.columns_],
         }
-        lost = [name for name in ("phi", "gen") if getattr(self, name) or name in self._lost]
+        used = self.parameters_
+        lost = [name for name in ("phi", "gen") if used[name] or name in self._lost]
         about = {
-            "parameters": {"n_epochs": self.n_epochs, "average": self.average},
+            "parameters": {"n_epochs": used.n_epochs, "average": used.average},
             "lost": lost,
             "kind": self._kind,
             "n_mistakes": self.n_mistakes_,
@@ -327,19 +346,64 @@ class Perceptron(Saved, Estimator):
         return arrays, about
 
     @classmethod
+    def _schema(cls, about):
+        arrays = {
+            "names": Strings("features", unique=True),
+            "weights": Array("float64", ("features",)),
+            "averaged": Array("float64", ("features",)),
+            "mistakes": Array("int64", ("mistakes", 3), least=0),
+        }
+        kinds = ("names", "places", "vector")
+        return Schema(
+            arrays,
+            about=run_facts()
+            | {
+                "parameters": FACTS,
+                "lost": Given([], what="names of functions", test=lambda x: x in _LOST),
+                "kind": Given("", what="a kind of features", test=lambda x: x in kinds),
+            },
+        )
+
+    @classmethod
     def _from_saved(cls, arrays, about):
-        self = cls(**about["parameters"])
-        self._lost, self._kind = tuple(about["lost"]), about["kind"]
+        self = learned_with(cls, about["parameters"])
+        if about["lost"]:
+            self._lost = tuple(about["lost"])
+        self._kind = about["kind"]
         names = [_from_json(json.loads(name)) for name in arrays["names"]]
         self.columns_ = {name: column for column, name in enumerate(names)}
-        self.weights_, self.averaged_ = arrays["weights"], arrays["averaged"]
-        if not self.weights_.shape == self.averaged_.shape == (len(self.columns_),):
-            raise ValueError("names and weights differ in number")
+        if len(self.columns_) < len(names):
+            raise damage("names", "has a feature twice")
+        if self._kind != "names" and not all(map(is_whole, names)):
+            raise damage("names", f"are no places, as {self._kind} has")
+        self.weights_, self.averaged_ = (np.array(arrays[n]) for n in ("weights", "averaged"))
         self.mistakes_ = [tuple(mistake) for mistake in arrays["mistakes"].tolist()]
         self.n_mistakes_, self.separable_ = about["n_mistakes"], about["separable"]
         self._bound = Bound(*about["bound"]) if about["bound"] else None
         self.diagnostics_ = about["diagnostics"]
         return self
+
+
+_LOST = ([], ["phi"], ["gen"], ["phi", "gen"])
+FACTS = Given({}, what="a dictionary", test=lambda value: isinstance(value, dict))
+
+
+def _is_bound(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(isinstance(x, Real) for x in value)
+
+
+def run_facts() -> dict[str, Any]:
+    """What a file says of a run of either perceptron."""
+
+    def are_counts(value: Any) -> bool:
+        return isinstance(value, list) and bool(value) and all(map(Count(0, least=0).allows, value))
+
+    return {
+        "n_mistakes": Given([], what="counts of mistakes", test=are_counts),
+        "separable": Flag(False),
+        "bound": Given(None, what="three numbers", test=_is_bound),
+        "diagnostics": FACTS,
+    }
 
 
 class _Examples(NamedTuple):
@@ -352,14 +416,10 @@ class _Examples(NamedTuple):
 def _structures(i: int, candidates: Any) -> list[Any]:
     if isinstance(candidates, (str, Mapping, Real)) or not isinstance(candidates, Iterable):
         raise ParameterError(f"example {i} is {candidates!r:.60}; give a list of its candidates")
-    structures = [structure_of(one) for one in candidates]
+    structures = [marked_structure(one) for one in candidates]
     if not structures:
         raise ParameterError(f"example {i} has no candidates; leave it out")
     return structures
-
-
-def _is_index(gold: Any) -> bool:
-    return isinstance(gold, (int, np.integer)) and not isinstance(gold, bool)
 
 
 def _rows_of_indices(gold: list[Any], borders: np.ndarray) -> np.ndarray:

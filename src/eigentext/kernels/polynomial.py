@@ -17,7 +17,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigentext import engine
-from eigentext.errors import ParameterError
+from eigentext.kernels import parameters
+from eigentext.kernels.candidates import marked_structure
 from eigentext.kernels.features import Features
 from eigentext.kernels.kernel import Kernel
 
@@ -42,8 +43,14 @@ class LinearKernel(Kernel):
     3.0
     """
 
+    _table = parameters.LinearKernel
+    _part = staticmethod(marked_structure)  # a plain pair may be features
+
     def __init__(self, phi: Callable[[Any], Any] | None = None):
         self.phi = phi
+
+    def _coding(self) -> tuple[Any, ...]:
+        return ("features", self.phi)
 
     def _encode(self, structures: list[Any]) -> Features:
         return Features.of(structures if self.phi is None else map(self.phi, structures))
@@ -96,6 +103,8 @@ class PolynomialKernel(LinearKernel):
            [ 1., 25.]])
     """
 
+    _table = parameters.PolynomialKernel
+
     def __init__(self, degree: int = 2, *, phi: Callable[[Any], Any] | None = None):
         self.degree = degree
         self.phi = phi
@@ -110,9 +119,6 @@ class PolynomialKernel(LinearKernel):
         return Kernel._scores(self, a, alpha, b.within(a))
 
     def _lift(self, products: np.ndarray) -> np.ndarray:
-        p = self.degree
-        if isinstance(p, bool) or not (isinstance(p, (int, np.integer)) and p >= 1):
-            raise ParameterError(f"degree must be a whole number, 1 or more, not {p!r}")
         products += 1
         with np.errstate(over="ignore"):  # looked at afterwards
-            return np.power(products, p, out=products)
+            return np.power(products, self.degree, out=products)

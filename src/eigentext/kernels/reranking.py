@@ -16,7 +16,6 @@ their votes decide, are chosen on held-out lists. A decay takes one run of train
 tried on stored pairs of L and kernel score, with no kernel evaluated again.
 """
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -24,20 +23,23 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.kernels import parameters
 from eigentext.kernels._examples import Examples, Lists
 from eigentext.kernels.candidates import Candidate, is_tree
 from eigentext.kernels.dual import KernelPerceptron
 from eigentext.kernels.folds import as_gold, jackknife, n_best, words_of
 from eigentext.kernels.kernel import Kernel
+from eigentext.kernels.linear import FACTS
 from eigentext.kernels.measures import MEASURES
+from eigentext.kernels.parameters import BETAS, several
 from eigentext.kernels.report import Report, compare
 from eigentext.kernels.saving import described, kernel_of
+from eigentext.parameters import Choice, Given, Number
 from eigentext.storage.models import Saved
+from eigentext.storage.schema import Schema
 
 DECAYS = (0.2, 0.3, 0.4, 0.5)
-BETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0)
-AVERAGES = ("mean", "vote", None)
 
 
 class Trial(NamedTuple):
@@ -94,8 +96,7 @@ class Reranker(Estimator, Saved):
     base_ : the base model of :meth:`fit_base`; it is not saved with the reranker
     diagnostics_ : dict
         The trials with their measure on held-out lists, mistakes of each epoch, number of supports,
-        how many inputs had no candidate or only one, how many gold structures were replaced,
-        seconds.
+        how many inputs had no candidate or only one, how many gold structures were replaced.
 
     Examples
     --------
@@ -108,6 +109,7 @@ class Reranker(Estimator, Saved):
     """
 
     _format = "eigentext.reranker.v1"
+    _table = parameters.Reranker
 
     def __init__(
         self,
@@ -136,6 +138,7 @@ class Reranker(Estimator, Saved):
 
     # -- training ----------------------------------------------------------------------------------
 
+    @learning
     def fit(self, candidates: Iterable[Any], gold: Iterable[Any], dev: Any = None) -> Self:
         """Learn from lists of candidates by a base model that has not seen the gold structures.
 
@@ -149,8 +152,6 @@ class Reranker(Estimator, Saved):
             Candidates and gold of other inputs, to choose on. If None, a share of the inputs is
             held out, and what was chosen is then trained on all.
         """
-        start = time.perf_counter()
-        self._check_parameters()
         examples = Examples(Lists(candidates), gold, closest=self.closest)
         kernels = self._kernels(examples.gold[0])
         train, held_out = self._parts(examples, dev, len(kernels))
@@ -175,10 +176,10 @@ class Reranker(Estimator, Saved):
             "n_mistakes": self.perceptron_.n_mistakes_,
             "n_support": len(self.perceptron_.support_),
             "trials": [trial._asdict() for trial in trials if held_out is not None],
-            "seconds": time.perf_counter() - start,
         }
         return self
 
+    @learning
     def fit_base(self, base: Any, data: Iterable[Any], *, k: int = 20, n_folds: int = 10) -> Self:
         """Learn from trees or tagged sentences alone, with lists by jack-knife of a base model.
 
@@ -233,6 +234,10 @@ class Reranker(Estimator, Saved):
         words = [one.split() if isinstance(one, str) else list(one) for one in sentences]
         return self.best(n_best(base, words, k))
 
+    def score(self, candidates: Iterable[Any], gold: Iterable[Any]) -> float:
+        """The measure of the choices, F1 or accuracy, from 0 to 1."""
+        return self.evaluate(candidates, gold).reranked
+
     def evaluate(self, candidates: Iterable[Any], gold: Iterable[Any]) -> Report:
         """The measure of the base model's choices, of these, and of the best possible ones."""
         lists, scores = self._scored(candidates)
@@ -241,10 +246,10 @@ class Reranker(Estimator, Saved):
     def _to_saved(self):
         check_is_fitted(self)
         arrays, about = self.perceptron_._to_saved()
-        parameters = self.get_params()
-        kernel = parameters.pop("kernel")
+        used = dict(self.parameters_)
+        kernel = used.pop("kernel")
         return arrays, {
-            "parameters": parameters,
+            "parameters": used,
             "kernel": None if kernel is None else described(kernel),
             "chosen": {"decay": self.decay_, "beta": self.beta_, "average": self.average_},
             "measure": self.measure_.name,
@@ -253,9 +258,31 @@ class Reranker(Estimator, Saved):
         }
 
     @classmethod
+    def _schema(cls, about):
+        def is_chosen(found: Any) -> bool:
+            return (
+                isinstance(found, dict)
+                and Number(None).accepts(found.get("decay"))
+                and Number(0.0, least=0).accepts(found.get("beta"))
+                and KernelPerceptron._table["average"].accepts(found.get("average"))
+            )
+
+        return Schema(
+            about={
+                "parameters": FACTS,
+                "kernel": Given(None, what="a kernel", test=lambda one: isinstance(one, dict)),
+                "chosen": Given({}, what="a decay, a beta and an average", test=is_chosen),
+                "measure": Choice("", of=tuple(MEASURES)),
+                "diagnostics": FACTS,
+                "perceptron": FACTS,
+            }
+        )
+
+    @classmethod
     def _from_saved(cls, arrays, about):
-        kernel = about["kernel"]
-        self = cls(None if kernel is None else kernel_of(kernel), **about["parameters"])
+        kernel = None if about["kernel"] is None else kernel_of(about["kernel"])
+        self = learned_with(cls, {**about["parameters"], "kernel": kernel})
+        KernelPerceptron._schema(about["perceptron"]).check(arrays, about["perceptron"])
         self.perceptron_ = KernelPerceptron._from_saved(arrays, about["perceptron"])
         chosen = about["chosen"]
         self.decay_, self.beta_, self.average_ = (chosen[x] for x in ("decay", "beta", "average"))
@@ -270,11 +297,11 @@ class Reranker(Estimator, Saved):
         kernel, decays = self.kernel, self.decay
         if kernel is None:
             kernel, decays = _usual_kernel(structure), DECAYS if decays is None else decays
-        parameters = kernel.get_params()
+        given = kernel.get_params(deep=False)
         if decays is None:
-            found = {parameters.get("decay"): kernel}
-        elif "decay" in parameters:
-            found = {d: type(kernel)(**parameters | {"decay": d}) for d in _several(decays)}
+            found = {given.get("decay"): kernel}
+        elif "decay" in given:
+            found = {d: type(kernel)(**given | {"decay": d}) for d in several(decays)}
         else:
             raise ParameterError(f"{kernel!r} has no decay to choose; leave `decay` None")
         return found
@@ -284,7 +311,7 @@ class Reranker(Estimator, Saved):
         if dev is not None:
             candidates, gold = dev
             return examples, Examples(Lists(candidates), gold, measure=examples.measure)
-        n_choices = n_kernels * len(_several(self.average)) * len(_several(self.beta))
+        n_choices = n_kernels * len(several(self.average)) * len(several(self.beta))
         return self._split(examples) if n_choices > 1 else (examples, None)
 
     def _split(self, examples: Examples) -> tuple[Examples, Examples]:
@@ -346,15 +373,15 @@ class Reranker(Estimator, Saved):
 
     def _tried(self, decay: Any, model: KernelPerceptron, dev: Examples | None) -> list[Trial]:
         """Every average and b on held-out lists; the kernel is evaluated once for an average."""
-        betas = [float(beta) for beta in _several(self.beta)]
+        betas = [float(beta) for beta in several(self.beta)]
         if dev is None:
-            return [Trial(decay, betas[0], _several(self.average)[0], np.nan)]
+            return [Trial(decay, betas[0], several(self.average)[0], np.nan)]
 
         def value(scores: np.ndarray) -> float:
             return dev.measure.value(dev.counts_at(dev.lists.best(scores)).sum(axis=0))
 
         trials = []
-        for average in _several(self.average):
+        for average in several(self.average):
             # Voters take the b that is best for their mean, which has their scale.
             scores = _scores(model, dev.lists, average and "mean", 0.0)
             tried = [
@@ -374,20 +401,6 @@ class Reranker(Estimator, Saved):
         lists = Lists(candidates)
         return lists, _scores(self.perceptron_, lists, self.average_, self.beta_)
 
-    def _check_parameters(self) -> None:
-        for name in ("beta", "training_beta", "margin", "average", "decay"):
-            if not _several(getattr(self, name)):
-                raise ParameterError(f"{name} has no value to choose from; give one or more")
-        for average in _several(self.average):
-            if average not in AVERAGES:
-                raise ParameterError(f"average must be 'mean', 'vote' or None, not {average!r}")
-        for name in ("beta", "training_beta", "margin"):
-            for value in _several(getattr(self, name)):
-                if not (_is_number(value) and 0 <= value < np.inf):
-                    raise ParameterError(f"{name} must be 0 or more, not {value!r}")
-        if not (_is_number(self.dev_share) and 0 < self.dev_share < 1):
-            raise ParameterError(f"dev_share must be between 0 and 1, not {self.dev_share!r}")
-
 
 def _scores(model: KernelPerceptron, lists: Lists, average: Any, beta: float) -> np.ndarray:
     """Beta L + the perceptron's score of all candidates; of votes, their number."""
@@ -404,15 +417,6 @@ def _best_trial(trials: list[Trial]) -> Trial:
     best = max(trials, key=lambda trial: trial.value)
     alike = [trial for trial in trials if trial._replace(beta=best.beta) == best]
     return alike[len(alike) // 2] if alike else best  # none if there was nothing to choose: nan
-
-
-def _several(values: Any) -> list[Any]:
-    """A list of what may be one."""
-    return list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def _usual_kernel(structure: Any) -> Kernel:

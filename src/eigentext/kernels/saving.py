@@ -120,7 +120,7 @@ def _kernel_of(description: Any) -> Kernel:
     name, given, parts = (description[key] for key in ("kernel", "parameters", "parts"))
     if set(parts) != _PARTS.get(name, set()):
         raise ValueError(f"a {name} kernel of other parts")
-    return _class(name)(**given, **{key: _kernel_of(part) for key, part in parts.items()})
+    return _class(name)(**given, **{key: _kernel_of(part) for key, part in parts.items()})._check()
 
 
 def _plain(name: str, value: Any) -> Any:

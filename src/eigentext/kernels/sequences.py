@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigentext.errors import ParameterError
+from eigentext.kernels import parameters
 from eigentext.kernels._nodes import NodeKernel
 from eigentext.kernels._store import EncodedNodes, Forest, Store
 
@@ -80,11 +81,15 @@ class SequenceKernel(NodeKernel):
     (17.0, 21.5)
     """
 
+    _table = parameters.SequenceKernel
+
     def __init__(self, decay: float = 1.0, *, match: Match = "exact", joint: bool = False):
         self.decay = decay
         self.match = match
         self.joint = joint
-        self._check()
+
+    def _coding(self) -> tuple[Any, ...]:
+        return ("sequence", self.match, bool(self.joint))
 
     def _add(self, store: Store, known: dict[Any, int], structure: Any) -> int:
         if isinstance(structure, str) or not hasattr(structure, "__len__"):
@@ -140,15 +145,6 @@ class SequenceKernel(NodeKernel):
 
             self._over(fill, b, int(pairs.length.sum()))
         return out[0]
-
-    def _check(self) -> None:
-        super()._check()
-        named = isinstance(self.match, str) and self.match in _CLASSES
-        if not (named or isinstance(self.match, Mapping) or callable(self.match)):
-            raise ParameterError(
-                f"match must be {', '.join(map(repr, _CLASSES))}, a mapping of words to classes, "
-                f"or a function of a word, not {self.match!r}"
-            )
 
 
 def _paired(a: EncodedNodes, alpha: np.ndarray) -> tuple[Pairs, list[int], np.ndarray]:

@@ -21,6 +21,7 @@ looked at, each pair of *distinct* subtrees once, children first.
 from typing import Any
 
 from eigentext.corpus.trees import Tree, as_tree, walk
+from eigentext.kernels import parameters
 from eigentext.kernels._nodes import NodeKernel
 from eigentext.kernels._store import Store
 
@@ -47,9 +48,13 @@ class TreeKernel(NodeKernel):
            [0.791, 1.   ]])
     """
 
+    _table = parameters.TreeKernel
+
     def __init__(self, decay: float = 1.0):
         self.decay = decay
-        self._check()
+
+    def _coding(self) -> tuple[Any, ...]:
+        return ("tree",)
 
     def _add(self, store: Store, known: dict[Any, int], structure: Any) -> int:
         made: list[Any] = []  # words and numbers of nodes whose parents are still to come

@@ -22,6 +22,7 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
+from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.rerank._shared import (
     CandidatesArgument,
     Examples,
@@ -30,10 +31,12 @@ from eigentext.cli.rerank._shared import (
     read_examples,
 )
 from eigentext.errors import ParameterError
+from eigentext.kernels import parameters as tables
 
 _KINDS = {"tree": "trees", "sequence": "tagged sequences"}
 
 
+@with_options(tables.Reranker)
 def fit(
     files: CandidatesArgument,
     gold: GoldOption,
@@ -50,22 +53,6 @@ def fit(
         Literal["tree", "sequence"] | None,
         typer.Option(help="All subtrees, or all runs of tags.", show_default="by the candidates"),
     ] = None,
-    decay: Annotated[
-        list[float] | None,
-        typer.Option(
-            help="What each part of a fragment multiplies its weight by; several times: values to "
-            "choose from.",
-            show_default="0.2, 0.3, 0.4, 0.5",
-        ),
-    ] = None,
-    beta: Annotated[
-        list[float] | None,
-        typer.Option(
-            min=0,
-            help="What the log-probability weighs; several times: values to choose from.",
-            show_default="from 0 to 50",
-        ),
-    ] = None,
     match: Annotated[
         Literal["exact", "capitalization", "factor"] | None,
         typer.Option(
@@ -77,21 +64,7 @@ def fit(
         bool,
         typer.Option("--joint", help="Only words that are alike by --match match at all."),
     ] = False,
-    margin: Annotated[
-        float | None,
-        typer.Option(min=0, help="How far the right one must be ahead.", show_default="0.4"),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="Passes over the lists.", show_default="5")
-    ] = None,
-    average: Annotated[
-        Literal["mean", "vote", "none"] | None,
-        typer.Option(
-            help="What decides: the mean of all weights on the way, their votes, or the last.",
-            show_default="mean",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bits.")] = 0,
+    parameters: Parameters = {},  # noqa: B006 - options take its place
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -125,18 +98,8 @@ def fit(
         check_no_input(output, expand_paths([path for group in paths for path in group]))
         examples = read_examples(*paths[:2])
         held_out = read_examples(*paths[2:]) if dev else None
-        given = {
-            "decay": decay,
-            "beta": beta,
-            "margin": margin,
-            "n_epochs": epochs,
-            "average": average,
-            **_kernel(kernel, match, joint, examples, decay),
-        }
-        parameters = {name: value for name, value in given.items() if value is not None}
-        if average == "none":
-            parameters["average"] = None
-        model = Reranker(**parameters, random_state=seed).fit(*examples, dev=held_out)
+        known = _kernel(kernel, match, joint, examples, parameters["decay"])
+        model = Reranker(**parameters | known).fit(*examples, dev=held_out)
         if held_out:
             report = model.evaluate(*held_out)
         save_model(model, output)
