@@ -8,7 +8,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import eigentext as et
-from eigentext import KernelPerceptron, Perceptron, PolynomialKernel, engine
+from eigentext import (
+    KernelPerceptron,
+    Perceptron,
+    PolynomialKernel,
+    SequenceKernel,
+    TreeKernel,
+    engine,
+)
 from eigentext.errors import EigentextError, ModelFileError, ParameterError
 from eigentext.kernels import Candidate, LinearKernel, _kept
 
@@ -171,10 +178,8 @@ def test_taggings_by_features_and_by_a_kernel():
     assert primal.mistakes_ == dual.mistakes_
     others, right = tagged_lists(seed=1)
     for average in (True, False):
-        for one, two in zip(
-            primal.scores(others, average=average),
-            dual.scores(others, average="mean" if average else None),
-        ):
+        twin = dual.scores(others, average="mean" if average else None)
+        for one, two in zip(primal.scores(others, average=average), twin):
             np.testing.assert_allclose(one, two, atol=1e-9)
     assert dual.score(others, right) > 0.9
 

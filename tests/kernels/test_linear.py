@@ -68,7 +68,8 @@ def test_a_run_by_hand():
     assert bound.delta == pytest.approx(14**-0.5)
     assert bound.limit == pytest.approx(84)
     assert model.diagnostics_["bound"] == bound.limit
-    assert [scores.tolist() for scores in model.scores(CANDIDATES)] == [[-2, -1], [-2, 1], [3, -1]]
+    last = model.scores(CANDIDATES, average=False)
+    assert [scores.tolist() for scores in last] == [[-2, -1], [-2, 1], [3, -1]]
     assert model.predict(CANDIDATES).tolist() == GOLD
     assert model.score(CANDIDATES, GOLD) == 1
     assert model.score(CANDIDATES, [0, 1, 0]) == pytest.approx(2 / 3)
@@ -235,13 +236,9 @@ def test_functions_are_given_again_after_loading(tmp_path):
     Perceptron(phi, gen=gen).fit("ab", ["right", "left"]).save(tmp_path / "model")
     et.load(tmp_path / "model").save(tmp_path / "again")
     loaded = et.load(tmp_path / "again")
-    with pytest.raises(
-        ParameterError, match=r"function phi, .* model\.with_functions\(phi=\.\.\.\)"
-    ):
+    with pytest.raises(ParameterError, match=r"function phi, .*\.with_functions\(phi="):
         loaded.predict("ab")
-    with pytest.raises(
-        ParameterError, match=r"function gen, .* model\.with_functions\(gen=\.\.\.\)"
-    ):
+    with pytest.raises(ParameterError, match=r"function gen, .*\.with_functions\(gen="):
         loaded.with_functions(phi=phi).predict("ab")
     assert loaded.with_functions(phi=phi, gen=gen).predict("ab") == ["right", "left"]
     with pytest.raises(ParameterError, match="give phi or gen, not 'psi'"):
@@ -274,9 +271,7 @@ def test_damaged_files(tmp_path):
     arrays, about = read_saved(path)
     arrays["names"] = arrays["names"][:2]
     write_saved(path, about.pop("format"), arrays, about)
-    with pytest.raises(
-        ModelFileError, match="damaged or made by something else: weights has shape"
-    ):
+    with pytest.raises(ModelFileError, match="made by something else: weights has shape"):
         et.load(path)
 
 
@@ -325,7 +320,7 @@ def test_bad_examples(candidates, gold, message):
         ({"n_epochs": 1.5}, "n_epochs must be a whole number, 1 or more, not 1.5"),
         (
             {"phi": "words"},
-            "phi must be a function from a candidate to its features, or None, not 'words'",
+            "phi must be a function from a candidate .*, not 'words'",
         ),
         ({"gen": [1]}, r"gen must be a function from an input .*, not \[1\]"),
     ],

@@ -229,7 +229,7 @@ def test_gold_may_be_places(train, reranker, dev):
         ({"margin": -1}, "margin must be a number, 0 or more, not -1"),
         (
             {"average": "median"},
-            "average must be 'mean', 'vote' or None, or several of them, not 'median'",
+            "average must be 'mean', 'vote' or None, or several",
         ),
         ({"beta": (1.0, -1.0)}, "beta must be one or several numbers, 0 or more, not"),
         ({"beta": "much"}, "beta must be one or several numbers, 0 or more, not 'much'"),
