@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import check_estimator
 import eigentext as et
 from eigentext import DocumentMoments, TextCorpus, TopicModel, engine
 from eigentext.errors import CorpusError, EigentextError, ParameterError
-from eigentext.topics.model import on_simplex
 
 METHODS = ["tensor", "gradient", "anchors"]
 MEALS = ["ham eggs ham cheese", "eggs cheese ham eggs", "cheese ham bread"] * 20
@@ -258,18 +257,6 @@ def test_the_order_of_documents_does_not_matter(random_topics):
     assert np.array_equal(one, other)
 
 
-def test_on_simplex():
-    rows = np.random.default_rng(0).normal(0.05, 0.2, (30, 12))
-    nearest, moved = on_simplex(rows)
-    assert np.allclose(nearest.sum(axis=1), 1)
-    assert (nearest >= 0).all()
-    assert np.allclose(moved, np.abs(nearest - rows).sum(axis=1))
-    points = np.random.default_rng(1).dirichlet(np.ones(12), 2000)
-    for row, best in zip(rows, nearest):  # no other distribution is nearer
-        assert np.linalg.norm(row - best) <= np.linalg.norm(row - points, axis=1).min()
-        assert ((points - best) @ (row - best) < 1e-12).all()
-
-
 # Bad input.
 
 
@@ -319,21 +306,24 @@ def test_fractions_are_told():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_topics": 0}, r"n_topics \(--topics\) must be 1 or more, not 0"),
-        ({"method": "magic"}, "method must be one of 'tensor', 'gradient', 'anchors'"),
-        ({"solver": "magic"}, "solver must be one of"),
-        ({"alpha0": -1}, "alpha0 must be 0 or more"),
-        ({"alpha0": "much"}, "alpha0 must be 0 or more, 'auto'"),
+        ({"n_topics": 0}, r"n_topics \(--topics\) must be a whole number, 1 or more, not 0"),
+        ({"method": "magic"}, "method must be 'tensor', 'gradient' or 'anchors', not 'magic'"),
+        ({"alpha0": -1}, "alpha0 must be a number, 0 or more, 'auto', or a list of such numbers"),
+        ({"alpha0": "much"}, "alpha0 must be"),
         ({"alpha0": [1, np.inf]}, "alpha0 must be"),
         ({"alpha0": []}, "alpha0 must be"),
-        ({"refine": -1}, "refine must be 0 or more"),
-        ({"robust": np.nan}, "robust must be 0 or more"),
-        ({"smoothing": None}, "smoothing must be 0 or more"),
+        ({"refine": 2.5}, "refine must be a whole number, 0 or more"),
+        ({"stop_words": "latin"}, "stop_words must be 'english', a collection of words, or None"),
+        ({"stop_words": [1]}, "stop_words must be"),
+        ({"min_df": 1.5}, "min_df must be a number of documents .* or 'auto', not 1.5"),
+        ({"max_df": "half"}, "max_df must be"),
     ],
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ParameterError, match=message):
         TopicModel(**parameters).fit(MEALS)
+    with pytest.raises(ParameterError, match=message):
+        TopicModel(**parameters).collect(MEALS)
 
 
 def test_use_that_makes_no_sense():

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.documents import MATRIX
 from eigentext.errors import ModelFileError, MomentsError
-from eigentext.parameters import Count, Flag, Given, Number, is_whole
+from eigentext.parameters import Choice, Count, Flag, Given, Number
+from eigentext.storage.facts import COUNT, TEXT, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 
 MOST = 2**53  # tokens in all: up to there, sums in floating point are exact
@@ -21,32 +22,22 @@ def is_of_matrix(options: dict[str, Any]) -> bool:
     return options.get("tokenizer") == MATRIX
 
 
-def _is_reading(options: Any) -> bool:
-    """Whether this says how text was read, or nothing."""
-    if not isinstance(options, dict):
-        return False
-    columns = options.get("columns", 1)
-    return options == {} or (
-        isinstance(options.get("tokenizer"), str)
-        and isinstance(options.get("lowercase"), bool)
-        and options.get("unit") in ("line", "document")
-        and is_whole(columns)
-        and columns > 0
-    )
-
-
-def _are_names(sources: Any) -> bool:
-    return isinstance(sources, list) and all(isinstance(name, str) for name in sources)
-
-
-OPTIONS = Given({}, what="how text was read: tokenizer, lowercase, unit", test=_is_reading)
-SOURCES = Given([], what="a list of fingerprints", test=_are_names)
+_READING = facts(
+    "how text was read: tokenizer, lowercase and unit, or nothing",
+    needs=("tokenizer", "lowercase", "unit"),
+    tokenizer=TEXT,
+    lowercase=Flag(False),
+    unit=Choice("line", of=("line", "document")),
+    columns=Count(1),
+)
+# Moments that are made by hand may say nothing.
+OPTIONS = Given({}, what=_READING.what, test=lambda value: value == {} or _READING.accepts(value))
 ABOUT = {
-    "n_empty": Count(0, least=0, most=2**62),
+    "n_empty": COUNT,
     "rare_count": Number(0, least=0),
     "whole": Flag(True),
     "options": OPTIONS,
-    "sources": SOURCES,
+    "sources": TEXTS,
 }
 SCHEMA = Schema(
     {

@@ -42,7 +42,8 @@ from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.moments import cluster
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
-from eigentext.moments.limits import words_within
+from eigentext.moments.checks import ABOUT, MOST, SCHEMA, check_documents, is_of_matrix
+from eigentext.moments.limits import Limit, adapted, words_within
 from eigentext.moments.multisets import counted, distinct, moved, narrowed
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.runs import CSR, csr
@@ -108,8 +109,8 @@ class DocumentMoments(VocabularyMoments):
         cls,
         corpus: Any,
         *,
-        min_df: float = 1,
-        max_df: float = 1.0,
+        min_df: Limit = 1,
+        max_df: Limit = 1.0,
         min_count: int = 1,
         max_size: int | None = None,
         stop_words: str | Iterable[str] | None = None,
@@ -132,7 +133,8 @@ class DocumentMoments(VocabularyMoments):
             See :meth:`from_matrix`.
         min_df, max_df : int or float
             Leave out words in fewer documents, or in more: a number of them (int) or their share
-            (float), as scikit-learn's ``CountVectorizer`` has it.
+            (float), as scikit-learn's ``CountVectorizer`` has it. "auto" is what
+            :class:`eigentext.TopicModel` takes.
         min_count : int
             Leave out words that occur less often.
         max_size : int, optional
@@ -199,6 +201,11 @@ class DocumentMoments(VocabularyMoments):
         counts = checked_matrix(X)
         if counts.nnz == 0:
             raise CorpusError("all documents are empty; give some that have words")
+        if (total := counts.sum(dtype=np.float64)) >= MOST:
+            raise CorpusError(
+                f"the counts add up to {total:.3g}, and beyond 2**53 sums are no longer exact; "
+                "divide all counts by some number"
+            )
         d = counts.shape[1]
         names = list(map(str, range(d) if words is None else words))
         if len(names) != d or len(set(names)) != d:
@@ -255,8 +262,8 @@ class DocumentMoments(VocabularyMoments):
         self,
         vocabulary: Iterable[str] | None = None,
         *,
-        min_df: float = 1,
-        max_df: float = 1.0,
+        min_df: Limit = 1,
+        max_df: Limit = 1.0,
         min_count: int = 1,
         max_size: int | None = None,
         stop_words: str | Iterable[str] | None = None,
@@ -294,6 +301,10 @@ class DocumentMoments(VocabularyMoments):
                 "moments of matrices with different columns do not add up; "
                 "give both the same words, in the same order"
             )
+
+    def check(self) -> None:
+        """Raise a MomentsError that names what is wrong; those made by hand may be anything."""
+        check_documents(self)
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, DocumentMoments):
@@ -351,9 +362,17 @@ class DocumentMoments(VocabularyMoments):
 
     def _within(self, **limits: Any) -> list[str] | None:
         """The words within the limits, in their order; None if there is nothing to cut."""
+        n, columns = self.n_documents, is_of_matrix(self.options)
+        low, high = adapted(limits.pop("min_df"), limits.pop("max_df"), n, columns=columns)
         totals = self._sum(self.counts.data)
         return words_within(
-            self.vocabulary, self.document_frequencies, totals, self.n_documents, **limits
+            self.vocabulary,
+            self.document_frequencies,
+            totals,
+            n,
+            min_df=low,
+            max_df=high,
+            **limits,
         )
 
     def _cut(self, words: list[str] | None) -> Self:
@@ -398,26 +417,23 @@ class DocumentMoments(VocabularyMoments):
         return arrays, about
 
     @classmethod
+    def _schema(cls, about):
+        return SCHEMA
+
+    @classmethod
     def _from_saved(cls, arrays, about):
         vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["totals"]))
         times = np.asarray(arrays["times"])
-        if times.dtype != np.int64 or times.ndim != 1 or times.min(initial=1) < 1:
-            raise ValueError("no numbers of times")
         shape = (len(times), len(vocabulary))
-        names = ("n_empty", "rare_count", "whole", "options", "sources")
-        self = cls(vocabulary, None, times, **{name: about[name] for name in names})
+        self = cls(vocabulary, None, times, **{name: about[name] for name in ABOUT})
         if "packed" in arrays:
             check_packed(arrays["packed"], arrays["blocks"], shape)
             del self.counts
             self._saved = (arrays["packed"], arrays["blocks"], shape)
             return self
         data, indices, indptr = (np.array(arrays[part]) for part in ("data", "indices", "indptr"))
-        if (np.diff(indptr) < 1).any() or indptr[-1] != len(data):
-            raise ValueError("no rows of counts")
-        if data.dtype != np.float64 or not ((data > 0) & (data < np.inf)).all():
-            raise ValueError("no counts")
         self.counts = csr(data, indices, indptr, shape)
-        self.counts.check_format(full_check=True)
+        self.check()
         return self
 
     def __getattr__(self, name: str) -> Any:

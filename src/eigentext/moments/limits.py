@@ -1,11 +1,39 @@
 """Which words are worth keeping: by documents that have them, by count, and by a list."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 
 from eigentext.corpus import Vocabulary
 from eigentext.errors import CorpusError, ParameterError
+
+_SMALL = 500  # documents, of which few words are left out by default
+_FEWEST, _MOST = 5, 0.5  # documents that have a word, and their share, where there are more
+
+Limit = float | Literal["auto"]
+
+
+def adapted(
+    min_df: Limit, max_df: Limit, n_documents: int, *, columns: bool = False
+) -> tuple[float, float]:
+    """The limits with numbers in place of "auto", which no small collection vanishes by.
+
+    In 500 documents or more: in 5 of them at least, and in half of them at most. In fewer
+    documents: in one of a hundred at least (or in one at all), and in all at most. The `columns` of
+    a matrix all stay.
+
+    Examples
+    --------
+    >>> [adapted("auto", "auto", n) for n in (10, 300, 5000)]
+    [(1, 1.0), (3, 1.0), (5, 0.5)]
+    """
+    is_small = n_documents < _SMALL
+    if min_df == "auto":
+        min_df = 1 if columns else max(n_documents * _FEWEST // _SMALL, 1) if is_small else _FEWEST
+    if max_df == "auto":
+        max_df = 1.0 if columns or is_small else _MOST
+    return min_df, max_df
 
 
 def words_within(

@@ -1,5 +1,17 @@
 """Topics: mixtures of multinomials and LDA, by tensors, by anchor words, and refined by EM."""
 
-from eigentext.topics.model import TopicModel
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eigentext.topics.model import TopicModel
 
 __all__ = ["TopicModel"]
+
+
+def __getattr__(name: str):
+    if name == "TopicModel":
+        return import_module("eigentext.topics.model").TopicModel
+    if name in ("model", "parameters", "report"):
+        return import_module(f"eigentext.topics.{name}")
+    raise AttributeError(f"module 'eigentext.topics' has no attribute {name!r}")

@@ -13,30 +13,35 @@ Learned in three steps: moments of pairs and triples of distinct positions
 :mod:`eigentext.topics._anchors`), and a few steps of EM (:mod:`eigentext.topics._refinement`).
 """
 
+import math
 import os
 import warnings
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigentext import engine
 from eigentext.corpus import Vocabulary
-from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
-from eigentext.factor.bags import BagMoments
+from eigentext.errors import MomentsError, ParameterError
+from eigentext.estimators import (
+    Estimator,
+    check_is_fitted,
+    framed,
+    learned_with,
+    learning,
+)
 from eigentext.factor.mixture import posteriors, proportions
 from eigentext.moments import DocumentMoments, document_counts
+from eigentext.moments.checks import is_of_matrix
+from eigentext.moments.limits import adapted
+from eigentext.parameters import Count, UnusedParameterWarning, argument
 from eigentext.storage import Saved
-from eigentext.topics._anchors import anchor_topics
-from eigentext.topics._refinement import Refined, refine_lda, refine_mixture
-from eigentext.topics._tensor import Solver, robust_weights, tensor_topics
+from eigentext.topics import _saved, parameters
+from eigentext.topics._learning import learn_topics
+from eigentext.topics._tensor import Solver
 
 Method = Literal["tensor", "gradient", "anchors"]
-GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # what alpha0="auto" chooses from
-_HELD_OUT = 10  # one document in so many, where alpha0 is chosen
-_NEXT = 5  # dropped eigenvalues that are told
+_LIMITS = ("min_df", "max_df", "max_size", "stop_words")
 
 
 class TopicModel(Saved, Estimator):
@@ -69,9 +74,18 @@ class TopicModel(Saved, Estimator):
     recovery : "l2", "rows" or "kl"
         For "anchors": what the weights of words on anchors minimise, the squared distance in K
         dimensions or of whole rows, or the divergence of whole rows (slow).
-    min_df, max_df, max_size, stop_words
-        Words to leave out: see :meth:`eigentext.DocumentMoments.from_corpus`.
-    random_state : int
+    min_df, max_df : "auto", int or float
+        Leave out words in fewer documents, or in more: a number of them (int) or their share
+        (float). "auto" is 5 documents, and half of them; or, of fewer than 500 documents, a
+        hundredth of them, and all.
+    max_size : int, optional
+        Keep only so many words, the most frequent ones.
+    stop_words : "english", collection of str, or None
+        Words to leave out; "english" are scikit-learn's 318 and their contractions.
+
+        These limits are for text. The columns of a matrix all stay, unless min_df or max_df is a
+        number, max_size is given, or stop words are.
+    random_state : int or None
         Of random starts, of sampling, and of what is held out.
 
     Attributes
@@ -93,7 +107,8 @@ class TopicModel(Saved, Estimator):
     diagnostics_ : dict
         Eigenvalues kept and the next ones, what decomposition left over, how far topics had to be
         moved to become distributions, documents without triples, documents reduced, perplexities of
-        the steps of EM (leave-one-out, on the training documents).
+        the steps of EM (leave-one-out, on the training documents), and the limits that words had to
+        keep.
     provenance_ : dict
         What it was learned from.
 
@@ -106,29 +121,30 @@ class TopicModel(Saved, Estimator):
     [['cheese', 'eggs', 'ham'], ['goal', 'match', 'team']]
     >>> model.weights_.round(2)
     array([0.67, 0.33])
-    >>> model.transform(["a match of the team", "ham"]).round(2)
-    array([[0., 1.],
-           [1., 0.]])
+    >>> model.transform(["a match of the team", "ham"]).round(1)
+    array([[0.2, 0.8],
+           [0.8, 0.2]])
     """
 
     _format = "eigentext.topics.v1"
+    _table = parameters.TopicModel
 
     def __init__(
         self,
         n_topics: int = 20,
         *,
         method: Method = "tensor",
-        alpha0: Any = 0.0,
+        alpha0: Any = 1.0,
         refine: int = 30,
         robust: float = 7.0,
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Literal["l2", "rows", "kl"] = "l2",
-        min_df: float = 1,
-        max_df: float = 1.0,
+        min_df: float | Literal["auto"] = "auto",
+        max_df: float | Literal["auto"] = "auto",
         max_size: int | None = None,
-        stop_words: str | Iterable[str] | None = None,
-        random_state: int = 0,
+        stop_words: str | Iterable[str] | None = "english",
+        random_state: Any = 0,
     ):
         self.n_topics = n_topics
         self.method: Method = method
@@ -146,6 +162,7 @@ class TopicModel(Saved, Estimator):
 
     # Learning.
 
+    @learning
     def fit(
         self, X: Any, y: None = None, *, cache: str | os.PathLike[str] | bool | None = None
     ) -> Self:
@@ -153,47 +170,61 @@ class TopicModel(Saved, Estimator):
 
         Same as collect + fit_moments; see :meth:`eigentext.DocumentMoments.from_corpus`.
         """
-        return self.fit_moments(self.collect(X, cache=cache))
+        if isinstance(X, DocumentMoments):
+            return self.fit_moments(X)
+        return self._learn(self.collect(X, cache=cache), limited=True)
 
     def collect(
         self, X: Any, *, cache: str | os.PathLike[str] | bool | None = None
     ) -> DocumentMoments:
         """The statistics that `fit` needs of documents, and no more."""
-        self._check_parameters()
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, Iterator):  # which can be read only once
+                setattr(self, name, list(value))
+        limits = self._table.taken(self.get_params(deep=False))
         if isinstance(X, DocumentMoments):
             return X
-        return DocumentMoments.from_corpus(X, **self._limits(), cache=cache)
+        return DocumentMoments.from_corpus(
+            X, **{name: limits[name] for name in _LIMITS}, cache=cache
+        )
 
+    @learning
     def fit_moments(self, moments: DocumentMoments) -> Self:
-        """Learn from statistics alone."""
-        self._check_parameters()
-        if moments.whole:
-            moments = moments.restrict(**self._limits())
-        _check_documents(moments)
-        alpha0, tried = self._chosen_alpha0(moments)
-        found, diagnostics = self._decompose(moments, alpha0)
-        if self.refine:
-            found = self._refined(moments, alpha0, found.weights, found.components)
-            diagnostics["perplexities"] = found.perplexities
-        order = np.argsort(-found.weights, kind="stable")
-        if self.method == "anchors":
-            self.topic_topic_ = diagnostics.pop("topic_topic")[np.ix_(order, order)]
-            for name in ("anchors", "separations"):
-                diagnostics[name] = [diagnostics[name][k] for k in order]
-        self.weights_ = found.weights[order]
-        self.components_ = np.ascontiguousarray(found.components[order])
-        self.alpha0_ = alpha0
-        self.alpha_ = alpha0 * self.weights_
-        self.n_topics_ = len(order)
+        """Learn from statistics alone; if they are of all words, the limits are kept here."""
+        if not isinstance(moments, DocumentMoments):
+            raise MomentsError(
+                f"topics are learned from DocumentMoments, not from {type(moments).__name__}; "
+                "fit takes documents"
+            )
+        moments.check()
+        if not moments.whole:
+            return self._learn(moments, limited=False)
+        limits = {name: getattr(self, name) for name in _LIMITS}
+        if is_of_matrix(moments.options) and limits["stop_words"] == "english":
+            limits["stop_words"] = None
+        return self._learn(moments.restrict(**limits), limited=True)
+
+    def _learn(self, moments: DocumentMoments, *, limited: bool) -> Self:
+        """Topics of moments, whose words keep this model's limits if they are `limited`."""
+        found = learn_topics(moments, self)
+        self.weights_, self.components_ = found.weights, found.components
+        self.alpha0_ = found.alpha0
+        self.alpha_ = found.alpha0 * found.weights
+        self.n_topics_ = len(found.weights)
+        if found.topic_topic is not None:
+            self.topic_topic_ = found.topic_topic
         self.vocabulary_ = moments.vocabulary
         self.n_features_in_ = moments.options.get("columns", len(moments.vocabulary))
         self.diagnostics_ = {
-            **diagnostics,
+            **_finite(found.diagnostics),
             "n_documents": moments.n_documents,
             "n_empty": moments.n_empty,
             "n_short": moments.n_short,
-            **({"alpha0_perplexities": tried} if tried else {}),
         }
+        if limited:
+            columns = is_of_matrix(moments.options)
+            limits = adapted(self.min_df, self.max_df, moments.n_documents, columns=columns)
+            self.diagnostics_["limits"] = dict(zip(("min_df", "max_df"), limits))
         self.provenance_ = {
             "n_documents": moments.n_documents,
             "n_tokens": moments.n_tokens,
@@ -202,12 +233,24 @@ class TopicModel(Saved, Estimator):
         }
         return self
 
+    def _check_together(self) -> None:
+        default = self._table["smoothing"].default
+        if self.refine == 0 and self.smoothing != default:
+            warnings.warn(
+                f"TopicModel with refine=0 does not use smoothing: {self.smoothing!r} has no "
+                "effect; it is for steps of EM",
+                UnusedParameterWarning,
+                stacklevel=4,
+            )
+
     # Using.
 
     def fit_transform(self, X: Any, y: None = None) -> np.ndarray:
         """Learn from documents, and return their topic proportions."""
+        X = list(X) if isinstance(X, Iterator) else X
         return self.fit(X).transform(X)
 
+    @framed
     def transform(self, X: Any) -> np.ndarray:
         """The topic proportions of documents, shape (n, K): one row for each, in order.
 
@@ -224,6 +267,7 @@ class TopicModel(Saved, Estimator):
     def top_words(self, n: int = 10, *, words: Any = None) -> list[list[str]]:
         """The n most probable words of each topic; `words` are the names of a matrix's columns."""
         check_is_fitted(self)
+        n = argument("n", Count(10, least=0), n)
         names = self.vocabulary_.words if words is None else [str(word) for word in words]
         if len(names) != self.components_.shape[1]:
             raise ParameterError(
@@ -240,8 +284,9 @@ class TopicModel(Saved, Estimator):
         """
         from eigentext.evaluate import completion_perplexity
 
+        counts = self._counts(X)
         return completion_perplexity(
-            self.components_, self._counts(X), alpha=self.alpha_, weights=self.weights_
+            self.components_, counts, alpha=self.alpha_, weights=self.weights_
         ).perplexity
 
     def score(self, X: Any, y: None = None) -> float:
@@ -309,136 +354,7 @@ class TopicModel(Saved, Estimator):
             input_tags=InputTags(sparse=True, positive_only=True, string=True),
         )
 
-    # Private steps, in the order in which `fit_moments` takes them.
-
-    def _limits(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name) for name in ("min_df", "max_df", "max_size", "stop_words")
-        }
-
-    def _check_parameters(self) -> None:
-        if not (isinstance(self.n_topics, (int, np.integer)) and self.n_topics >= 1):
-            raise ParameterError(f"n_topics (--topics) must be 1 or more, not {self.n_topics!r}")
-        for name, choices in (
-            ("method", ("tensor", "gradient", "anchors")),
-            ("solver", ("power", "diagonal")),
-            ("recovery", ("l2", "rows", "kl")),
-        ):
-            if getattr(self, name) not in choices:
-                known = ", ".join(map(repr, choices))
-                raise ParameterError(f"{name} must be one of {known}, not {getattr(self, name)!r}")
-        for name in ("refine", "robust", "smoothing"):
-            value = getattr(self, name)
-            if not (_is_number(value) and value >= 0):
-                raise ParameterError(f"{name} must be 0 or more, not {value!r}")
-        if not self._alpha0s():
-            raise ParameterError(
-                f"alpha0 must be 0 or more, 'auto', or a list of such numbers, not {self.alpha0!r}"
-            )
-
-    def _alpha0s(self) -> list[float]:
-        """The candidates for alpha0; none if the parameter is wrong."""
-        if isinstance(self.alpha0, str):
-            return list(GRID) if self.alpha0 == "auto" else []
-        values = [self.alpha0] if _is_number(self.alpha0) else self.alpha0
-        good = isinstance(values, Iterable) and all(_is_number(v) and v >= 0 for v in values)
-        return [float(value) for value in values] if good else []
-
-    def _chosen_alpha0(self, moments: DocumentMoments) -> tuple[float, dict[str, float]]:
-        """The alpha0 under which held-out documents have the least perplexity; all of these."""
-        grid = self._alpha0s()
-        if len(grid) == 1:
-            return grid[0], {}
-        from eigentext.evaluate import completion_perplexity
-
-        n = moments.counts.shape[0]
-        held_out = np.random.default_rng(self.random_state).permutation(n) < n / _HELD_OUT
-        if held_out.all():
-            raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
-        training = replace(
-            moments, counts=moments.counts[~held_out], times=moments.times[~held_out]
-        )
-        tried = {}
-        for alpha0 in grid:
-            found, _ = self._decompose(training, alpha0)
-            if self.refine:
-                found = self._refined(training, alpha0, found.weights, found.components)
-            tried[str(alpha0)] = completion_perplexity(
-                found.components,
-                moments.counts[held_out].ceil(),
-                alpha=alpha0 * found.weights,
-                weights=found.weights,
-            ).perplexity
-        return min(grid, key=lambda alpha0: tried[str(alpha0)]), tried
-
-    def _decompose(self, moments: DocumentMoments, alpha0: float) -> tuple[Refined, dict[str, Any]]:
-        """Topics by moments alone, as distributions."""
-        with engine.phase("moments"):
-            bags = BagMoments(moments.counts, moments.times)
-        K = min(self.n_topics, bags.n_words)
-        if self.method == "anchors":
-            anchored = anchor_topics(
-                bags, K, recovery=self.recovery, random_state=self.random_state
-            )
-            words = moments.vocabulary.words
-            diagnostics = {
-                **anchored.diagnostics,
-                "anchors": [words[word] for word in anchored.anchors],
-                "separations": anchored.separations.tolist(),
-                "topic_topic": anchored.topic_topic,
-            }
-            weights, components = anchored.weights, anchored.components
-            self._tell_rank(len(weights))
-            return Refined(weights / weights.sum(), components, []), diagnostics
-        n_reduced, start = 0, {}
-        if self.robust:
-            weights, n_reduced, scale, directions = robust_weights(
-                bags, K, alpha0=alpha0, most=self.robust, random_state=self.random_state
-            )
-            bags = bags.reweighted(weights)
-            start = {"scale": scale, "start": directions}
-        found = tensor_topics(
-            bags,
-            K,
-            alpha0=alpha0,
-            solver=self.solver,
-            descend=self.method == "gradient",
-            random_state=self.random_state,
-            **start,
-        )
-        self._tell_rank(found.whitening.rank)
-        components, moved = on_simplex(found.components)
-        total = found.weights.sum()
-        diagnostics = {
-            "eigenvalues": found.whitening.eigenvalues.tolist(),
-            "dropped": found.whitening.dropped[:_NEXT].tolist(),
-            "residual": found.residual,
-            "weight_sum": float(total),
-            "moved": float(moved.mean()),
-            "moved_most": float(moved.max()),
-            "n_reduced": n_reduced,
-        }
-        weights = found.weights / total if total > 0 else np.full(len(components), 1 / K)
-        return Refined(weights, components, []), diagnostics
-
-    def _tell_rank(self, usable: int) -> None:
-        if usable < self.n_topics:
-            warnings.warn(
-                f"n_topics is {self.n_topics}, but the pairs of words in these documents support "
-                f"only {usable}, and no more were learned; give more documents or ask for "
-                f"n_topics={usable} (--topics {usable})",
-                stacklevel=5,
-            )
-
-    def _refined(
-        self, moments: DocumentMoments, alpha0: float, weights: np.ndarray, components: np.ndarray
-    ) -> Refined:
-        """EM from there."""
-        data = (moments.counts, moments.times, weights, components)
-        steps = {"n_steps": int(self.refine), "smoothing": self.smoothing}
-        if alpha0 == 0:
-            return refine_mixture(*data, **steps)
-        return refine_lda(*data, alpha0=alpha0, random_state=self.random_state, **steps)
+    # Private steps.
 
     def _counts(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -448,6 +364,8 @@ class TopicModel(Saved, Estimator):
         """With so little of the uniform distribution that no word makes a document impossible."""
         return (1 - 1e-6) * self.components_ + 1e-6 / self.components_.shape[1]
 
+    # The file format.
+
     def _to_saved(self):
         check_is_fitted(self)
         arrays = {
@@ -456,15 +374,10 @@ class TopicModel(Saved, Estimator):
             "words": self.vocabulary_.words,
             "word_counts": self.vocabulary_.counts,
         }
-        if self.method == "anchors":
+        if hasattr(self, "topic_topic_"):
             arrays["topic_topic"] = self.topic_topic_
-        parameters = self.get_params()
-        for name in ("alpha0", "stop_words"):
-            value = parameters[name]
-            if not isinstance(value, (str, float, int, type(None))):
-                parameters[name] = list(value)
         about = {
-            "parameters": parameters,
+            "parameters": dict(self.parameters_),
             "alpha0": self.alpha0_,
             "n_features_in": self.n_features_in_,
             "provenance": self.provenance_,
@@ -473,13 +386,16 @@ class TopicModel(Saved, Estimator):
         return arrays, about
 
     @classmethod
+    def _schema(cls, about):
+        return _saved.SCHEMA
+
+    @classmethod
     def _from_saved(cls, arrays, about):
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
+        _saved.check(arrays, about)
         self.components_, self.weights_ = arrays["components"], np.asarray(arrays["weights"])
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.n_topics_ = len(self.weights_)
-        if self.components_.shape != (self.n_topics_, len(self.vocabulary_)):
-            raise ValueError("topics, weights and words differ in number")
         if "topic_topic" in arrays:
             self.topic_topic_ = np.asarray(arrays["topic_topic"])
         self.alpha0_ = about["alpha0"]
@@ -489,34 +405,14 @@ class TopicModel(Saved, Estimator):
         return self
 
 
-def on_simplex(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest distribution to each row, and how far it is (in L1).
+def _finite(diagnostics: dict[str, Any]) -> dict[str, Any]:
+    """With None in place of what is no number, as JSON has it: a topic alone is infinitely far."""
 
-    Examples
-    --------
-    >>> on_simplex(np.array([[0.7, 0.5, -0.2]]))
-    (array([[0.6, 0.4, 0. ]]), array([0.4]))
-    """
-    falling = -np.sort(-rows, axis=1)
-    excess = (falling.cumsum(axis=1) - 1) / np.arange(1, rows.shape[1] + 1)
-    last = (falling > excess).sum(axis=1) - 1  # of the entries that stay positive
-    nearest = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0)
-    return nearest, np.abs(nearest - rows).sum(axis=1)
+    def told(value: Any) -> Any:
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None
+        if isinstance(value, dict):
+            return {name: told(one) for name, one in value.items()}
+        return [told(one) for one in value] if isinstance(value, list) else value
 
-
-def _check_documents(moments: DocumentMoments) -> None:
-    if not (moments.lengths >= 3).any():
-        raise CorpusError(
-            f"none of {moments.n_documents} documents has three words or more, so there is nothing "
-            "to learn topics from; give longer documents, or leave out fewer words (min_df, max_df)"
-        )
-    if np.issubdtype(moments.counts.dtype, np.floating):
-        warnings.warn(
-            "counts with fractions: moments are of whole words; give counts "
-            "(CountVectorizer, not TfidfVectorizer)",
-            stacklevel=3,
-        )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
+    return told(diagnostics)

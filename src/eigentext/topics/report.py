@@ -149,7 +149,7 @@ def _told(model: Any, perplexity: float | None) -> Iterator[str]:
     steps = found.get("perplexities", [])
     yield (
         f"Learned from {read['n_documents']:,} documents, {len(model.vocabulary_):,} different "
-        f"words, by {_METHODS[model.method]}" + f" and {len(steps)} steps of EM" * bool(steps) + "."
+        f"words, by {_METHODS[model.parameters_.method]}" + f" and {len(steps)} steps of EM" * bool(steps) + "."
     )
     tried = found.get("alpha0_perplexities", {})
     chosen = f", the best of {', '.join(tried)} for documents held out" * bool(tried)
@@ -164,8 +164,8 @@ def _told(model: Any, perplexity: float | None) -> Iterator[str]:
         )
     elif steps:
         yield f"EM brought these documents' perplexity from {steps[0]:,.0f} to {steps[-1]:,.0f}."
-    if model.n_topics_ < model.n_topics:
-        yield f"{model.n_topics} topics were asked for; more than these the documents do not show."
+    if model.n_topics_ < (asked := model.parameters_.n_topics):
+        yield f"{asked} topics were asked for; more than these the documents do not show."
     if left_out := found["n_empty"]:
         yield f"{left_out:,} documents have no word that was kept."
     if found.get("n_reduced"):

@@ -1,0 +1,184 @@
+"""From the moments of documents to topics: decomposition, refinement, and the choice of alpha0.
+
+`settings` are the parameters of :class:`eigentext.TopicModel`, as attributes.
+"""
+
+import warnings
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.errors import CorpusError
+from eigentext.factor.bags import BagMoments
+from eigentext.moments import DocumentMoments
+from eigentext.topics._anchors import anchor_topics
+from eigentext.topics._refinement import Refined, refine_lda, refine_mixture
+from eigentext.topics._tensor import robust_weights, tensor_topics
+from eigentext.topics.parameters import alpha0s
+
+_HELD_OUT = 10  # one document in so many, where alpha0 is chosen
+_NEXT = 5  # dropped eigenvalues that are told
+
+
+class Learned(NamedTuple):
+    """Topics, the largest first."""
+
+    weights: np.ndarray  # (K,)
+    components: np.ndarray  # (K, d)
+    alpha0: float
+    topic_topic: np.ndarray | None  # (K, K), of anchors
+    diagnostics: dict[str, Any]
+
+
+def learn_topics(moments: DocumentMoments, settings: Any) -> Learned:
+    """All steps."""
+    check_documents(moments)
+    alpha0, tried = choose_alpha0(moments, settings)
+    found, diagnostics = _decompose(moments, alpha0, settings)
+    if settings.refine:
+        found = _refine(moments, alpha0, found, settings)
+        diagnostics["perplexities"] = found.perplexities
+    if not (np.isfinite(found.weights).all() and np.isfinite(found.components).all()):
+        raise CorpusError(
+            "the topics of these documents have probabilities that are not finite; "
+            "are their counts, alpha0 or smoothing very large?"
+        )
+    order = np.argsort(-found.weights, kind="stable")
+    topic_topic = diagnostics.pop("topic_topic", None)
+    if topic_topic is not None:
+        topic_topic = topic_topic[np.ix_(order, order)]
+        for name in ("anchors", "separations"):
+            diagnostics[name] = [diagnostics[name][k] for k in order]
+    if tried:
+        diagnostics["alpha0_perplexities"] = tried
+    components = np.ascontiguousarray(found.components[order])
+    return Learned(found.weights[order], components, alpha0, topic_topic, diagnostics)
+
+
+def check_documents(moments: DocumentMoments) -> None:
+    """Raise if there is nothing to learn from; warn of what is no count."""
+    if not (moments.lengths >= 3).any():
+        raise CorpusError(
+            f"none of {moments.n_documents} documents has three words or more, so there is nothing "
+            "to learn topics from; give longer documents, or leave out fewer words (min_df, "
+            "max_df, stop_words)"
+        )
+    if np.issubdtype(moments.counts.dtype, np.floating):
+        warnings.warn(
+            "counts with fractions: moments are of whole words; give counts "
+            "(CountVectorizer, not TfidfVectorizer)",
+            stacklevel=6,
+        )
+
+
+def choose_alpha0(moments: DocumentMoments, settings: Any) -> tuple[float, dict[str, float]]:
+    """The alpha0 under which held-out documents have the least perplexity; all of these."""
+    grid = alpha0s(settings.alpha0)
+    if len(grid) == 1:
+        return grid[0], {}
+    from eigentext.evaluate import completion_perplexity
+
+    n = moments.counts.shape[0]
+    held_out = np.random.default_rng(settings.random_state).permutation(n) < n / _HELD_OUT
+    if held_out.all():
+        raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
+    training = replace(moments, counts=moments.counts[~held_out], times=moments.times[~held_out])
+    tried = {}
+    for alpha0 in grid:
+        found, _ = _decompose(training, alpha0, settings)
+        if settings.refine:
+            found = _refine(training, alpha0, found, settings)
+        tried[str(alpha0)] = completion_perplexity(
+            found.components,
+            moments.counts[held_out].ceil(),
+            alpha=alpha0 * found.weights,
+            weights=found.weights,
+        ).perplexity
+    return min(grid, key=lambda alpha0: tried[str(alpha0)]), tried
+
+
+def _decompose(
+    moments: DocumentMoments, alpha0: float, settings: Any
+) -> tuple[Refined, dict[str, Any]]:
+    """Topics by moments alone, as distributions."""
+    with engine.phase("moments"):
+        bags = BagMoments(moments.counts, moments.times)
+    K, seed = min(settings.n_topics, bags.n_words), settings.random_state
+    if settings.method == "anchors":
+        anchored = anchor_topics(bags, K, recovery=settings.recovery, random_state=seed)
+        words = moments.vocabulary.words
+        diagnostics = {
+            **anchored.diagnostics,
+            "anchors": [words[word] for word in anchored.anchors],
+            "separations": anchored.separations.tolist(),
+            "topic_topic": anchored.topic_topic,
+        }
+        weights, components = anchored.weights, anchored.components
+        _tell_rank(len(weights), settings.n_topics)
+        return Refined(weights / weights.sum(), components, []), diagnostics
+    n_reduced, start = 0, {}
+    if settings.robust:
+        weights, n_reduced, scale, directions = robust_weights(
+            bags, K, alpha0=alpha0, most=settings.robust, random_state=seed
+        )
+        bags = bags.reweighted(weights)
+        start = {"scale": scale, "start": directions}
+    found = tensor_topics(
+        bags,
+        K,
+        alpha0=alpha0,
+        solver=settings.solver,
+        descend=settings.method == "gradient",
+        random_state=seed,
+        **start,
+    )
+    _tell_rank(found.whitening.rank, settings.n_topics)
+    components, moved = on_simplex(found.components)
+    total = found.weights.sum()
+    diagnostics = {
+        "eigenvalues": found.whitening.eigenvalues.tolist(),
+        "dropped": found.whitening.dropped[:_NEXT].tolist(),
+        "residual": found.residual,
+        "weight_sum": float(total),
+        "moved": float(moved.mean()),
+        "moved_most": float(moved.max()),
+        "n_reduced": n_reduced,
+    }
+    weights = found.weights / total if total > 0 else np.full(len(components), 1 / K)
+    return Refined(weights, components, []), diagnostics
+
+
+def _tell_rank(usable: int, n_topics: int) -> None:
+    if usable < n_topics:
+        warnings.warn(
+            f"n_topics is {n_topics}, but the pairs of words in these documents support "
+            f"only {usable}, and no more were learned; give more documents or ask for "
+            f"n_topics={usable} (--topics {usable})",
+            stacklevel=7,
+        )
+
+
+def _refine(moments: DocumentMoments, alpha0: float, found: Refined, settings: Any) -> Refined:
+    """EM from there."""
+    data = (moments.counts, moments.times, found.weights, found.components)
+    steps = {"n_steps": settings.refine, "smoothing": settings.smoothing}
+    if alpha0 == 0:
+        return refine_mixture(*data, **steps)
+    return refine_lda(*data, alpha0=alpha0, random_state=settings.random_state, **steps)
+
+
+def on_simplex(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest distribution to each row, and how far it is (in L1).
+
+    Examples
+    --------
+    >>> on_simplex(np.array([[0.7, 0.5, -0.2]]))
+    (array([[0.6, 0.4, 0. ]]), array([0.4]))
+    """
+    falling = -np.sort(-rows, axis=1)
+    excess = (falling.cumsum(axis=1) - 1) / np.arange(1, rows.shape[1] + 1)
+    last = (falling > excess).sum(axis=1) - 1  # of the entries that stay positive
+    nearest = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0)
+    return nearest, np.abs(nearest - rows).sum(axis=1)

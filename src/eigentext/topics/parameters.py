@@ -1,0 +1,135 @@
+"""The parameters of topics."""
+
+from collections.abc import Set
+from typing import Any
+
+from eigentext.parameters import Choice, Count, Given, Number, Seed, Table, is_number, is_whole
+
+GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # what alpha0="auto" chooses from
+_BY_TENSOR = {"method": ("tensor", "gradient")}
+_number = Number(0.0, least=0)
+
+
+def alpha0s(alpha0: Any) -> list[float]:
+    """The candidates for alpha0; none if it is not allowed."""
+    if isinstance(alpha0, str):
+        return list(GRID) if alpha0 == "auto" else []
+    values = [alpha0] if is_number(alpha0) else _listed(alpha0) or []
+    return [float(value) for value in values] if all(map(_number.allows, values)) else []
+
+
+def _listed(values: Any) -> list[Any] | None:
+    """The items of a list, tuple, set, array or column of a table; None of anything else."""
+    if isinstance(values, Set):
+        return sorted(values, key=str)
+    if isinstance(values, (list, tuple)):
+        return list(values)
+    listed = values.tolist() if hasattr(values, "tolist") else None
+    return listed if isinstance(listed, list) else None
+
+
+def _kept_alpha0(alpha0: Any) -> Any:
+    if isinstance(alpha0, str) or is_number(alpha0):
+        return alpha0 if isinstance(alpha0, str) else _number.take(alpha0)
+    return alpha0s(alpha0)
+
+
+def _parsed_alpha0(text: Any) -> Any:
+    """A number, several parted by commas, or "auto"; what is none of them is refused later."""
+    try:
+        numbers = [float(number) for number in str(text).split(",")]
+    except ValueError:
+        return text
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _is_limit(limit: Any) -> bool:
+    if isinstance(limit, str):
+        return limit == "auto"
+    if is_whole(limit):
+        return limit >= 0
+    return is_number(limit) and 0 <= limit <= 1
+
+
+def _parsed_limit(text: Any) -> Any:
+    """A number of documents (5) or their share (0.5)."""
+    for kind in (int, float):
+        try:
+            return text if isinstance(text, (int, float)) else kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _are_words(words: Any) -> bool:
+    if isinstance(words, str):
+        return words == "english"
+    listed = _listed(words)
+    return listed is not None and all(isinstance(word, str) for word in listed)
+
+
+def _kept_words(words: Any) -> Any:
+    return words if isinstance(words, str) else [str(word) for word in _listed(words) or ()]
+
+
+def _limit(help: str) -> Given:
+    return Given(
+        "auto",
+        what="a number of documents (a whole number, 0 or more), their share (a float from 0 to 1) "
+        "or 'auto'",
+        test=_is_limit,
+        keep=lambda limit: limit if isinstance(limit, str) else _number.take(limit),
+        parse=_parsed_limit,
+        metavar="NUMBER",
+        help=help,
+    )
+
+
+TopicModel = Table(
+    "TopicModel",
+    n_topics=Count(20, flags="--topics -k", help="How many."),
+    method=Choice(
+        "tensor",
+        of=("tensor", "gradient", "anchors"),
+        help="tensor: triples of words; gradient: these, by direct minimisation; anchors: pairs, "
+        "by words of one topic only.",
+    ),
+    alpha0=Given(
+        1.0,
+        what="a number, 0 or more, 'auto', or a list of such numbers",
+        test=lambda alpha0: bool(alpha0s(alpha0)),
+        keep=_kept_alpha0,
+        parse=_parsed_alpha0,
+        metavar="NUMBER",
+        help="How many topics a document mixes: 0 is one; auto tries some, and so does 0,1,3.",
+    ),
+    refine=Count(30, least=0, help="The most steps of EM; 0 is none."),
+    robust=Number(
+        7.0,
+        least=0,
+        only=_BY_TENSOR,
+        help="Most leverage of a document, in averages; 0 is no limit.",
+    ),
+    smoothing=Number(0.1, least=0, flags=""),
+    solver=Choice("power", of=("power", "diagonal"), only=_BY_TENSOR, flags=""),
+    recovery=Choice("l2", of=("l2", "rows", "kl"), only={"method": ("anchors",)}, flags=""),
+    min_df=_limit(
+        "Leave out words in fewer documents; 0.01 is a share of them; auto is 5, or a hundredth of "
+        "fewer than 500."
+    ),
+    max_df=_limit(
+        "Leave out words in more documents; 0.5 is a share of them; auto is 0.5, or all of fewer "
+        "than 500."
+    ),
+    max_size=Count(None, flags="--max-words", help="Keep only the most frequent words."),
+    stop_words=Given(
+        "english",
+        what="'english', a collection of words, or None",
+        none=True,
+        test=_are_words,
+        keep=_kept_words,
+        metavar="LIST",
+        help="Words to leave out: english, none, or a file of them.",
+    ),
+    random_state=Seed(0, flags="--seed", help="Equal seeds give equal bits."),
+)
