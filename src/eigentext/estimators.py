@@ -13,6 +13,7 @@ own checks are run on, derive from its ``BaseEstimator``; those of text derive f
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Self, TypeVar
@@ -38,6 +39,7 @@ class Estimator:
     """
 
     _table: ClassVar[Table]
+    _sklearn_auto_wrap_output_keys: ClassVar = {"transform"}  # what set_output is for
     parameters_: Settings
 
     def __init_subclass__(cls, **settings: Any) -> None:
@@ -218,8 +220,8 @@ def framed(method: _Method) -> _Method:
     @wraps(method)
     def transform(self: Any, X: Any, *arguments: Any, **settings: Any) -> Any:
         found = method(self, X, *arguments, **settings)
-        if not hasattr(self, "_sklearn_output_config"):
-            return found
+        if not hasattr(self, "_sklearn_output_config") and "sklearn" not in sys.modules:
+            return found  # nobody asked for frames, here or for all of scikit-learn
         from sklearn.utils._set_output import _wrap_data_with_container
 
         return _wrap_data_with_container("transform", found, X, self)
