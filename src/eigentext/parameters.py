@@ -79,7 +79,9 @@ class Parameter:
 
     def accepts(self, value: Any) -> bool:
         """Whether a value may be given."""
-        return self.takes_none if value is None else self.allows(value)
+        if value is None:
+            return self.takes_none
+        return value is not REQUIRED and self.allows(value)
 
     @property
     def takes_none(self) -> bool:
@@ -399,7 +401,7 @@ class Table(Mapping[str, Parameter]):
         return f"{self.label(name)} must be {kind.wording}{none}, not {value!r:.{_LONGEST}}"
 
 
-def warn_of_unused(table: Table, values: Mapping[str, Any], stacklevel: int = 2) -> None:
+def warn_of_unused(table: Table, values: Mapping[str, Any], stacklevel: int = 1) -> None:
     """A warning for each parameter that has no effect."""
     for message in table.unused(values):
         warnings.warn(message, UnusedParameterWarning, stacklevel=stacklevel + 1)

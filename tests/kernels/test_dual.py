@@ -386,7 +386,7 @@ def test_structures_encoded_for_something_else():
         (TreeKernel(), SequenceKernel().encode(tagged)),
         (SequenceKernel(joint=True), SequenceKernel().encode(tagged)),
         (TreeKernel(0.5).normalized(), TreeKernel(0.4).normalized().encode(trees)),
-        (LinearKernel(), LinearKernel(len).encode(["a"])),
+        (LinearKernel(), LinearKernel(lambda word: {word: 1}).encode(["a"])),
     ):
         with pytest.raises(ParameterError, match="encoded by a kernel that reads them in another"):
             kernel.gram(encoded)

@@ -88,7 +88,12 @@ def _help(kind: Parameter) -> str:
 
 def _reading(kind: Parameter) -> dict[str, Any]:
     if isinstance(kind, Given) and not kind.many:
-        return {"parser": kind.parse or str, "metavar": kind.metavar or "VALUE"}
+        parse = kind.parse or str
+
+        def read(text: Any) -> Any:  # Typer gives it defaults, too
+            return parse(text) if isinstance(text, str) else text
+
+        return {"parser": read, "metavar": kind.metavar or "VALUE"}
     return {}
 
 
