@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format docs clean
+.PHONY: demo test lint format docs fuzz clean
 
 demo: $(VENV)/.core
 	$(BIN)/eigentext demo
@@ -19,6 +19,10 @@ lint: $(VENV)/.test
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Damaged model files of every format, with bounds checks in kernels: no crash, hang or stray error.
+fuzz: $(VENV)/.test
+	$(BIN)/python benchmarks/fuzz.py --bounds --mutations 10000
 
 # The pages are in docs/_build/html; a warning is an error.
 docs: $(VENV)/.docs
