@@ -1,9 +1,9 @@
 """What all commands share: sizes, rates, files and streams, progress on a terminal, kernels."""
 
 import io
+import logging
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import typer
 
-import eigentext
 from eigentext.cli import _console
 from eigentext.cli._console import Watch, can_print, check_no_input, destination, inputs
 from eigentext.engine import Phase, phase, report_to
@@ -223,28 +222,35 @@ def test_without_compilation(process, tmp_path):
     assert "compiling" not in result.err
 
 
-def test_numba_finds_no_folder_to_keep_kernels_in(process, text, tmp_path, without_privileges):
-    installed = shutil.copytree(
-        Path(eigentext.__file__).parent,
-        tmp_path / "installed" / "eigentext",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    home = tmp_path / "home"
-    home.mkdir()
-    closed = [home, installed, *(path for path in installed.iterdir() if path.is_dir())]
-    for folder in closed:
-        folder.chmod(0o555)
-    environment = {
-        "HOME": str(home),
-        "XDG_CACHE_HOME": str(home),
-        "NUMBA_CACHE_DIR": "",
-        "PYTHONPATH": str(installed.parent),
-        "TMPDIR": str(tmp_path),
-    }
-    fit = ("words", "fit", text, "-o", tmp_path / "model", *SMALL)
-    result = process(*fit, before=without_privileges, env=environment)
-    for folder in closed:
-        folder.chmod(0o755)
-    assert result.status == 0, result.err
-    assert "compiling kernels for this run: set NUMBA_CACHE_DIR" in result.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "installed", "model"]
+# Notes of the library. (What it does without a folder for kernels is in tests/engine.)
+
+
+def test_notes_are_printed_while_the_work_lasts(capfd):
+    logger = logging.getLogger("eigentext")
+    before = logger.level, list(logger.handlers)
+
+    def say():
+        logger.debug("a detail")
+        logger.info("[a note] of :smile: the library")
+
+    for settings, shown in (
+        ({"quiet": False}, True),
+        ({"quiet": True}, False),
+        ({"quiet": True, "tell": True}, True),
+        ({"quiet": False, "tell": False}, False),
+    ):
+        with _console.work(**settings):
+            say()
+        assert capfd.readouterr().err == "[a note] of :smile: the library\n" * shown
+    with pytest.raises(ZeroDivisionError), _console.work(quiet=False):
+        raise ZeroDivisionError
+    assert (logger.level, logger.handlers) == before
+    say()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_program_that_hears_details_goes_on_to_hear_them(caplog):
+    with caplog.at_level(logging.DEBUG, "eigentext"):
+        with _console.work(quiet=False):
+            logging.getLogger("eigentext").debug("a detail")
+        assert caplog.messages == ["a detail"]

@@ -2,10 +2,12 @@
 
 import gc
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -171,6 +173,13 @@ def test_a_second_comer_has_one_thread_whatever_was_set_meanwhile():
             assert limits() == {1}
         assert limits() == {1}
     assert limits() == {MANY}
+
+
+def test_nobody_else_sets_the_limit():
+    here = Path(et.__file__).parent
+    users = re.compile(r"^\s*(from|import) threadpoolctl\b", re.M)
+    found = [path for path in here.rglob("*.py") if users.search(path.read_text())]
+    assert found == [here / "engine" / "blas.py"]
 
 
 # Each in a process of its own: forks, and libraries that are not loaded yet.

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -78,8 +79,9 @@ class _Cache:
         try:
             found = self._cache.load_overload(sig, target_context)
         except Exception as error:  # whatever damaged pickles raise
-            logger.info("compiling %s anew: its cache is damaged (%r)", self._name, error)
-            self._forget()
+            logger.info("compiling %s again: its cache cannot be read (%r)", self._name, error)
+            with suppress(OSError):
+                self._cache.flush()
         if found is None:
             _tell_compiling(self._name)
         return found
@@ -87,16 +89,10 @@ class _Cache:
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
             self._cache.save_overload(sig, data)
-        except OSError as error:
+        except Exception as error:  # a full disk, or a damaged index that could not be flushed
             _warn_once(
-                f"cannot keep compiled kernels ({error}): other runs compile them again; {_REMEDY}"
+                f"cannot keep compiled kernels ({error}): every run compiles them again; {_REMEDY}"
             )
-
-    def _forget(self) -> None:
-        try:
-            self._cache.flush()
-        except OSError:
-            self._cache.disable()
 
 
 class _Told:
@@ -172,7 +168,8 @@ def _is_homeless(function: Callable[..., Any]) -> bool:
 
     It does for a user whom the system does not know, as in many containers.
     """
-    if config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser().is_absolute():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~")  # noqa: PTH111 - as Numba does
+    if config.CACHE_DIR or Path(home).is_absolute():
         return False
     beside = Path(function.__code__.co_filename).parent
     kept = beside / "__pycache__"
