@@ -54,7 +54,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def model():
-    return et.TopicModel(3).fit(TEXTS)
+    return et.TopicModel(3, alpha0=0).fit(TEXTS)
 
 
 def articles(page):

@@ -77,7 +77,7 @@ def report(
     >>> texts = ["ham eggs ham cheese", "eggs cheese ham eggs", "goal team goal match"] * 20
     >>> page = report(TopicModel(2).fit(texts), texts)
     >>> page.count("<article"), page.count("<blockquote")
-    (2, 3)
+    (2, 4)
     """
     if n_words < 1 or n_documents < 0:
         raise ParameterError(
@@ -149,7 +149,9 @@ def _told(model: Any, perplexity: float | None) -> Iterator[str]:
     steps = found.get("perplexities", [])
     yield (
         f"Learned from {read['n_documents']:,} documents, {len(model.vocabulary_):,} different "
-        f"words, by {_METHODS[model.parameters_.method]}" + f" and {len(steps)} steps of EM" * bool(steps) + "."
+        f"words, by {_METHODS[model.parameters_.method]}"
+        + f" and {len(steps)} steps of EM" * bool(steps)
+        + "."
     )
     tried = found.get("alpha0_perplexities", {})
     chosen = f", the best of {', '.join(tried)} for documents held out" * bool(tried)

@@ -9,10 +9,10 @@ import pytest
 
 import eigentext as et
 from eigentext.cli.topics.learn import fit as command
+from eigentext.topics import parameters as tables
 
 TOPICS = [{"ham", "eggs"}, {"goal", "team"}, {"court", "judge"}]
 READ = {"tokenizer": "words", "lowercase": True, "unit": "line"}
-FOR_PEOPLE = {"alpha0": 1.0, "min_df": 5, "max_df": 0.5, "stop_words": "english"}
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def same(model, other) -> bool:
 @pytest.mark.parametrize("method", ["tensor", "gradient", "anchors"])
 def test_fit_is_the_estimator(fit, documents, method):
     model, told = fit(documents, "--topics", 3, "--method", method)
-    expected = et.TopicModel(3, method=method, **FOR_PEOPLE)
+    expected = et.TopicModel(3, method=method)
     expected.fit(et.TextCorpus(documents, **READ))
     assert same(model, expected)
     assert model.get_params() == expected.get_params()
@@ -52,15 +52,23 @@ def test_fit_is_the_estimator(fit, documents, method):
     assert told["peak_memory"] > 10e6
 
 
-def test_defaults_are_the_estimator_s_but_for_what_suits_text():
-    """What has the same meaning in both has the same default, unless people need another."""
-    defaults = et.TopicModel().get_params() | FOR_PEOPLE
-    names = {"n_topics": "topics", "max_size": "max_words", "random_state": "seed"}
+def test_defaults_are_the_estimator_s():
     options = {n: p.default for n, p in inspect.signature(command).parameters.items()}
-    for name, default in defaults.items():
-        if (option := names.get(name, name)) in options:
-            assert options[option] == default, option
-    assert {"alpha0", "min_df", "max_df", "stop_words", "refine", "method"} <= set(options)
+    defaults = et.TopicModel().get_params()
+    shared = [name for name, kind in tables.TopicModel.items() if kind.flags != ""]
+    assert {name: options[name] for name in shared} == {name: defaults[name] for name in shared}
+    assert {"alpha0", "min_df", "max_df", "stop_words", "refine", "method"} <= set(shared)
+
+
+def test_limits_are_told(fit, documents, tmp_path):
+    assert {"min_df": 3, "max_df": 1.0}.items() <= fit(documents, "-k", 3)[1].items()
+    many = tmp_path / "many"
+    many.write_text(documents.read_text() * 4)
+    model, told = fit(many, "-k", 3)
+    assert {"min_df": 5, "max_df": 0.5}.items() <= told.items()
+    assert model.min_df == model.max_df == "auto"
+    told = fit(documents, "-k", 3, "--min-df", 2, "--max-df", 0.9)[1]
+    assert {"min_df": 2, "max_df": 0.9}.items() <= told.items()
 
 
 def test_every_option_reaches_the_estimator(fit, documents, tmp_path):
@@ -148,7 +156,7 @@ def test_what_people_read(process, documents, tmp_path):
         result = process("topics", "fit", "-", "-o", output, "-k", 3, "--no-cache", stdin=text)
     assert result.status == 0
     first, *listed = result.out.splitlines()
-    assert first.startswith(f"{output}: 3 topics over 30 words from 300 documents; ")
+    assert first.startswith(f"{output}: 3 topics over 30 words, each in 3 to 300 of 300 ")
     for line, words in zip(listed, et.load(output).top_words(8), strict=True):
         _, share, *shown = line.split()
         assert shown == words
@@ -212,21 +220,21 @@ def test_mistakes_are_one_line(cli, documents, tmp_path):
         ((tmp_path / "empty.txt", "-o", output), "empty.txt: no words in it; is the file empty?"),
         ((tmp_path / "numbers.txt", "-o", output), "numbers.txt: no words in it"),
         ((tmp_path / "bytes.txt", "-o", output), "line 2: byte 0xff is not UTF-8"),
-        ((tmp_path / "rare.txt", "-o", output), "lower min_df"),
+        ((tmp_path / "rare.txt", "-o", output, "--min-df", 2), "lower min_df"),
         ((tmp_path / "short.txt", "-o", output, "--max-df", 1.0), "three words or more"),
-        ((documents, "-o", output, "--unit", "document"), "documents"),
+        ((documents, "-o", output, "--unit", "document", "--min-df", 2), "of the 1 documents"),
         ((own, "-o", own), "would be written over what is read"),
         ((own, "-o", output, "--report", own), "would be written over what is read"),
         ((documents, "-o", output, "--report", output), "choose another --report"),
         ((documents, "-o", output, "--report", tmp_path), "is a folder"),
         ((documents, "-o", output, "--report", tmp_path / "no" / "page"), "cannot be written"),
         ((documents, "-o", "-"), "a model is a file, not a stream; name one with -o"),
-        ((documents, "-o", output, "--topics", 0), "see eigentext topics fit --help"),
+        ((documents, "-o", output, "--topics", 0), "n_topics (--topics) must be"),
         ((documents, "-o", output, "--method", "gibbs"), "see eigentext topics fit --help"),
-        ((documents, "-o", output, "--alpha0", "x"), "'x' is no number"),
-        ((documents, "-o", output, "--alpha0", -1), "alpha0 must be 0 or more"),
-        ((documents, "-o", output, "--refine", -1), "--refine"),
-        ((documents, "-o", output, "--min-df", "few"), "'few' is no number of documents"),
+        ((documents, "-o", output, "--alpha0", "x"), "a number, 0 or more, 'auto', or"),
+        ((documents, "-o", output, "--alpha0", -1), "alpha0 must be"),
+        ((documents, "-o", output, "--refine", -1), "refine must be"),
+        ((documents, "-o", output, "--min-df", "few"), "min_df must be a number of documents"),
         ((documents, "-o", output, "--min-df", 1.5), "min_df must be"),
         ((documents, "-o", output, "--min-df", 9999), "lower min_df"),
         ((documents, "-o", output, "--stop-words", "latin"), "english, none, or a file"),

@@ -36,7 +36,8 @@ def documents_for(model: Any, paths: list[Path], unit: str | None, errors: str, 
     from eigentext import TextCorpus
     from eigentext.corpus.tokenizers import NAMED
 
-    learned = model.provenance_["options"]
+    learned = {"tokenizer": "words", "lowercase": True, "unit": "line"}
+    learned |= model.provenance_["options"]
     reading: dict[str, Any] = {"unit": unit or learned["unit"], "errors": errors}
     for option in ("tokenizer", "lowercase"):
         reading[option] = learned[option]

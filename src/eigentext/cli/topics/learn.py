@@ -1,5 +1,6 @@
 """`eigentext topics fit`: from documents to topics."""
 
+import math
 import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -28,84 +29,26 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
+from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.topics._shared import print_topics, write_report
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.topics import parameters as tables
 
+_STOP_WORDS: Any = tables.TopicModel["stop_words"]  # a file of them is read when the case is known
 _TOPICS_SHOWN = 20
 _WORDS_SHOWN = 8
 _FACTS = ("n_empty", "n_short", "n_reduced", "residual", "moved", "alpha0_perplexities")
 
 
-def parse_limit(limit: str | float) -> float:
-    """A number of documents (5) or their share (0.5)."""
-    try:
-        return limit if isinstance(limit, (int, float)) else int(limit)
-    except ValueError:
-        pass
-    try:
-        return float(limit)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{limit!r} is no number of documents, as 5, nor a share of them, as 0.5"
-        ) from None
-
-
-def parse_alpha0(alpha0: str | float) -> Any:
-    """A number, several parted by commas, or "auto"."""
-    if alpha0 == "auto" or isinstance(alpha0, float):
-        return alpha0
-    try:
-        numbers = [float(number) for number in str(alpha0).split(",")]
-    except ValueError:
-        raise typer.BadParameter(
-            f"{alpha0!r} is no number, nor numbers parted by commas, nor auto"
-        ) from None
-    return numbers if len(numbers) > 1 else numbers[0]
-
-
+@with_options(tables.TopicModel, leave_out=("stop_words",))
 def fit(
     files: FilesArgument,
     output: OutputOption,
-    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="How many.")] = 20,
-    method: Annotated[
-        Literal["tensor", "gradient", "anchors"],
-        typer.Option(help="tensor: triples of words; anchors: pairs, by words of one topic only."),
-    ] = "tensor",
-    alpha0: Annotated[
-        Any,
-        typer.Option(
-            parser=parse_alpha0,
-            metavar="NUMBER",
-            help="How many topics a document mixes: 0 is one; auto tries some, and so does 0,1,3.",
-        ),
-    ] = 1.0,
-    refine: Annotated[int, typer.Option(min=0, help="The most steps of EM; 0 is none.")] = 30,
-    robust: Annotated[
-        float, typer.Option(min=0, help="Most leverage of a document, in averages; 0 is no limit.")
-    ] = 7.0,
-    min_df: Annotated[
-        Any,
-        typer.Option(
-            parser=parse_limit,
-            metavar="NUMBER",
-            help="Leave out words in fewer documents; 0.01 is a share of them.",
-        ),
-    ] = 5,
-    max_df: Annotated[
-        Any,
-        typer.Option(
-            parser=parse_limit,
-            metavar="NUMBER",
-            help="Leave out words in more documents; 0.5 is a share of them.",
-        ),
-    ] = 0.5,
-    max_words: Annotated[
-        int | None, typer.Option("--max-words", min=1, help="Keep only the most frequent words.")
-    ] = None,
+    parameters: Parameters,
     stop_words: Annotated[
         str,
-        typer.Option(metavar="LIST", help="Words to leave out: english, none, or a file of them."),
-    ] = "english",
+        typer.Option(metavar=_STOP_WORDS.metavar, help=_STOP_WORDS.help),
+    ] = _STOP_WORDS.default,
     tokenizer: TokenizerOption = "words",
     keep_case: Annotated[
         bool, typer.Option("--keep-case", help="Tell Ham from ham; else the case is lowered.")
@@ -118,7 +61,6 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(help="Write a page about the topics here, in HTML.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -134,18 +76,7 @@ def fit(
     if report is not None:
         _check_report_path(report, output)
     started = time.perf_counter()
-    model = TopicModel(
-        topics,
-        method=method,
-        alpha0=alpha0,
-        refine=refine,
-        robust=robust,
-        min_df=min_df,
-        max_df=max_df,
-        max_size=max_words,
-        stop_words=_stop_words(stop_words, keep_case),
-        random_state=seed,
-    )
+    model = TopicModel(**parameters, stop_words=_stop_words(stop_words, keep_case))
     with (
         inputs(files) as paths,
         work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
@@ -205,8 +136,9 @@ def _tell(
             "n_tokens": read["n_tokens"],
             "n_words": len(model.vocabulary_),
             "topics": model.n_topics_,
-            "method": model.method,
+            "method": model.parameters_.method,
             "alpha0": model.alpha0_,
+            **found["limits"],
             "steps": len(found.get("perplexities", [])),
             "perplexity": next(reversed(found.get("perplexities", [])), None),
         }
@@ -214,8 +146,8 @@ def _tell(
         print_json({**about, **facts, "top_words": model.top_words(_WORDS_SHOWN), **cost})
     elif not quiet:
         printer.print(
-            f"{output}: {model.n_topics_} topics over {len(model.vocabulary_):,} words from "
-            f"{read['n_documents']:,} documents; {seconds:.1f} s, "
+            f"{output}: {model.n_topics_} topics over {len(model.vocabulary_):,} words, each in "
+            f"{_documents(found['limits'], read['n_documents'])} documents; {seconds:.1f} s, "
             f"{cost['peak_memory'] / 1e6:,.0f} MB at most",
             markup=False,
         )
@@ -223,3 +155,10 @@ def _tell(
         if model.n_topics_ > _TOPICS_SHOWN:
             rest = model.n_topics_ - _TOPICS_SHOWN
             printer.print(f"  and {rest} more; see eigentext topics show", style="dim")
+
+
+def _documents(limits: dict[str, float], n_documents: int) -> str:
+    """In how many documents words are, as in "5 to 150 of 300"."""
+    counts = [n if isinstance(n, int) else n * n_documents for n in limits.values()]
+    low, high = max(math.ceil(counts[0]), 1), min(math.floor(counts[1]), n_documents)
+    return f"{low:,} to {high:,} of {n_documents:,}"

@@ -40,7 +40,7 @@ class ExploredTopics(Explored):
         yield "documents", self.source["n_documents"]
         yield "tokens", self.source["n_tokens"]
         yield "words", len(self.model.vocabulary_)
-        yield "method", self.model.method
+        yield "method", self.model.parameters_.method
         yield "alpha0", float(self.model.alpha0_)
 
     def told(self) -> Iterator[Told]:
@@ -53,7 +53,7 @@ class ExploredTopics(Explored):
         kept, dropped = self._spectrum
         if kept:
             yield from (one for one in spectrum_told(kept, dropped, "topics") if one[0] != "note")
-        if self.found.get("moved_most", 0) > 0.5:
+        if (self.found.get("moved_most") or 0) > 0.5:
             yield (
                 "note",
                 "A topic was far from a distribution before EM mended it: its moments are noisy.",
