@@ -30,6 +30,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from importlib import util
 from pathlib import Path
@@ -74,6 +75,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", action="append", help="formats or models: hmm, hmm/em, …")
     parser.add_argument("--number", type=int, help="one change of --only, in this process")
     parser.add_argument("--case", help="the same by its name")
+    parser.add_argument("--cases", help="only those in a file: lines of a model, a tab and a name")
     parser.add_argument("--bounds", action="store_true", help="kernels check every index")
     parser.add_argument("--show", type=int, default=5, help="faults listed for each model")
     parser.add_argument("--report", help="a folder for a list of all faults of each format")
@@ -92,6 +94,9 @@ def _zoo() -> Any:
 
 def _names(options: argparse.Namespace) -> list[str]:
     names, only = list(_zoo().ZOO), options.only
+    if options.cases:
+        listed = _listed(options.cases)
+        names = [name for name in names if name in listed]
     if only:
         names = [name for name in names if name in only or name.partition("/")[0] in only]
         if not names:
@@ -99,15 +104,26 @@ def _names(options: argparse.Namespace) -> list[str]:
     return names
 
 
+def _listed(path: str) -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for line in Path(path).read_text().splitlines():
+        name, _, case = line.partition("\t")
+        found[name].append(case)
+    return found
+
+
 def _run(options: argparse.Namespace, folder: Path) -> int:
     started = time.monotonic()
-    only = [part for name in options.only or [] for part in ("--only", name)]
+    fitting = [part for name in _names(options) for part in ("--only", name)]
     # Models are made without the checks, whose kernels would compile for minutes.
-    subprocess.run([sys.executable, __file__, "--make", str(folder), *only], check=True)
+    subprocess.run([sys.executable, __file__, "--make", str(folder), *fitting], check=True)
     _prepare(options)
     fuzzers = {name: Fuzzer(name, folder, options.seed) for name in _names(options)}
     for fuzzer in fuzzers.values():
         fuzzer.warm_up()
+        if options.cases:
+            names = _listed(options.cases)[fuzzer.name]
+            fuzzer.listed = [fuzzer.mutations.named(name) for name in names]
     if options.number is not None or options.case:
         return _one(fuzzers, options)
     budget = None
@@ -168,8 +184,13 @@ class Fuzzer:
         self.path = zoo.file_of(folder, name)
         formats = [f"{family}.v1" for family in models._READERS]
         self.mutations = Mutations(ModelFile.read(self.path), formats, seed)
+        self.listed: list[list[Any]] | None = None
         self.good: dict[str, set[str]] = {}
         self.note: Callable[[str], None] = lambda use: None  # told what is about to be done
+
+    def numbered(self, number: int) -> list[Any]:
+        """A change of those listed, or of all."""
+        return self.mutations[number] if self.listed is None else self.listed[number]
 
     def warm_up(self) -> None:
         """Load and use the good model: kernels are loaded, and the kinds of numbers noted."""
@@ -356,8 +377,7 @@ class Child:
             self.fuzzer.note = lambda use: self.board.__setitem__(-1, uses.index(use))
             while self.board[0] < self.stop and time.monotonic() < self.deadline:
                 number = self.board[0]
-                mutations = self.fuzzer.mutations[number]
-                case = self.fuzzer.tried(mutations)
+                case = self.fuzzer.tried(self.fuzzer.numbered(number))
                 self.board[1 + KINDS.index(case.kind)] += 1
                 if case.kind in FAULTS:
                     line = json.dumps([number, *case]).encode() + b"\n"
@@ -401,7 +421,7 @@ class Child:
     def _fault(self, number: int, *about: str) -> Fault:
         from _fuzz_mutations import described
 
-        change = described(self.fuzzer.mutations[number])
+        change = described(self.fuzzer.numbered(number))
         kind, *rest = about
         return Fault(self.fuzzer.name, number, kind, change, *rest)
 
@@ -415,8 +435,10 @@ def _all(
         while waiting and len(running) < options.workers:
             fuzzer = waiting.pop()
             deadline = time.monotonic() + (budget or 1e9)
-            stop = options.start + options.mutations
-            child = Child(fuzzer, options.start, stop, deadline)
+            start, stop = options.start, options.start + options.mutations
+            if fuzzer.listed is not None:
+                start, stop = 0, len(fuzzer.listed)
+            child = Child(fuzzer, start, stop, deadline)
             running[child.fd] = child
         for fd in select.select(list(running), [], [])[0]:
             child = running[fd]
