@@ -498,7 +498,7 @@ def test_parameters_that_take_effect_when_parsing_are_checked_then(ambiguous_tre
         model.set_params(**{name: usual})
 
 
-def test_more_ways_to_parse_than_numbers_can_tell():
+def test_more_ways_to_parse_than_a_double_can_tell():
     rng = np.random.default_rng(0)
 
     def phrase(depth):
@@ -513,6 +513,5 @@ def test_more_ways_to_parse_than_numbers_can_tell():
 
     grammar = PCFG().fit([tree() for _ in range(300)])
     words = "the cat sees the cat"
-    assert str(grammar.parse(words + " near the cat" * 20)).startswith("(S (NP (DT the)")
-    with pytest.raises(ParameterError, match="of 305 words, with so many ways to parse it"):
-        grammar.parse(words + " near the cat" * 100)
+    for n in (20, 100):
+        assert str(grammar.parse(words + " near the cat" * n)).startswith("(S (NP (DT the)")

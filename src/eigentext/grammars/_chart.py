@@ -26,7 +26,9 @@ rules, each one product of a number and a vector.
 Numbers are scaled by powers of two, one for each word: a cell has the product of its words'
 factors, whatever its derivation, so that no sum is disturbed. The factor of word j - 1 brings the
 longest span that ends with it, most often all the words so far, to about 1; a shorter one is then
-as large as it is good in comparison, at any length of the sentence.
+as large as it is good in comparison. That is enough for nearly every sentence that people write.
+Where a product leaves the range of doubles all the same, as in long sentences of a small and
+regular grammar, the sentence is done again with an exponent for each item (``_wide``).
 """
 
 from typing import Any, NamedTuple
@@ -35,6 +37,7 @@ import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.grammars._forest import Forest
+from eigentext.grammars._wide import prune_wide, too_long
 
 
 class Grouped(NamedTuple):
@@ -241,10 +244,9 @@ def prune(
         At 0 every possible item survives.
     memory
         Bytes for the charts, more than which is an error. They need 8 n (n + 1) for each inner
-        label: 35 MB for 250 words and 69 labels.
+        label: 35 MB for 250 words and 69 labels; half as much again with an exponent for each
+        item.
     """
-    from eigentext.grammars._chart_kernels import cover, inside, outside
-
     if not 0 <= threshold < 1:
         raise ParameterError(f"threshold must be from 0 to below 1, not {threshold}")
     m = grammar.n_inner
@@ -252,20 +254,31 @@ def prune(
     n = len(offsets) - 1
     size = m * n * (n + 1) // 2
     if 16 * size > memory:
-        raise ParameterError(
-            f"a sentence of {n:,} words needs {16e-9 * size:,.1f} GB for its charts; "
-            "cut it into parts, or allow more memory"
-        )
-    chart, spread = np.zeros(size), np.zeros((n + 1, m, 2), np.int32)
+        raise too_long(n, 16 * size)
     leaves = np.zeros((n, len(grammar.pi) - m))
     leaves[np.repeat(np.arange(n), np.diff(offsets)), labels - m] = scores
+    found = _prune(grammar, leaves.copy(), threshold) or prune_wide(
+        grammar, leaves, threshold, memory
+    )
+    cells, survivors, marginals, log_probability, pieces = found
+    return Survivors(
+        _offsets(cells, n * (n + 1) // 2), survivors, marginals, log_probability, pieces
+    )
+
+
+_DOUBTS = 1e-12  # of all marginals, not more than rounding would change
+
+
+def _prune(grammar: CoarseGrammar, leaves: np.ndarray, threshold: float) -> Any:
+    """Cells, labels and marginals of the survivors, log p and pieces; None if out of range."""
+    from eigentext.grammars._chart_kernels import cover, inside, outside
+
+    m, n = grammar.n_inner, len(leaves)
+    size = m * n * (n + 1) // 2
+    chart, spread = np.zeros(size), np.zeros((n + 1, m, 2), np.int32)
     before, exponents = np.zeros((n, len(grammar.ti.child))), np.zeros(n, np.int64)
-    inside(grammar, leaves, chart, spread, before, exponents)
-    if not chart.max(initial=0.0) < np.inf:  # NaN is not less either
-        raise ParameterError(
-            f"a sentence of {n:,} words, with so many ways to parse it that their numbers have no "
-            "place in its chart; cut it into parts"
-        )
+    if not inside(grammar, leaves, chart, spread, before, exponents):
+        return None
     outer, outer_leaves = np.zeros(size), np.zeros_like(leaves)
     top, outer_top, pi = (
         (leaves[0], outer_leaves[0], grammar.pi[m:])
@@ -285,11 +298,13 @@ def prune(
             else:
                 place = m * j * (j - 1) // 2 + a * j + i
                 outer[place] = 1 / chart[place]
-    found = outside(grammar, leaves, chart, spread, before, outer, outer_leaves, float(threshold))
-    cells, survivors, marginals = (x[::-1].copy() for x in found)
-    return Survivors(
-        _offsets(cells, n * (n + 1) // 2), survivors, marginals, log_probability, pieces
+    *found, doubts = outside(
+        grammar, leaves, chart, spread, before, outer, outer_leaves, float(threshold)
     )
+    if not doubts < _DOUBTS:  # nor is NaN
+        return None
+    cells, survivors, marginals = (x[::-1].copy() for x in found)
+    return cells, survivors, marginals, log_probability, pieces
 
 
 def refine(

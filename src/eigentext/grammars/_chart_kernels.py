@@ -19,6 +19,13 @@ def cell_of(i, j):
     return j * (j - 1) // 2 + j - 1 - i
 
 
+# Every item is kept above FLOOR, so that no product of two, with a rule, is ever lost: one that is
+# smaller is taken for more than it is. Below DOUBTFUL it may have been, and `outside` sums up how
+# much that can have changed.
+FLOOR, DOUBTFUL, HIGH = 2.0**-480, 2.0**-300, 2.0**400
+_LEAST_RULE, _LEAST_WORD = 2.0**-40, 2.0**-200
+
+
 @njit(cache=True, nogil=True)
 def inside(grammar, leaves, chart, spread, before, exponents):
     """Equivalent to ``chart[a, i, j] = sum(q * chart[b, i, k] * chart[c, k, j])`` over rules and k.
@@ -31,19 +38,25 @@ def inside(grammar, leaves, chart, spread, before, exponents):
     A whole column, and its word's scores, are divided by a power of two that brings the longest
     span in it to about 1: so ``exponents[j - 1]`` is taken out of every cell with word j - 1.
     ``spread[k, b]`` bounds the starts at which chart[b, :, k] is not zero.
+
+    Returns whether all numbers are in range; else the rest of the chart is not filled, and
+    ``_wide_kernels`` has the same loops for numbers of any size.
     """
     n, m = len(leaves), spread.shape[1]
     ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
     cell = np.empty(m)
+    if min(min(_least(ii.q), _least(it.q)), min(_least(ti.q), _least(tt.q))) < _LEAST_RULE:
+        return False
     for j in range(1, n + 1):
         column, word = m * cell_of(j - 1, j), leaves[j - 1]
+        exponents[j - 1] = _shrink(word)
         if j > 1:
             for r in range(len(tt.q)):
                 x = tt.q[r] * leaves[j - 2, tt.left[r]] * word[tt.right[r]]
                 chart[column + tt.parent[r] * j + j - 2] += x
             _sum_up(it, word, chart, spread, j - 1, j)
         for k in range(j - 2, 0, -1):
-            if _gather(chart, column + k, j, cell) > 0.0:
+            if _lift(chart, column + k, j, cell) > 0.0:
                 for g in range(len(ti.child)):
                     x = before[k - 1, g] * cell[ti.child[g]]
                     chart[column + ti.parent[g] * j + k - 1] += x
@@ -55,10 +68,14 @@ def inside(grammar, leaves, chart, spread, before, exponents):
         if longest == 0.0:
             for b in range(len(word)):
                 longest = max(longest, word[b])
-        exponent = max(math.frexp(longest)[1], -1000)
-        exponents[j - 1], scale = exponent, math.ldexp(1.0, -exponent)
+        exponent = math.frexp(longest)[1]
+        if not (longest < HIGH and DOUBTFUL * math.ldexp(1.0, exponent) >= FLOOR):
+            return False
+        exponents[j - 1] += exponent
+        scale, highest = math.ldexp(1.0, -exponent), 0.0
         for b in range(len(word)):
             word[b] *= scale
+            highest = max(highest, word[b])
         for g in range(len(ti.child)):
             before[j - 1, g] = _weight(ti, g, word)
         x = column
@@ -66,10 +83,37 @@ def inside(grammar, leaves, chart, spread, before, exponents):
             spread[j, a, 0] = j
             for i in range(j):
                 if chart[x] > 0.0:
-                    chart[x] *= scale
+                    chart[x] = max(chart[x] * scale, FLOOR)
+                    highest = max(highest, chart[x])
                     spread[j, a, 0] = min(spread[j, a, 0], i)
                     spread[j, a, 1] = i + 1
                 x += 1
+        if not (_least(word) >= _LEAST_WORD and highest < HIGH):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _shrink(word):
+    """Divide scores by a power of two that brings the largest to about 1; returns its exponent."""
+    largest = 0.0
+    for b in range(len(word)):
+        largest = max(largest, word[b])
+    exponent = math.frexp(largest)[1]
+    for b in range(len(word)):
+        if word[b] > 0.0:
+            word[b] = max(math.ldexp(word[b], -exponent), FLOOR)
+    return exponent
+
+
+@njit(cache=True, nogil=True)
+def _least(values):
+    """The smallest that is above zero."""
+    least = np.inf
+    for i in range(len(values)):
+        if values[i] > 0.0:
+            least = min(least, values[i])
+    return least
 
 
 @njit(cache=True, nogil=True)
@@ -92,7 +136,9 @@ def outside(grammar, leaves, chart, spread, before, outer, outer_leaves, thresho
     """Equivalent to the marginals, chart * outer, that reach a threshold: cells, labels, values.
 
     `outer` and `outer_leaves` have the outside values of the roots and get those of all items.
-    The survivors come top-down, those of a cell by falling label.
+    The survivors come top-down, those of a cell by falling label. Returns the doubts, too: the sum
+    of marginals of items that may be less probable than the chart says, a bound on what is wrong
+    with all the others; NaN if something is out of range.
     """
     n, m, n_tags = len(leaves), spread.shape[1], leaves.shape[1]
     ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
@@ -102,7 +148,7 @@ def outside(grammar, leaves, chart, spread, before, outer, outer_leaves, thresho
         np.empty(m, np.int64),
         np.empty(m, np.int64),
     )  # labels of column j, and from where
-    size, most = 0, max(m, n_tags)
+    size, most, doubts = 0, max(m, n_tags), 0.0
     cells, labels, marginals = np.empty(most, np.int64), np.empty(most, np.int32), np.empty(most)
     for j in range(n, 0, -1):
         column, n_above = m * cell_of(j - 1, j), 0
@@ -119,6 +165,8 @@ def outside(grammar, leaves, chart, spread, before, outer, outer_leaves, thresho
                         after[k - 1, g] += o * cell[ti.child[g]]
                 _hand_down(ii, cell, outer_cell, chart, outer, spread, k, j, above, since, n_above)
             for c in range(m):
+                if cell[c] <= DOUBTFUL or not outer_cell[c] < np.inf:
+                    doubts += cell[c] * outer_cell[c]
                 if cell[c] > 0.0 and outer_cell[c] > 0.0:
                     outer[column + c * j + k] = outer_cell[c]
                     if since[c] < 0:
@@ -147,7 +195,7 @@ def outside(grammar, leaves, chart, spread, before, outer, outer_leaves, thresho
         size = _survive(
             word, outer_word, threshold, cell_of(j - 1, j), m, cells, labels, marginals, size
         )
-    return cells[:size], labels[:size], marginals[:size]
+    return cells[:size], labels[:size], marginals[:size], doubts
 
 
 @njit(cache=True, nogil=True)
@@ -418,6 +466,19 @@ def _gather(chart, x, step, cell):
     """``cell[:] = chart[x::step]``; returns the sum."""
     total = 0.0
     for c in range(len(cell)):
+        cell[c] = chart[x]
+        total += chart[x]
+        x += step
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _lift(chart, x, step, cell):
+    """The same, after what is above zero but below FLOOR was brought there."""
+    total = 0.0
+    for c in range(len(cell)):
+        if 0.0 < chart[x] < FLOOR:
+            chart[x] = FLOOR
         cell[c] = chart[x]
         total += chart[x]
         x += step
