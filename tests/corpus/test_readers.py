@@ -4,7 +4,9 @@ import bz2
 import gzip
 import lzma
 import os
+import random
 import tempfile
+import zlib
 from pathlib import Path
 from unittest import mock
 
@@ -13,8 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentext.corpus import readers
-from eigentext.corpus.readers import compression, expand_paths, line_number, read_blocks
+from eigentext.corpus import readers, unpacking
+from eigentext.corpus.readers import (
+    compression,
+    expand_paths,
+    line_number,
+    read_blocks,
+    read_lines,
+    read_whole,
+)
 from eigentext.errors import CorpusError
 
 BOM = b"\xef\xbb\xbf"
@@ -192,3 +201,91 @@ def test_a_folder_without_permission(as_nobody):
         with as_nobody(), pytest.raises(CorpusError, match="no such file"):
             expand_paths([path])
         Path(closed).chmod(0o700)
+
+
+# Files that would take all memory.
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_what_grows_out_of_proportion_is_refused(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(unpacking, "_HARMLESS_KEPT", 1 << 16)
+    path = tmp_path / f"bomb{ending}"
+    path.write_bytes(PACK[ending](b"\n" * (1 << 20)))
+    ratio = (1 << 20) / path.stat().st_size
+    assert ratio > 250
+    with mock.patch.object(readers, "BLOCK_BYTES", 1 << 14):
+        with pytest.raises(CorpusError, match=r"more than 250 times its size.*unpack it first"):
+            read_whole(path)
+        with pytest.raises(CorpusError, match="more than 250 times"):
+            list(read_lines(path))
+        assert sum(len(block.data) for block in read_blocks(path)) == 1 << 20  # that streams
+        monkeypatch.setattr(unpacking, "_HARMLESS", 1 << 16)
+        monkeypatch.setattr(unpacking, "_RATIO", ratio / 2)
+        with pytest.raises(CorpusError, match="times its size"):
+            list(read_blocks(path))
+
+
+def test_honest_packed_files_are_in_proportion(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "_HARMLESS_KEPT", 1)
+    words = random.Random(0).choices([f"(N word{i})" for i in range(1000)], k=10_000)
+    text = "\n".join(words).encode()
+    for ending in PACKED:
+        path = tmp_path / f"text{ending}"
+        path.write_bytes(PACK[ending](text))
+        assert read_whole(path) == text
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_lines_and_words_without_end(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(readers, "LONGEST_TOKEN", 1000)
+    monkeypatch.setattr(readers, "LONGEST_LINE", 5000)
+    path = tmp_path / f"text{ending}"
+    path.write_bytes(PACK[ending](b"a b\n" + b"x " * 2000 + b"\n" + b"x" * 2000))
+    with pytest.raises(CorpusError, match=r"line 3: a word .without blanks. of more than"):
+        blocks_of(path, 100)
+    assert len(blocks_of(path, 100, whole_lines=True)) >= 2
+    path.write_bytes(PACK[ending](b"a b\n" + b"x " * 4000))
+    with pytest.raises(CorpusError, match="line 2: a line of more than"):
+        blocks_of(path, 100, whole_lines=True)
+    assert blocks_of(path, 100)
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_files_too_large_to_be_parsed_whole(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(readers, "LARGEST_FILE", 1000)
+    path = tmp_path / f"text{ending}"
+    path.write_bytes(PACK[ending](b"x " * 600))
+    with pytest.raises(CorpusError, match=f"text{ending}: holds more than .*cut it into several"):
+        read_whole(path)
+
+
+def test_an_xz_file_that_asks_for_gigabytes(tmp_path):
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 12}]
+    data = bytearray(lzma.compress(b"a b c", check=lzma.CHECK_NONE, filters=filters))
+    at = data.index(b"\x21\x01", 12) + 2  # the size of the dictionary, in the header of the block
+    data[at] = 39  # 3 GiB
+    header = data[12 : 12 + 4 * (data[12] + 1)]
+    header[-4:] = zlib.crc32(bytes(header[:-4])).to_bytes(4, "little")
+    data[12 : 12 + len(header)] = header
+    path = tmp_path / "text.xz"
+    path.write_bytes(data)
+    with pytest.raises(CorpusError, match=r"not a whole \.xz file .*[Mm]emory"):
+        list(read_blocks(path))
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_lines_with_their_numbers(tmp_path, ending):
+    path = tmp_path / f"text{ending}"
+    path.write_bytes(PACK[ending](BOM + b"a\n\nb\r\nc"))
+    for block_bytes in (1, 2, 100):
+        with mock.patch.object(readers, "BLOCK_BYTES", block_bytes):
+            assert list(read_lines(path)) == [(1, b"a"), (2, b""), (3, b"b\r"), (4, b"c")]
+    assert read_whole(path) == b"a\n\nb\r\nc"
+
+
+def test_streams_of_xz_with_padding_between(tmp_path):
+    path = tmp_path / "text.xz"
+    path.write_bytes(lzma.compress(b"one ") + bytes(8) + lzma.compress(b"two") + bytes(4))
+    assert read_whole(path) == b"one two"
+    path.write_bytes(lzma.compress(b"old", format=lzma.FORMAT_ALONE))
+    assert read_whole(path) == b"old"

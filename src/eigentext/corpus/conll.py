@@ -20,7 +20,10 @@ from eigentext.storage.files import replacing
 Source = str | os.PathLike[str]
 Sentence = list[tuple[Any, ...]]
 _DOCUMENT = "-DOCSTART-"
-_MAX_LINES = 1 << 20  # that are kept parsed
+_MAX_LINES = 1 << 20  # that are kept parsed,
+_SHORT = 256  # if they have no more bytes than this
+_LONGEST = 1 << 20  # bytes of a line
+_MAX_TOKENS = 10_000_000  # of a sentence
 _CONVERT = "convert it to UTF-8 (iconv -t UTF-8)"
 _BOM = "\ufeff"
 _UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
@@ -43,8 +46,9 @@ def read_conll(
     Raises
     ------
     CorpusError
-        If a line has more columns or fewer or is no text, or a file has no sentences; the message
-        names the file and the line.
+        If a line has more columns or fewer or is no text, or a file has no sentences, or a line has
+        more than 1 MiB, or a sentence more than ten million tokens; the message names the file and
+        the line.
 
     Examples
     --------
@@ -155,6 +159,11 @@ def _sentences(pieces: Iterable[bytes], tokens: "_Tokens", where: str) -> Iterat
                 raise CorpusError(f"{where}line {number}: {error}") from error
             if token:
                 sentence.append(token)
+                if len(sentence) > _MAX_TOKENS:
+                    raise CorpusError(
+                        f"{where}line {number}: a sentence of more than {_MAX_TOKENS} tokens; put "
+                        "an empty line after each sentence"
+                    )
             elif sentence:
                 yield sentence
                 sentence = []
@@ -173,6 +182,8 @@ class _Tokens(dict[bytes, tuple[str, ...]]):
         self._advises = advises  # to give other columns
 
     def __missing__(self, line: bytes) -> tuple[str, ...]:
+        if len(line) > _LONGEST:
+            raise ValueError(f"a line of {len(line)} bytes; give a token a line, in columns")
         if b"\0" in line:
             raise ValueError(f"a NUL byte: a binary or UTF-16 file? {_CONVERT}")
         text = line.strip()
@@ -187,9 +198,10 @@ class _Tokens(dict[bytes, tuple[str, ...]]):
             if len(names) != self._n_columns or not all(names):
                 raise self._ragged(text.decode(), names)
             token = tuple(names[i] for i in self._chosen)
-        if len(self) == _MAX_LINES:
-            self.clear()
-        self[line] = token
+        if len(line) <= _SHORT:
+            if len(self) == _MAX_LINES:
+                self.clear()
+            self[line] = token
         return token
 
     def _ragged(self, line: str, names: list[str]) -> ValueError:

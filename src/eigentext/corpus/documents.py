@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.corpus.encoded import END, EncodedCorpus
 from eigentext.corpus.given import as_corpus
-from eigentext.corpus.readers import read_blocks
+from eigentext.corpus.readers import LONGEST_LINE, File, read_blocks
 from eigentext.corpus.symbols import INTEGERS, UNKNOWN
 from eigentext.corpus.text import TextCorpus, kind_of_item, listed
 from eigentext.corpus.tokenizers import NAMED, UNIT_END
@@ -171,7 +171,7 @@ def _texts_of_files(corpus: TextCorpus) -> Iterator[tuple[Place, str]]:
     for file in corpus.files:
         texts = (corpus.checked(block).decode() for block in read_blocks(file, whole_lines=True))
         if corpus.unit == "document":
-            yield (str(file), 0), "".join(texts)
+            yield (str(file), 0), _joined(texts, file)
             continue
         before = 0
         for text in texts:
@@ -179,6 +179,20 @@ def _texts_of_files(corpus: TextCorpus) -> Iterator[tuple[Place, str]]:
                 if line.strip():
                     yield (str(file), number), line
             before += text.count("\n")
+
+
+def _joined(texts: Iterator[str], file: File) -> str:
+    """A document that must be held whole."""
+    parts, size = [], 0
+    for text in texts:
+        parts.append(text)
+        size += len(text)
+        if size > LONGEST_LINE:
+            raise CorpusError(
+                f"{file}: a document of more than {LONGEST_LINE >> 20} MiB; cut it into several, "
+                "or read its lines as documents (unit='line')"
+            )
+    return "".join(parts)
 
 
 def _files(paths: Any, options: dict[str, Any] | None) -> TextCorpus:

@@ -46,8 +46,9 @@ def as_corpus(given: Any, **reading: Any) -> TextCorpus:
     if not items:
         raise CorpusError("an empty list: give at least one file, string or list of tokens")
     kinds = {kind_of_item(kind) for kind in set(map(type, items))}
-    if len(kinds) == 1 and (kind := kinds.pop()):
-        return TextCorpus(items, kind=kind, **reading)
+    for kind in ("texts", "tokens", "files"):
+        if kinds == {kind}:
+            return TextCorpus(items, kind=kind, **reading)
     for number, item in enumerate(items, start=1):
         if not kind_of_item(type(item)):
             raise CorpusError(f"item {number} is {item!r:.60}; {_REMEDY}")

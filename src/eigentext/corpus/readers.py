@@ -1,6 +1,12 @@
-"""Files as blocks of bytes: plain, .gz, .bz2, .xz or .zst, cut where no token is cut."""
+"""Files as blocks of bytes: plain, .gz, .bz2, .xz or .zst, cut where no token is cut.
 
-import bz2
+Limits that no honest file meets keep damaged and hostile ones from taking all memory: a token may
+have 64 MiB, a line that must be held whole 256 MiB, a file that is parsed whole 1 GiB (unpacked),
+and packed files may not grow out of proportion (see :mod:`eigentext.corpus.unpacking`).
+
+A byte order mark (BOM) at the start of a file is passed over by every reader.
+"""
+
 import contextlib
 import gzip
 import lzma
@@ -13,10 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from eigentext.corpus.remote import RemoteFile, find, is_url
+from eigentext.corpus.unpacking import Unpacked
 from eigentext.errors import CorpusError
 
 File = Path | RemoteFile
 BLOCK_BYTES = 8 << 20
+LONGEST_TOKEN = 64 << 20
+LONGEST_LINE = 256 << 20
+LARGEST_FILE = 1 << 30
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
 _NEWLINES = (b"\n",)
 _LOOK = 1 << 16  # bytes to look for a blank in at a time
@@ -76,36 +86,35 @@ def compression(path: File) -> str:
 
 
 @contextlib.contextmanager
-def open_bytes(path: File) -> Iterator[Any]:
-    """Open for reading; the ending of the name says how it is compressed."""
-    with path.open("rb") as raw:
-        match compression(path):
-            case "gz":
-                yield gzip.GzipFile(fileobj=raw)
-            case "bz2":
-                yield bz2.BZ2File(raw)
-            case "xz":
-                yield lzma.LZMAFile(raw)  # noqa: SIM115
-            case "zst":
-                import pyarrow as pa
+def open_bytes(path: File, *, kept: bool = False) -> Iterator[Any]:
+    """Open for reading; the ending of the name says how it is compressed.
 
-                yield pa.CompressedInputStream(raw, "zstd")
-            case _:
-                yield raw
+    `kept` says that all of it will be in memory: it may grow less by unpacking.
+    """
+    how = compression(path)
+    with path.open("rb") as raw:
+        yield Unpacked(raw, how, str(path), kept=kept) if how else raw
 
 
 def read_blocks(
-    path: File, *, whole_lines: bool = False, start: int = 0, stop: int | None = None
+    path: File,
+    *,
+    whole_lines: bool = False,
+    start: int = 0,
+    stop: int | None = None,
+    kept: bool = False,
 ) -> Iterator[Block]:
     """The file as blocks that end after a blank (or after a newline, with `whole_lines`).
 
     A line or a token longer than a block makes that block longer; nothing is cut in two. Of a file
     that is not compressed, only the bytes from `start` to `stop` if these are given: see `cuts`.
+    `kept` is as in `open_bytes`.
     """
     blanks = _NEWLINES if whole_lines else _BLANKS
+    longest = LONGEST_LINE if whole_lines else LONGEST_TOKEN
     pieces: list[bytes] = []
-    offset = start
-    with named_errors(path), open_bytes(path) as file:
+    offset, waiting = start, 0
+    with named_errors(path), open_bytes(path, kept=kept) as file:
         if start:
             file.seek(start)
         left = stop and stop - start
@@ -114,14 +123,53 @@ def read_blocks(
             cut = 1 + max(piece.rfind(blank) for blank in blanks)
             if cut == 0:
                 pieces.append(piece)
+                waiting += len(piece)
+                if waiting > longest:
+                    what = "a line" if whole_lines else "a word (without blanks)"
+                    raise CorpusError(
+                        f"{path}, line {line_number(path, offset)}: {what} of more than "
+                        f"{longest >> 20} MiB; is this text? put line ends or blanks into it"
+                    )
                 continue
             data = b"".join((*pieces, piece[:cut]))
             pieces = [piece[cut:]] if cut < len(piece) else []
+            waiting = len(piece) - cut
             yield _block(data, path, offset, ends_source=False)
             offset += len(data)
             if left == 0:
                 break
     yield _block(b"".join(pieces), path, offset, ends_source=stop is None)
+
+
+def read_lines(path: File) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file and their numbers, without line ends; for readers that keep them."""
+    number = 0
+    for block in read_blocks(path, whole_lines=True, kept=True):
+        lines = block.data.split(b"\n")
+        if not lines[-1]:  # what is after the last newline is no line
+            lines.pop()
+        for line in lines:
+            number += 1
+            yield number, line
+
+
+def read_whole(path: File) -> bytes:
+    """All of a file, without its byte order mark; for readers that need it at once."""
+    data = bytearray()
+    with named_errors(path), open_bytes(path, kept=True) as file:
+        while piece := file.read(BLOCK_BYTES):
+            data += piece
+            check_size(len(data), path)
+    return bytes(data.removeprefix(_BOM))
+
+
+def check_size(size: int, path: File) -> None:
+    """Refuse what is too much to be parsed whole."""
+    if size > LARGEST_FILE:
+        raise CorpusError(
+            f"{path}: holds more than {LARGEST_FILE >> 20} MiB, all of which would be in memory; "
+            "cut it into several files"
+        )
 
 
 def cuts(path: File, size: int, *, whole_lines: bool = False) -> list[int]:

@@ -87,7 +87,7 @@ def _read(sequences: Any, cache: Any = None) -> EncodedCorpus | Integers:
         kinds = set(map(type, items))
         if any(map(_holds_symbols, kinds)):
             return _read_units(items)
-        if any(issubclass(kind, os.PathLike) for kind in kinds):
+        if any(kind_of_item(kind) == "files" for kind in kinds):
             return encode(items, cache=cache)
     symbols = _symbols([items], flat=True)
     if isinstance(symbols, np.ndarray):

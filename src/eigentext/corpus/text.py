@@ -244,14 +244,14 @@ def listed(given: Any) -> list[Any]:
     return [given]
 
 
-def kind_of_item(kind: type) -> str:
+def kind_of_item(kind: type) -> Kind | Literal[""]:
     """What items of a type are: "texts", "files", "tokens", or "" for none of them.
 
     It is asked of types, of which there are few, and not of a million items.
     """
     if issubclass(kind, str):
         return "texts"
-    if issubclass(kind, PathLike):
+    if hasattr(kind, "__fspath__"):
         return "files"
     ordered = issubclass(kind, Iterable) and not issubclass(kind, (bytes, bytearray, Mapping, Set))
     return "tokens" if ordered else ""

@@ -106,19 +106,20 @@ def lowered(text: str) -> str:
 
 def checked_tokens(tokens: Iterable[str], where: str) -> list[str]:
     """The tokens as a list, if they are strings of valid Unicode without NUL; else `where` not."""
+    found: list[str] = []
     try:
-        tokens = list(tokens)
-        text = "".join(tokens)
+        found = list(tokens)
+        text = "".join(found)
         text.encode()
         if UNIT_END in text:
             raise ValueError("a NUL character")
     except UnicodeEncodeError:
-        check_unicode(tokens, where)
+        check_unicode(found, where)
     except (TypeError, ValueError) as error:
         raise CorpusError(
             f"{where}: tokens must be strings of valid Unicode without NUL ({error})"
         ) from error
-    return tokens
+    return found
 
 
 def check_unicode(strings: Iterable[str], where: str) -> None:

@@ -22,7 +22,7 @@ from operator import attrgetter, is_
 from pathlib import Path
 from typing import Any, Union
 
-from eigentext.corpus.readers import compression, expand_paths, named_errors, open_bytes
+from eigentext.corpus.readers import compression, expand_paths, read_whole
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 from eigentext.storage.files import replacing
 
@@ -35,7 +35,7 @@ ROOTS = frozenset(("", "TOP", "ROOT", "S1"))  # what treebanks and parsers put a
 _TOKEN = re.compile(r"\(\s*([^()\s]*)(?:\s+([^()\s]+)\s*\))?|([^()\s]+|\))", re.ASCII)
 _UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
 _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
-_BOM = b"\xef\xbb\xbf"
+_DEEPEST = 1_000_000  # levels
 _EXAMPLE = "(S (NP (NNS cats)) (VP (VBP sleep)))"
 
 
@@ -196,12 +196,13 @@ def read_trees(paths: Source | Iterable[Source]) -> list[Tree]:
     Parameters
     ----------
     paths : str, path, or list of them
-        Files or globs, plain or packed (.gz, .bz2, .xz, .zst), in UTF-8.
+        Files or globs, plain or packed (.gz, .bz2, .xz, .zst), in UTF-8, of 1 GiB each at most.
 
     Raises
     ------
     CorpusError
-        If a file has no trees, or something that is none; the message names the file and the line.
+        If a file has no trees, or something that is none, or one of more than a million levels; the
+        message names the file and the line.
 
     Examples
     --------
@@ -211,9 +212,7 @@ def read_trees(paths: Source | Iterable[Source]) -> list[Tree]:
     patterns = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     trees: list[Tree] = []
     for path in expand_paths(patterns):
-        with named_errors(path), open_bytes(path) as file:
-            data = bytes(file.read())
-        trees += parse_trees(_decoded(data, str(path)), str(path))
+        trees += parse_trees(_decoded(read_whole(path), str(path)), str(path))
     return trees
 
 
@@ -368,6 +367,11 @@ def parse_trees(text: str, source: str) -> list[Tree]:
             if word:
                 children.append(Tree(intern(label), (intern(word),)))
             elif not other:
+                if len(above) >= _DEEPEST:
+                    raise CorpusError(
+                        f"{_place(source, text, above[0][0])}: brackets more than {_DEEPEST} deep; "
+                        "put the missing ')' where they belong"
+                    )
                 above.append((match.start(), intern(label), children))
                 children = []
             elif not above:
@@ -375,7 +379,7 @@ def parse_trees(text: str, source: str) -> list[Tree]:
             elif other == ")":
                 start, label, siblings = above.pop()
                 if not children:
-                    shown = _shortened(text[start : match.end()])
+                    shown = _shortened(text[start : min(match.end(), start + 80)])
                     raise CorpusError(
                         f"{_place(source, text, start)}: {shown} has neither words nor trees; "
                         "fill it or take it out"
@@ -386,8 +390,9 @@ def parse_trees(text: str, source: str) -> list[Tree]:
                 children.append(intern(other))
     if above:
         start = above[0][0]
+        shown = _shortened(text[start : start + 80])
         raise CorpusError(
-            f"{_place(source, text, start)}: the tree {_shortened(text[start:])} is never closed; "
+            f"{_place(source, text, start)}: the tree {shown} is never closed; "
             "put the missing ')' at its end"
         )
     if not trees:
@@ -425,7 +430,6 @@ def collecting_no_garbage() -> Iterator[None]:
 
 
 def _decoded(data: bytes, source: str) -> str:
-    data = data.removeprefix(_BOM)
     at, reason = data.find(b"\0"), "a NUL byte: a binary or UTF-16 file?"
     try:
         if at < 0:

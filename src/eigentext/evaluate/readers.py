@@ -1,7 +1,8 @@
 """The files that word vectors are scored on: pairs of words with scores, and analogies.
 
 Columns are separated by TABs, semicolons, commas or blanks; lines that begin with ``#`` and empty
-lines are passed over, and so is one line of column titles. Files may be packed (.gz, .xz, ...).
+lines are passed over, and so is one line of column titles. Files may be packed (.gz, .xz, ...),
+and may begin with a byte order mark.
 """
 
 import hashlib
@@ -9,16 +10,15 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
-from eigentext.corpus.readers import expand_paths, named_errors, open_bytes
+from eigentext.corpus.readers import expand_paths, read_lines
 from eigentext.errors import CorpusError, ParameterError
 
 Source = str | os.PathLike[str]
 Half = Literal["dev", "test"]
 _SEPARATORS = ("\t", ";", ",", None)  # None: any run of blanks
-_BOM = b"\xef\xbb\xbf"
+_MOST = 4  # cuts of a line
 _PART_OF_SPEECH = re.compile("[A-Z]")  # SimLex and SimVerb have one before the score
 _TITLE = re.compile(r"[a-d]['*]?|(word|term|w)?[ _-]?[1-4]|query|target|expected|answer", re.I)
 
@@ -55,7 +55,9 @@ def read_pairs(path: Source) -> list[Pair]:
         columns = _columns(line, 3)
         place = f"{path}, line {number}"
         if len(columns) < 3 or not (columns[0] and columns[1]):
-            raise CorpusError(f"{place}: {line!r} is not two words and a score; mend or delete it")
+            raise CorpusError(
+                f"{place}: {line[:80]!r} is not two words and a score; mend or delete it"
+            )
         tagged = len(columns) > 3 and _PART_OF_SPEECH.fullmatch(columns[2])
         given = columns[3 if tagged else 2]
         try:
@@ -64,10 +66,12 @@ def read_pairs(path: Source) -> list[Pair]:
             if number == lines.first and not any(map(str.isdigit, columns[2])):
                 continue  # the titles of the columns
             raise CorpusError(
-                f"{place}: the score {given!r} is no number; write one, as in 6.5"
+                f"{place}: the score {given[:40]!r} is no number; write one, as in 6.5"
             ) from None
         if not math.isfinite(score):
-            raise CorpusError(f"{place}: the score is {given}; give a number or delete the line")
+            raise CorpusError(
+                f"{place}: the score is {given[:40]}; give a number or delete the line"
+            )
         pairs.append(Pair(columns[0], columns[1], score))
     if not pairs:
         raise CorpusError(f"{path}: no pairs in it; each line should be two words and a score")
@@ -88,7 +92,7 @@ def read_questions(path: Source) -> list[Question]:
         columns = _columns(line, 4)
         if len(columns) != 4 or not all(columns):
             raise CorpusError(
-                f"{path}, line {number}: {line!r} is not four words; mend it or delete it "
+                f"{path}, line {number}: {line[:80]!r} is not four words; mend it or delete it "
                 "(a section's name begins with ':', a comment with '#')"
             )
         if number == lines.first and all(map(_TITLE.fullmatch, columns)):
@@ -147,7 +151,7 @@ class _lines:  # noqa: N801 - used like a function
         self.first = 0
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        for number, data in enumerate(_read(self.path).split(b"\n"), start=1):
+        for number, data in read_lines(self.path):
             try:
                 line = data.decode().strip()
             except UnicodeDecodeError as error:
@@ -160,16 +164,14 @@ class _lines:  # noqa: N801 - used like a function
                 yield number, line
 
 
-def _read(path: Path) -> bytes:
-    with named_errors(path), open_bytes(path) as file:
-        return file.read().removeprefix(_BOM)
-
-
 def _columns(line: str, least: int) -> list[str]:
-    """Cut at the first kind of separator that gives enough columns, else at blanks."""
+    """Cut at the first kind of separator that gives enough columns, else at blanks.
+
+    Of columns past the fourth there is one, which nobody reads.
+    """
     columns: list[str] = []
     for separator in _SEPARATORS:
-        columns = [column.strip() for column in line.split(separator)]
+        columns = [column.strip() for column in line.split(separator, _MOST)]
         if len(columns) >= least:
             break
     return columns

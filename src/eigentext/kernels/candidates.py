@@ -8,7 +8,8 @@ ends the candidates of each input, and is all there is of an input without candi
 
 A column before these, the rank that ``eigentext grammar nbest`` writes, is left aside. A structure
 is a tree in Penn brackets, or a tagged sequence, ``cats/NNS sleep/VBP``: words may hold slashes,
-tags may not. Files may be packed (.gz, .bz2, .xz, .zst).
+tags may not. Files may be packed (.gz, .bz2, .xz, .zst), may begin with a byte order mark, and
+hold 1 GiB each at most.
 """
 
 import math
@@ -20,7 +21,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eigentext.corpus.readers import compression, expand_paths, named_errors, open_bytes
+from eigentext.corpus.readers import check_size, compression, expand_paths, read_lines
 from eigentext.corpus.trees import Tree, as_tree, collecting_no_garbage, packed, parse_trees
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.storage.files import replacing
@@ -28,7 +29,6 @@ from eigentext.storage.files import replacing
 Source = str | os.PathLike[str]
 _TOKEN = re.compile(r"\S+", re.ASCII)  # other blanks belong to words, as in trees
 _UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
-_BOM = b"\xef\xbb\xbf"
 _TREE, _TAGGED = "a tree", "a tagged sequence"
 
 
@@ -148,12 +148,13 @@ def _expanded(paths: Source | Iterable[Source]) -> list[Path]:
 
 
 def _read_lines(path: Path) -> list[str]:
-    with named_errors(path), open_bytes(path) as file:
-        data = bytes(file.read()).removeprefix(_BOM)
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return [_decoded(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
+    lines: list[str] = []
+    size = 0
+    for number, line in read_lines(path):
+        size += 1 + len(line)
+        check_size(size, path)
+        lines.append(_decoded(line, f"{path}, line {number}") if line else "")
+    return lines
 
 
 def _decoded(line: bytes, place: str) -> str:
@@ -170,7 +171,7 @@ def _columns(line: str, place: str) -> tuple[float, str] | None:
     """The log-probability and the structure; None of an empty line."""
     if not _TOKEN.search(line):
         return None
-    *first, text = line.split("\t")
+    *first, text = line.split("\t", 3)
     if not 1 <= len(first) <= 2 or not _TOKEN.search(text):
         raise CorpusError(
             f"{place}: {_shortened(line)} is no candidate; give its log-probability, a tab and its "

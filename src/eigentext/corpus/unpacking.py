@@ -1,0 +1,120 @@
+"""Packed files (.gz, .bz2, .xz, .zst) as streams of bytes that cannot grow past all reason.
+
+A small file may be made that unpacks to terabytes. What no honest file does is refused: to unpack
+to more than 1,000 times its size, once past 64 MiB; where a reader keeps all of it as objects, to
+more than 250 times, once past 4 MiB. (English text shrinks to a quarter, trees to a tenth.)
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+from typing import Any
+
+from eigentext.errors import CorpusError
+
+_RATIO, _HARMLESS = 1000, 64 << 20
+_RATIO_KEPT, _HARMLESS_KEPT = 250, 4 << 20
+_XZ_MEMORY = 512 << 20  # a header may ask for 4 GiB; `xz -9` asks for 65 MiB
+_PIECE = 1 << 20
+_CUT = "the file ended before its end mark"
+
+
+class Unpacked:
+    """The content of a packed file, for as long as it is in proportion to the file.
+
+    Parameters
+    ----------
+    raw : binary file
+        The file as stored, at its start.
+    how : "gz", "bz2", "xz" or "zst"
+    name : str
+        What error messages call it.
+    kept : bool
+        Whether the reader keeps all of it in memory.
+    """
+
+    def __init__(self, raw: Any, how: str, name: str, *, kept: bool = False):
+        self._raw = raw
+        self._file = _opened(raw, how)
+        self._name = name
+        self._ratio, self._harmless = (_RATIO_KEPT, _HARMLESS_KEPT) if kept else (_RATIO, _HARMLESS)
+        self._size = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, all of them by default."""
+        if size is not None and size >= 0:
+            return self._some(size)
+        pieces = bytearray()
+        while piece := self._some(_PIECE):
+            pieces += piece
+        return bytes(pieces)
+
+    def _some(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._size += len(data)
+        if self._size > self._harmless and self._size > self._ratio * self._raw.tell():
+            raise CorpusError(
+                f"{self._name}: unpacks to more than {self._ratio} times its size, as no text does "
+                f"({self._size} bytes so far); is it damaged? unpack it first if you trust it"
+            )
+        return data
+
+
+def _opened(raw: Any, how: str) -> Any:
+    if how == "gz":
+        return gzip.GzipFile(fileobj=raw)
+    if how == "bz2":
+        return bz2.BZ2File(raw)
+    if how == "xz":
+        return io.BufferedReader(_Xz(raw), _PIECE)
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(raw, "zstd")
+
+
+class _Xz(io.RawIOBase):
+    """As ``lzma.LZMAFile``, but with a limit to the memory that the file may ask for."""
+
+    def __init__(self, raw: Any):
+        super().__init__()
+        self._raw = raw
+        self._decoder: lzma.LZMADecompressor | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._next(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _next(self, size: int) -> bytes:
+        while True:
+            if self._decoder is None or self._decoder.eof:
+                data = self._next_stream(size)
+                if data is None:
+                    return b""
+            else:
+                piece = b""
+                if self._decoder.needs_input and not (piece := self._raw.read(_PIECE)):
+                    raise EOFError(_CUT)
+                data = self._decoder.decompress(piece, size)
+            if data:
+                return data
+
+    def _next_stream(self, size: int) -> bytes | None:
+        """The first bytes of the next of several streams, None if there is no other."""
+        left = b"" if self._decoder is None else self._decoder.unused_data
+        while not left.strip(b"\0"):  # zeros may stand between streams
+            if not (left := self._raw.read(_PIECE)):
+                if self._decoder is None:
+                    raise EOFError(_CUT)
+                return None
+        is_first, self._decoder = self._decoder is None, lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+        try:
+            return self._decoder.decompress(left.lstrip(b"\0") if not is_first else left, size)
+        except lzma.LZMAError:
+            if is_first:
+                raise
+            return None  # what follows the last stream is no other: passed over, as xz's users do
