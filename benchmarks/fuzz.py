@@ -32,7 +32,7 @@ import traceback
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from importlib import util
+from importlib import import_module, util
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -182,7 +182,8 @@ class Fuzzer:
         zoo = _zoo()
         self.name, self.folder, self.uses = name, folder, zoo.ZOO[name].uses
         self.path = zoo.file_of(folder, name)
-        formats = [f"{family}.v1" for family in models._READERS]
+        readers = models._READERS.values()
+        formats = [getattr(import_module(module), one)._format for module, one in readers]
         self.mutations = Mutations(ModelFile.read(self.path), formats, seed)
         self.listed: list[list[Any]] | None = None
         self.good: dict[str, set[str]] = {}
@@ -352,6 +353,7 @@ class Child:
         self.started = time.monotonic()
         self.trace = fuzzer.folder / f"trace-{fuzzer.path.name}"
         self.fd, end = os.pipe()
+        self.parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             status = 70
@@ -376,6 +378,8 @@ class Child:
             uses = ["load", *self.fuzzer.uses, "save"]
             self.fuzzer.note = lambda use: self.board.__setitem__(-1, uses.index(use))
             while self.board[0] < self.stop and time.monotonic() < self.deadline:
+                if os.getppid() != self.parent:
+                    return
                 number = self.board[0]
                 case = self.fuzzer.tried(self.fuzzer.numbered(number))
                 self.board[1 + KINDS.index(case.kind)] += 1
