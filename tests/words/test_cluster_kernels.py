@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigentext.words._cluster_kernels import add_words, merge_all
-from eigentext.words.clusters import _running
+from eigentext.words._merging import running_set
 
 
 def merges_of(X, m, block):
     """All n - 1 merges, as pairs of first words with their distances."""
     X = np.asarray(X, np.float64)
     n = len(X)
-    running = _running(X[:m], np.ones(m))
+    running = running_set(X[:m], np.ones(m))
     merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     free = m
     for start in range(m, n, block):

@@ -368,13 +368,16 @@ def test_unfitted(tmp_path):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"n_clusters": 0}, "n_clusters must be a whole number"),
-        ({"n_clusters": 2.5}, "n_clusters must be a whole number"),
-        ({"n_clusters": True}, "n_clusters must be a whole number"),
+        ({"n_clusters": 0}, r"n_clusters \(--clusters\) must be a whole number, 1 or more, not"),
+        ({"n_clusters": 2.5}, r"n_clusters \(--clusters\) must be a whole number, 1 or more, not"),
+        ({"n_clusters": True}, r"n_clusters \(--clusters\) must be a whole number, 1 or more, not"),
         ({"n_clusters": 9}, r"--clusters\) is 9, but there are 5 .*use 5 or less"),
-        ({"n_running": 0}, "n_running must be a whole number"),
+        (
+            {"n_running": 0},
+            r"n_running \(--running\) must be a whole number, 1 or more, or None, not",
+        ),
         ({"n_running": 1}, "n_running is 1; give n_clusters, 2, or more"),
-        ({"method": "ward"}, "method must be"),
+        ({"method": "ward"}, "method must be .agglomerative. or .kmeans., not .ward."),
     ],
 )
 def test_bad_parameters(bad, message):

@@ -5,6 +5,7 @@ import pytest
 
 from eigentext import CooccurrenceMoments
 from eigentext.errors import MomentsError, ParameterError
+from eigentext.parameters import Choice, Count, Table
 from eigentext.words._cooccurrences import CooccurrenceModel
 
 LINES = ["a b c", "a b d", "b a c"] * 3 + ["e f"]
@@ -13,6 +14,15 @@ LINES = ["a b c", "a b d", "b a c"] * 3 + ["e f"]
 class Totals(CooccurrenceModel):
     """How often each word stands beside another."""
 
+    _table = Table(
+        "Totals",
+        n_components=Count(1),
+        window=Count(1),
+        context=Choice("bag", of=("bag", "list")),
+        min_count=Count(2),
+        max_size=Count(None),
+    )
+
     def __init__(self, n_components=1, *, window=1, context="bag", min_count=2, max_size=None):
         self.n_components = n_components
         self.window = window
@@ -20,7 +30,7 @@ class Totals(CooccurrenceModel):
         self.min_count = min_count
         self.max_size = max_size
 
-    def fit_moments(self, moments, *, memory=None):
+    def _learn(self, moments, memory):
         cut = self._cut(moments)
         self.totals_ = cut.counts().sum(axis=1)
         told = self._source(cut, int(cut.counts().nnz))
@@ -59,6 +69,23 @@ def test_moments_of_other_settings_are_refused(settings, named):
     )
     with pytest.raises(MomentsError, match=f"{named}, but the moments were counted with"):
         Totals().fit_moments(moments)
+
+
+def test_moments_may_be_made_when_they_are_needed():
+    made = []
+
+    def moments():
+        made.append(Totals().collect(LINES))
+        return made[0]
+
+    assert np.array_equal(Totals().fit_moments(moments).totals_, Totals().fit(LINES).totals_)
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("given", [None, 3, "text.txt", ["a b"], lambda: 3])
+def test_what_is_no_moments_is_refused(given):
+    with pytest.raises(MomentsError, match="Totals learns from CooccurrenceMoments, not from"):
+        Totals().fit_moments(given)
 
 
 @pytest.mark.parametrize("bad", [{"n_components": 0}, {"n_components": 1.5}, {"min_count": 0}])

@@ -341,7 +341,11 @@ def test_a_saved_model_is_the_same_model(tmp_path, sentences):
 def test_a_file_with_arrays_of_wrong_shapes_is_refused(tmp_path, fitted):
     fitted.context_vectors_ = fitted.context_vectors_[:-1]
     fitted.save(tmp_path / "model")
-    with pytest.raises(ModelFileError, match="context vectors of shape"):
+    with pytest.raises(ModelFileError, match="damaged or made by something else: places"):
+        et.load(tmp_path / "model")
+    fitted.vectors_ = fitted.vectors_[:-1]
+    fitted.save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match=r"something else: vectors has shape"):
         et.load(tmp_path / "model")
 
 

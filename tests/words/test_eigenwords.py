@@ -180,7 +180,7 @@ def test_sklearn_contract(fitted):
 @pytest.mark.parametrize("context", ["bag", "list"])
 def test_every_configuration_fits(lines, transform, scaling, context):
     words = Eigenwords(
-        **SMALL, transform=transform, scaling=scaling, context=context, weighting="distance"
+        **SMALL, count_transform=transform, scaling=scaling, context=context, weighting="distance"
     ).fit(lines)
     assert np.allclose(np.linalg.norm(words.vectors_, axis=1), 1, atol=1e-5)
 
@@ -312,7 +312,7 @@ def test_more_components_than_rank():
         {"beta": 1.5},
         {"alpha": 1.5},
         {"window": 0},
-        {"transform": "cube"},
+        {"count_transform": "cube"},
         {"scaling": "tfidf"},
         {"context": "tree"},
         {"weighting": "linear"},

@@ -236,8 +236,8 @@ def test_bad_input():
         nearest.search([[1, 0]])
     with pytest.raises(ParameterError, match=r"queries must be .* of shape \(3,\)"):
         nearest.search(V[0])
-    for topn in (-1, 1.5):
-        with pytest.raises(ParameterError, match="topn must be 0 or more"):
+    for topn in (-1, 1.5, True, None):
+        with pytest.raises(ParameterError, match="topn must be a whole number, 0 or more, not "):
             nearest.search(V, topn)
     for leave_out in ([0], [[0]], [[0.5]] * 3):
         with pytest.raises(ParameterError, match=r"leave_out must be .* of shape \(3, k\)"):

@@ -50,7 +50,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("transform", ["sqrt", "log"])
 def test_the_same_vectors_on_disk(folder, text, context, scaling, transform):
     model = Eigenwords(
-        20, window=2, min_count=1, context=context, scaling=scaling, transform=transform
+        20, window=2, min_count=1, context=context, scaling=scaling, count_transform=transform
     )
     model.fit(text)
     expected = model.vectors_, model.singular_values_, model.diagnostics_

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from eigentext import Eigenwords, engine
-from eigentext.errors import ParameterError
+from eigentext.errors import ModelFileError, ParameterError
 from eigentext.storage import read_saved, write_saved
 from eigentext.words.subwords import CharacterRidge
 
@@ -197,8 +197,11 @@ def test_saved_and_read_again(inflected, tmp_path):
     assert again.diagnostics_ == ridge.diagnostics_
     words = ["walker", "unheard"]
     assert np.array_equal(again.predict(words), ridge.predict(words))
-    with pytest.raises(ValueError, match="shape"):
-        CharacterRidge._from_saved({**arrays, "mean": ridge.mean_[:-1]}, about)
+    for damage in ({"mean": ridge.mean_[:-1]}, {"mean": np.full_like(ridge.mean_, np.nan)}):
+        with pytest.raises(ModelFileError, match="damaged"):
+            CharacterRidge._schema(about).check({**arrays, **damage}, about)
+    with pytest.raises(ModelFileError, match=r"coefficients has shape \(499, "):
+        CharacterRidge._from_saved({**arrays, "coefficients": ridge.coefficients_[:-1]}, about)
     assert json.loads(json.dumps(about)) == {
         **about,
         "parameters": {**about["parameters"], "ngram_range": [2, 6]},

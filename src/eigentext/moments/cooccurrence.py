@@ -447,14 +447,16 @@ class CooccurrenceMoments(VocabularyMoments):
 
     @classmethod
     def _from_saved(cls, arrays, about):
-        cls._schema(about).check(arrays, about)  # the moments of a model are checked here alone
         vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         known = {name: kind.take(about[name]) for name, kind in _ABOUT.items()}
         check_window(known["window"], known["weighting"])
         check_total(vocabulary.counts)
         shape = _shape(len(vocabulary) + (not known["whole"]), known["window"], known["context"])
         saved = arrays["packed"], arrays["blocks"], shape
-        check_packed(*saved)
+        try:
+            check_packed(*saved)
+        except ValueError as error:
+            raise damage("packed", f"cannot be unpacked ({error})") from error
         return cls._made(vocabulary=vocabulary, _saved=saved, **known)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What kernels take for granted of counts of pairs, checked where these come from hands or files."""
+"""What kernels take for granted of counts of pairs, where these come from hands or files."""
 
 from typing import Any
 

@@ -1,21 +1,26 @@
-"""Word vectors from counts: the spectral template of seed 002, and what is made of its vectors."""
+"""Word vectors from counts: the spectral template (Stratos, Collins and Hsu 2015), and its uses."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from eigentext.words.eigenwords import Eigenwords
-from eigentext.words.template import factored_counts, scaled_counts
-
 if TYPE_CHECKING:
     from eigentext.words.clusters import WordClusters
     from eigentext.words.eigentokens import Eigentokens
+    from eigentext.words.eigenwords import Eigenwords
+    from eigentext.words.template import factored_counts, scaled_counts
 
 __all__ = ["Eigentokens", "Eigenwords", "WordClusters", "factored_counts", "scaled_counts"]
 
-_LATER = {"Eigentokens": "eigentokens", "WordClusters": "clusters"}  # or scikit-learn comes along
+_HOMES = {
+    "Eigentokens": "eigentokens",
+    "Eigenwords": "eigenwords",
+    "WordClusters": "clusters",
+    "factored_counts": "template",
+    "scaled_counts": "template",
+}
 
 
 def __getattr__(name: str):
-    if name in _LATER:
-        return getattr(import_module(f"eigentext.words.{_LATER[name]}"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"eigentext.words.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'eigentext.words' has no attribute {name!r}")

@@ -1,22 +1,24 @@
 """What models of words by what stands around them share: from a corpus to counts that suit them."""
 
 import os
+from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
-
 from eigentext.corpus import Vocabulary
-from eigentext.errors import MomentsError, ParameterError
-from eigentext.estimators import Estimator
+from eigentext.errors import MomentsError
+from eigentext.estimators import Estimator, learning
 from eigentext.moments import CooccurrenceMoments
-from eigentext.moments.cooccurrence import Context, Weighting
+from eigentext.moments.cooccurrence import Context, Weighting, check_window
 from eigentext.storage import Saved
 
 Facts = dict[str, Any]
 
 
 class CooccurrenceModel(Saved, Estimator):
-    """An estimator whose statistics are co-occurrence counts: ``fit = fit_moments(collect)``."""
+    """An estimator whose statistics are co-occurrence counts: ``fit = fit_moments(collect)``.
+
+    Subclasses have ``_learn(moments, memory)``, which may let go of the moments it was given.
+    """
 
     n_components: int
     window: int
@@ -24,7 +26,11 @@ class CooccurrenceModel(Saved, Estimator):
     weighting: Weighting = "flat"
     min_count: int
     max_size: int | None
+    provenance_: Facts
+    diagnostics_: Facts
+    vocabulary_: Vocabulary
 
+    @learning
     def fit(
         self,
         corpus: Any,
@@ -38,7 +44,7 @@ class CooccurrenceModel(Saved, Estimator):
         `memory` (a budget of bytes for the whole process: what does not fit lies in files of the
         temporary folder) and `cache` (a folder for encoded text) change no answer.
         """
-        return self.fit_moments(self.collect(corpus, memory=memory, cache=cache), memory=memory)
+        return self._learn(self.collect(corpus, memory=memory, cache=cache), memory)
 
     def collect(
         self,
@@ -48,7 +54,8 @@ class CooccurrenceModel(Saved, Estimator):
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> CooccurrenceMoments:
         """The statistics that `fit` needs of a corpus, and no more."""
-        self._check_parameters()
+        self._table.checked(self.get_params(deep=False))
+        self._check_together()
         return CooccurrenceMoments.from_corpus(
             corpus,
             window=self.window,
@@ -59,23 +66,39 @@ class CooccurrenceModel(Saved, Estimator):
             **self._limits(),
         )
 
-    def fit_moments(self, moments: CooccurrenceMoments, *, memory: int | None = None) -> Self:
-        """Learn from statistics alone."""
+    @learning
+    def fit_moments(
+        self,
+        moments: CooccurrenceMoments | Callable[[], CooccurrenceMoments],
+        *,
+        memory: int | None = None,
+    ) -> Self:
+        """Learn from statistics alone; `memory` as for `fit`.
+
+        Large moments may be given by a function that returns them: then nobody holds them while
+        they are factored.
+        """
+        if callable(moments):
+            return self._learn(moments(), memory)
+        return self._learn(moments, memory)
+
+    def _learn(self, moments: CooccurrenceMoments, memory: int | None) -> Self:
         raise NotImplementedError
+
+    def _check_together(self) -> None:
+        check_window(self.window, self.weighting)
 
     def _limits(self) -> dict[str, Any]:
         """Of the vocabulary of moments."""
         return {"min_count": self.min_count, "max_size": self.max_size}
 
-    def _check_parameters(self) -> None:
-        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components >= 1):
-            raise ParameterError(f"n_components must be 1 or more, not {self.n_components!r}")
-        if self.min_count < 1:
-            raise ParameterError(f"min_count must be 1 or more, not {self.min_count}")
-
     def _cut(self, moments: CooccurrenceMoments) -> CooccurrenceMoments:
         """Moments of the vocabulary, if they were counted as this model wants them."""
-        self._check_parameters()
+        if not isinstance(moments, CooccurrenceMoments):
+            raise MomentsError(
+                f"{type(self).__name__} learns from CooccurrenceMoments, not from "
+                f"{type(moments).__name__}; give text to fit"
+            )
         for name in ("window", "context", "weighting"):
             mine, theirs = getattr(self, name), getattr(moments, name)
             if mine != theirs:

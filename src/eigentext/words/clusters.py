@@ -1,8 +1,8 @@
 r"""Word clusters: classes of words from their vectors, with bit strings as Brown clusters have.
 
-Under a Brown model the CCA vectors of the words of one class are one direction (seed 002, theorem
-4.1), so that clustering them recovers the classes. Stratos, Kim, Collins and Hsu (2014) do it like
-this:
+Under a Brown model the CCA vectors of the words of one class are one direction (Stratos, Collins
+and Hsu 2015, theorem 4.1), so that clustering them recovers the classes. Stratos, Kim, Collins and
+Hsu (2014) do it like this:
 
 1. the r most frequent words start one cluster each;
 2. each further word, by falling frequency, becomes cluster r + 1, and the closest two merge:
@@ -25,10 +25,8 @@ Della Pietra, deSouza, Lai and Mercer (1992), and no pass over the text. See `_c
 """
 
 import os
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -38,17 +36,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigentext import engine
 from eigentext.corpus import Vocabulary
-from eigentext.corpus.readers import expand_paths, named_errors, open_bytes
+from eigentext.corpus.readers import expand_paths, read_lines
 from eigentext.errors import CorpusError, EigentextError, ParameterError
-from eigentext.storage import Saved
+from eigentext.estimators import check_table, learned_with, learning
+from eigentext.parameters import Count, argument, is_whole
+from eigentext.storage import Saved, facts
 from eigentext.storage.files import replacing
+from eigentext.storage.schema import Array, Schema, Strings, damage
+from eigentext.words import parameters
+from eigentext.words._merging import (
+    bit_strings,
+    improve,
+    inertias,
+    merge_by_frequency,
+    merge_to_root,
+)
 
 Method = Literal["agglomerative", "kmeans"]
-_BLOCK = 256  # words in one matrix product; more of them cost more among themselves
-_ROWS = 64  # of them for one thread
 _FEWEST_RUNNING = 100
 _MOST_RUNNING = 20_000  # with 3.2 GB of distances
 _LARGEST = 1e100  # beyond, products of sums may overflow
+_MAX_DIGITS = 15  # of a count in a file
+_DIAGNOSTICS = facts.facts("what the fit found", n_words=facts.COUNT, sizes=facts.NUMBERS)
 
 
 class WordClusters(Saved, ClusterMixin, BaseEstimator):
@@ -94,6 +103,7 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
     """
 
     _format = "eigentext.clusters.v1"
+    _table = parameters.WordClusters
 
     def __init__(
         self,
@@ -108,6 +118,7 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
 
     # Learning.
 
+    @learning
     def fit(
         self,
         X: Any,
@@ -126,18 +137,18 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
         with engine.one_blas_thread(openmp=True):
             order = np.argsort(-vocabulary.counts, kind="stable")
             order = order[np.any(vectors, axis=1)[order]]
-            m, r = self._check_parameters(len(order))
+            m, r = self._numbers(len(order))
             rows = vectors[order]
             with engine.phase("cluster", len(rows), "words") as advance:
-                labels, running, found = _merge_by_frequency(rows, m, r, advance)
+                labels, running, found = merge_by_frequency(rows, m, r, advance)
             if self.method == "kmeans":
-                labels, running, found = _improve(rows, labels, m)
-            self.tree_ = _merge_to_root(running, m)
-            inertia, total = _inertia(rows, labels)
+                labels, running, found = improve(rows, labels, m)
+            self.tree_ = merge_to_root(running, m)
+            inertia, total = inertias(rows, labels)
         self.vocabulary_ = vocabulary
         self.labels_ = np.full(len(vectors), -1, np.int32)
         self.labels_[order] = labels
-        self._set_paths(_bit_strings(self.tree_))
+        self._set_paths(bit_strings(self.tree_))
         if m > 1 and self.method == "agglomerative":
             found["next_merge"] = float(self.tree_[0, 2])
         self.diagnostics_ = {
@@ -157,6 +168,7 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
         return self.bit_strings_[self.vocabulary_[word]]
 
     def __contains__(self, word: object) -> bool:
+        check_is_fitted(self)
         return word in self.vocabulary_
 
     def prefixes(self, word: str, lengths: Sequence[int] = (4, 6, 10, 20)) -> list[str]:
@@ -165,6 +177,7 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
         A shorter bit string stays whole; a word in no cluster has none.
         """
         path = self[word]
+        lengths = [argument("lengths", Count(4), length) for length in lengths]
         return [path[:length] for length in lengths] if path else []
 
     def words(self, prefix: str = "") -> list[str]:
@@ -176,7 +189,7 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
 
         Of a string that is shared by several clusters, the words of all of them.
         """
-        places = self._places(cluster)[: max(topn, 0)]
+        places = self._places(cluster)[: argument("topn", Count(10, least=0), topn)]
         counts = self.vocabulary_.counts
         return [(self.vocabulary_.words[place], int(counts[place])) for place in places]
 
@@ -206,17 +219,21 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
 
     @classmethod
     def read_paths(cls, path: str | os.PathLike[str]) -> Self:
-        """Clusters from a `paths` file of :meth:`to_tsv` or wcluster, with lines in any order."""
-        (source,) = expand_paths([path])
+        """Clusters from a `paths` file of :meth:`to_tsv` or wcluster, with lines in any order.
+
+        It may be packed (.gz, .bz2, .xz, .zst), and may begin with a byte order mark.
+        """
+        sources = expand_paths([path])
+        if len(sources) > 1:
+            raise CorpusError(f"{path}: matches {len(sources)} files; name one")
         found: dict[str, tuple[str, int]] = {}
-        with named_errors(source), open_bytes(source) as file:
-            for number, line in enumerate(file.read().split(b"\n"), 1):
-                if not line.strip():
-                    continue
-                bits, word, count = _parse(line, f"{path}, line {number}")
-                if word in found:
-                    raise CorpusError(f"{path}, line {number}: {word!r} is there a second time")
-                found[word] = bits, count
+        for number, line in read_lines(sources[0]):
+            if not line.strip():
+                continue
+            bits, word, count = _parse(line, f"{path}, line {number}")
+            if word in found:
+                raise CorpusError(f"{path}, line {number}: {word[:40]!r} is there a second time")
+            found[word] = bits, count
         if not found:
             raise CorpusError(f"{path}: no words; give a file of bit string, word and count")
         vocabulary = Vocabulary.from_counts(
@@ -224,7 +241,7 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
         )
         labels: dict[str, int] = defaultdict(lambda: len(labels))
         numbers = np.array([labels[found[word][0]] for word in vocabulary], np.int32)
-        self = cls(len(labels))
+        self = learned_with(cls, {"n_clusters": len(labels)})
         self.vocabulary_, self.labels_, self.tree_ = vocabulary, numbers, None
         self._set_paths(list(labels))
         self.diagnostics_ = {
@@ -255,13 +272,14 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
             raise ParameterError("a word is there twice; give each row a name of its own")
         return vectors, Vocabulary(words, counts)
 
-    def _check_parameters(self, n_words: int) -> tuple[int, int]:
+    def _check_together(self) -> None:
         m, r = self.n_clusters, self.n_running
-        for name, number in (("n_clusters", m), ("n_running", m if r is None else r)):
-            if isinstance(number, bool) or not isinstance(number, Integral) or number < 1:
-                raise ParameterError(f"{name} must be a whole number of at least 1, not {number!r}")
-        if self.method not in ("agglomerative", "kmeans"):
-            raise ParameterError(f"method must be 'agglomerative' or 'kmeans', not {self.method!r}")
+        if r is not None and r < m:
+            raise ParameterError(f"n_running is {r}; give n_clusters, {m}, or more")
+
+    def _numbers(self, n_words: int) -> tuple[int, int]:
+        """M and r, for so many words."""
+        m, r = self.n_clusters, self.n_running
         if m > n_words:
             raise ParameterError(
                 f"n_clusters (--clusters) is {m}, but there are {n_words} words with vectors "
@@ -269,15 +287,13 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
             )
         if r is None:
             r = max(m, min(2 * m, _MOST_RUNNING), _FEWEST_RUNNING)
-        if r < m:
-            raise ParameterError(f"n_running is {r}; give n_clusters, {m}, or more")
         r = min(r, n_words)
         if r > _MOST_RUNNING:
             raise ParameterError(
                 f"the distances between {r} running clusters would take {8e-9 * r * r:.0f} GB; "
                 f"use at most {_MOST_RUNNING} for n_clusters (--clusters) and n_running"
             )
-        return int(m), int(r)
+        return m, r
 
     def _set_paths(self, cluster_paths: list[str]) -> None:
         self._cluster_paths = cluster_paths
@@ -289,7 +305,8 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
         if isinstance(cluster, str):
             below = [path.startswith(cluster) for path in self._cluster_paths]
         else:
-            below = [number == cluster for number in range(len(self._cluster_paths))]
+            numbers = range(len(self._cluster_paths))
+            below = [is_whole(cluster) and number == cluster for number in numbers]
         if not any(below):
             raise ParameterError(
                 f"no cluster {cluster!r}: clusters are numbered from 0 to {len(below) - 1}, "
@@ -311,163 +328,51 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
         }
         if self.tree_ is not None:
             arrays["tree"] = self.tree_
-        return arrays, {"parameters": self.get_params(), "diagnostics": self.diagnostics_}
+        return arrays, {"parameters": dict(self.parameters_), "diagnostics": self.diagnostics_}
+
+    @classmethod
+    def _schema(cls, about):
+        return Schema(
+            {
+                "words": Strings("words", unique=True),
+                "word_counts": Array("int", ("words",), least=0, below=2**53),
+                "paths": Strings("clusters", unique=True),
+                "labels": Array("int", ("words",), least=-1, below="clusters"),
+                "tree": Array("float64", ("merges", 4), least=0, optional=True),
+            },
+            {"diagnostics": _DIAGNOSTICS},
+        )
 
     @classmethod
     def _from_saved(cls, arrays, about):
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         self.labels_ = np.asarray(arrays["labels"])
         self.tree_ = np.asarray(arrays["tree"]) if "tree" in arrays else None
+        paths = arrays["paths"]
+        if self.tree_ is not None and len(self.tree_) != len(paths) - 1:
+            raise damage("tree", f"has {len(self.tree_)} merges for {len(paths)} clusters")
+        if strange := next((path for path in paths if path.strip("01")), None):
+            raise damage("paths", f"has {strange!r:.40}, no bit string")
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
-        if len(self.labels_) != len(self.vocabulary_):
-            raise ValueError(f"{len(self.labels_)} labels")
         self.diagnostics_ = about["diagnostics"]
-        self._set_paths(arrays["paths"])
+        self._set_paths(paths)
         return self
 
 
-def _merge_by_frequency(
-    rows: np.ndarray, m: int, r: int, advance: Any
-) -> tuple[np.ndarray, Any, dict[str, Any]]:
-    """Steps 1 to 3, down to m: the cluster of each row, the clusters, and what to tell of them."""
-    from eigentext.words._cluster_kernels import add_words, merge_all
-
-    n = len(rows)
-    # Distances do not depend on the origin. In a word's place it keeps what all vectors share
-    # out of their products, where it would cost digits, and leaves whole numbers whole.
-    origin = rows[0].astype(np.float64)
-    running = _running(rows[:r] - origin, np.ones(r))
-    advance(r)
-    merges, heights = np.empty((n - m, 2), np.int64), np.empty(n - m)
-    free, looks = r, 0
-    for start in range(r, n, _BLOCK):
-        X = rows[start : start + _BLOCK] - origin
-        dots, own = _products(X, running.sums), _products(X, X)
-        done = slice(start - r, start - r + len(X))
-        free, again = add_words(running, X, dots, own, start, free, merges[done], heights[done])
-        looks += again
-        advance(len(X))
-    looks += merge_all(running, merges[n - r :], heights[n - r :])
-    names = np.arange(n)  # a cluster goes by its first word
-    for into, merged in merges.tolist():
-        names[merged] = into
-    for row in range(n):
-        names[row] = names[names[row]]
-    kept, labels = np.unique(names, return_inverse=True)
-    alive = running.first >= 0
-    running.first[alive] = np.searchsorted(kept, running.first[alive])
-    return labels, running, {"largest_merge": float(heights.max(initial=0)), "looks": looks}
-
-
-def _improve(
-    rows: np.ndarray, labels: np.ndarray, m: int
-) -> tuple[np.ndarray, Any, dict[str, Any]]:
-    """The same after k-means (Lloyd's, as scikit-learn has it) from the clusters' means.
-
-    Nothing is drawn, and it ends better than from k-means++: in 1,000 clusters, with 47.0 instead
-    of 45.3 % of the variance of text8 (see the module).
-    """
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    sums, sizes = _sums(rows, labels)
-    means = (sums / sizes[:, None]).astype(rows.dtype)
-    with engine.phase("k-means"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # said better below
-        options: dict[str, Any] = {"init": means, "n_init": 1}  # whose types are told wrongly
-        kmeans: Any = KMeans(m, **options).fit(rows)
-    names, first, labels = np.unique(kmeans.labels_, return_index=True, return_inverse=True)
-    if len(names) < m:
-        raise ParameterError(
-            f"n_clusters (--clusters) is {m}, but k-means finds no more than {len(names)} "
-            f"different vectors; use {len(names)} or less, or method='agglomerative'"
-        )
-    labels = np.argsort(np.argsort(first))[labels]  # by the most frequent words
-    sums, sizes = _sums(rows, labels)
-    sums -= np.outer(sizes, rows[0])  # the origin is in a word's place here too
-    return labels, _running(sums, sizes), {"iterations": int(kmeans.n_iter_)}
-
-
-def _running(sums: np.ndarray, sizes: np.ndarray) -> Any:
-    """A running set of these clusters, which know their nearest, and one free slot."""
-    from eigentext.words._cluster_kernels import Running, look_around
-
-    m, d = sums.shape
-    running = Running(
-        sums=np.zeros((m + 1, d)),
-        products=np.zeros((m + 1, m + 1)),
-        squares=np.zeros(m + 1),
-        sizes=np.ones(m + 1),
-        first=np.append(np.arange(m), -1),
-        least=np.full(m + 1, np.inf),
-        nearest=np.full(m + 1, -1),
-    )
-    running.sums[:m], running.sizes[:m] = sums, sizes
-    running.products[:m, :m] = _products(sums, sums)
-    running.squares[:] = running.products.diagonal()
-    look_around(running)
-    return running
-
-
-def _products(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """``X @ Y.T``, rows of X in parallel, with the same bits on any number of threads."""
-    blocks = [X[start : start + _ROWS] for start in range(0, len(X), _ROWS)]
-    return np.vstack(list(engine.current().map(lambda block: block @ Y.T, blocks)))
-
-
-def _merge_to_root(running: Any, m: int) -> np.ndarray:
-    """Step 3: the tree of the running clusters, which are named 0 to m - 1."""
-    from eigentext.words._cluster_kernels import merge_all
-
-    merges, heights = np.empty((m - 1, 2), np.int64), np.empty(m - 1)
-    merge_all(running, merges, heights)
-    tree = np.empty((m - 1, 4))
-    node, below = np.arange(m), np.ones(m)
-    for step, (left, right) in enumerate(merges):
-        below[left] += below[right]
-        tree[step] = node[left], node[right], heights[step], below[left]
-        node[left] = m + step
-    return tree
-
-
-def _bit_strings(tree: np.ndarray) -> list[str]:
-    """The paths from the root to the leaves: 0 to the left, where the more frequent word is."""
-    m = len(tree) + 1
-    paths = [""] * (2 * m - 1)
-    for step in reversed(range(m - 1)):
-        for bit, child in zip("01", tree[step, :2].astype(int)):
-            paths[child] = paths[m + step] + bit
-    return paths[:m]
-
-
-def _sums(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of each cluster's rows, and their number; no cluster is empty."""
-    sizes = np.bincount(labels)
-    starts = np.cumsum(sizes) - sizes
-    by_cluster = rows[np.argsort(labels, kind="stable")]
-    return np.add.reduceat(by_cluster, starts, axis=0, dtype=np.float64), sizes
-
-
-def _inertia(rows: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """The squared distances of rows to the means of their clusters, and to the mean of all."""
-    sums, sizes = _sums(rows, labels)
-    means, mean = sums / sizes[:, None], sums.sum(axis=0) / len(rows)
-    inertia = total = 0.0
-    for start in range(0, len(rows), 4096):
-        block = slice(start, start + 4096)
-        inertia += float(np.square(rows[block] - means[labels[block]]).sum())
-        total += float(np.square(rows[block] - mean).sum())
-    return inertia, total
+check_table(WordClusters)
 
 
 def _parse(line: bytes, place: str) -> tuple[str, str, int]:
     try:
-        fields = line.decode().removesuffix("\r").split("\t")
+        fields = line.decode().removesuffix("\r").split("\t", 3)
     except UnicodeDecodeError as error:
         raise CorpusError(f"{place}: not UTF-8 ({error.reason}); convert the file first") from error
-    if len(fields) != 3 or fields[0].strip("01") or not fields[1] or not fields[2].isdecimal():
+    good = len(fields) == 3 and fields[1] and "\0" not in fields[1] and fields[2].isdecimal()
+    if not good or fields[0].strip("01"):
         raise CorpusError(
             f"{place}: not a bit string, a word and a count, parted by tabs; "
             "give a file that `words cluster` or wcluster wrote"
         )
+    if len(fields[2]) > _MAX_DIGITS:
+        raise CorpusError(f"{place}: {fields[2][:40]} is too large for a count; is it damaged?")
     return fields[0], fields[1], int(fields[2])

@@ -33,16 +33,23 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.tokenizers import checked_tokens
-from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import check_is_fitted
+from eigentext.errors import CorpusError
+from eigentext.estimators import check_is_fitted, framed, learned_with
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context
 from eigentext.moments.runs import transposed
+from eigentext.parameters import Count, argument
+from eigentext.storage.schema import Array, damage
+from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
+from eigentext.words._saved import LARGEST, UNIT_ROWS, check_values, words_schema
 from eigentext.words.template import TRANSFORMS, Transform, decomposed, scaled_counts
 
 Side = Literal["left", "right", "both"]
 _TOKENS = 1 << 16  # of a task
+_CONTEXT_VECTORS = Array(
+    "float32", ("blocks", "words+1", "dimensions"), least=-LARGEST, below=LARGEST, lazy=True
+)
 
 
 class Eigentokens(CooccurrenceModel):
@@ -105,6 +112,7 @@ class Eigentokens(CooccurrenceModel):
     """
 
     _format = "eigentext.eigentokens.v1"
+    _table = parameters.Eigentokens
 
     def __init__(
         self,
@@ -131,8 +139,8 @@ class Eigentokens(CooccurrenceModel):
 
     # Learning.
 
-    def fit_moments(self, moments: CooccurrenceMoments, *, memory: int | None = None) -> Self:
-        """Learn from statistics alone: flat counts, whatever the side."""
+    def _learn(self, moments: CooccurrenceMoments, memory: int | None) -> Self:
+        memory = argument("memory", Count(None), memory)
         cut = self._cut(moments)
         counts, places = self._word_context_counts(cut)
         Omega = scaled_counts(counts, transform=self.count_transform, scaling="cca", alpha=1)
@@ -167,7 +175,7 @@ class Eigentokens(CooccurrenceModel):
         check_is_fitted(self)
         if isinstance(sentences, (str, os.PathLike)):
             raise CorpusError("give a list of lists of tokens, or a corpus to transform_corpus")
-        units = [_checked(unit, number) for number, unit in enumerate(sentences, start=1)]
+        units = [_checked(unit, number) for number, unit in enumerate(_items(sentences), start=1)]
         lengths = np.fromiter(map(len, units), np.int64, len(units))
         flat = self.vocabulary_.ids_of([token for unit in units for token in unit])
         flat[flat < 0] = len(self.vocabulary_)
@@ -175,6 +183,7 @@ class Eigentokens(CooccurrenceModel):
         ids[np.arange(len(flat)) + np.repeat(np.arange(len(units)), lengths)] = flat
         return np.split(self._project(ids), np.cumsum(lengths)[:-1]) if units else []
 
+    @framed
     def transform_corpus(
         self, corpus: Any, *, cache: str | os.PathLike[str] | bool | None = None
     ) -> np.ndarray:
@@ -191,17 +200,13 @@ class Eigentokens(CooccurrenceModel):
         places[places < 0] = len(self.vocabulary_)
         return self._project(np.append(places, np.int32(-1))[encoded.tokens])  # -1 stays END
 
-    # The steps.
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the dimensions, for scikit-learn."""
+        check_is_fitted(self)
+        width = self.vectors_.shape[1] * (1 + self.parameters_.combine)
+        return np.array([f"eigentokens{k}" for k in range(width)], object)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.side not in ("left", "right", "both"):
-            raise ParameterError(f"side must be 'left', 'right' or 'both', not {self.side!r}")
-        if self.count_transform not in TRANSFORMS:
-            raise ParameterError(
-                f"count_transform must be one of {', '.join(TRANSFORMS)}, "
-                f"not {self.count_transform!r}"
-            )
+    # The steps.
 
     def _word_context_counts(self, moments: CooccurrenceMoments) -> tuple[Any, np.ndarray]:
         """#(w, c), with a block of columns for each place or side from left to right; `places_`."""
@@ -241,18 +246,19 @@ class Eigentokens(CooccurrenceModel):
         """The eigentokens of flat ids, in which -1 ends a unit, and takes no row."""
         from eigentext.words import _eigentoken_kernels
 
+        self._check_vectors()
         B = np.asarray(self.context_vectors_)
-        m, n_words = B.shape[2], len(self.vocabulary_)
+        m, n_words, combine = B.shape[2], len(self.vocabulary_), self.parameters_.combine
         starts = np.arange(0, len(ids), _TOKENS)
         sizes = np.add.reduceat(ids >= 0, starts, dtype=np.int64) if len(ids) else starts
         rows = np.concatenate([[0], np.cumsum(sizes)])
-        out = np.empty((int(rows[-1]), m * (1 + bool(self.combine))), np.float32)
+        out = np.empty((int(rows[-1]), m * (1 + combine)), np.float32)
 
         def project(block: int) -> int:
             start, row, end = int(starts[block]), int(rows[block]), int(rows[block + 1])
             stop = min(start + _TOKENS, len(ids))
             _eigentoken_kernels.sum_contexts(ids, start, stop, self.places_, B, out, row)
-            if self.combine:
+            if combine:
                 words = ids[start:stop]
                 words = words[words >= 0]
                 out[row:end, m:] = self.vectors_[np.minimum(words, n_words - 1)]
@@ -263,6 +269,17 @@ class Eigentokens(CooccurrenceModel):
             for done in engine.current().map(project, range(len(starts))):
                 advance(done)
         return out
+
+    def _check_vectors(self) -> None:
+        """Those of a file are looked at when they are first used."""
+        B = self.context_vectors_
+        if isinstance(B, np.memmap) and not vars(self).get("_sound"):
+            check_values("context_vectors", _CONTEXT_VECTORS, B)
+            check_values("vectors", UNIT_ROWS, self.vectors_)
+            self._sound = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_sound"}
 
     # The file format.
 
@@ -278,15 +295,27 @@ class Eigentokens(CooccurrenceModel):
             "word_counts": self.vocabulary_.counts,
         }
         about = {
-            "parameters": self.get_params(),
+            "parameters": dict(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
         }
         return arrays, about
 
     @classmethod
+    def _schema(cls, about):
+        # Blocks are those of the context vectors; a place stands as far off as a window reaches.
+        return words_schema(
+            {
+                "context_vectors": _CONTEXT_VECTORS,
+                "vectors": UNIT_ROWS,
+                "rare_vector": Array("float32", ("dimensions",), least=-LARGEST, below=LARGEST),
+                "places": Array("int32", ("places", 2)),
+            }
+        )
+
+    @classmethod
     def _from_saved(cls, arrays, about):
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         self.context_vectors_ = arrays["context_vectors"]
         self.vectors_ = arrays["vectors"]
         self.rare_vector_ = arrays["rare_vector"]
@@ -295,10 +324,11 @@ class Eigentokens(CooccurrenceModel):
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.provenance_ = about["provenance"]
         self.diagnostics_ = about["diagnostics"]
-        blocks, m = self.places_[:, 1], len(self.singular_values_)
-        expected = (blocks.max() + 1, len(self.vocabulary_) + 1, m)
-        if self.context_vectors_.shape != expected or blocks.min() < 0:  # the kernel trusts these
-            raise ValueError(f"context vectors of shape {self.context_vectors_.shape}")
+        distances, blocks = np.abs(self.places_[:, 0].astype(np.int64)), self.places_[:, 1]
+        if blocks.min(initial=0) < 0 or blocks.max(initial=-1) >= len(self.context_vectors_):
+            raise damage("places", f"has blocks beyond {len(self.context_vectors_)}")
+        if not len(blocks) or distances.max() > len(blocks):
+            raise damage("places", "has none, or distances beyond their number")
         return self
 
 
@@ -306,3 +336,8 @@ def _checked(unit: Any, number: int) -> list[str]:
     if isinstance(unit, str):
         raise CorpusError(f"sentence {number} is the string {unit!r:.40}; give a list of tokens")
     return checked_tokens(unit, f"sentence {number}")
+
+
+def _items(sentences: Any) -> Any:
+    """Of an array of lists of tokens, or the column of a table, the lists."""
+    return sentences.tolist() if hasattr(sentences, "tolist") else sentences

@@ -23,14 +23,18 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.estimators import check_is_fitted
+from eigentext.estimators import adding, check_is_fitted, framed, learned_with
 from eigentext.factor import scaled_symmetric
 from eigentext.factor.products import row_blocks, with_transpose
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting
 from eigentext.moments.runs import is_on_disk, transposed
+from eigentext.parameters import Choice, Count, argument, is_whole
 from eigentext.storage.scratch import Growing, forget, give_back, resident, room
+from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
+from eigentext.words._renamed import current_names, takes_old_names
+from eigentext.words._saved import UNIT_ROWS, check_values, part_of, words_schema
 from eigentext.words.export import Format, write_vectors
 from eigentext.words.neighbors import Neighbors
 from eigentext.words.template import (
@@ -40,7 +44,10 @@ from eigentext.words.template import (
     factored_counts,
     scaled_counts,
 )
+from eigentext.words.texts import mean_vectors
 
+_TOPN = Count(10, least=0)
+_METHOD = Choice("mul", of=("mul", "add"))
 _THIN = 8 * 32  # columns of the thin matrices that stand in memory during the SVD
 
 
@@ -60,12 +67,13 @@ class Eigenwords(CooccurrenceModel):
         Context words on each side; a window never leaves its unit (line, document).
     min_count : int
         Rarer words get no vector; they keep their place in windows as one shared symbol.
-    transform : "sqrt", "two-thirds", "log" or "none"
-        Step 1. The square root stabilises the variance of counts (seed 002, 4.3).
+    count_transform : "sqrt", "two-thirds", "log" or "none"
+        Step 1. The square root stabilises the variance of counts (Stratos, Collins and Hsu 2015,
+        4.3). It was called `transform`, and may still be given so, with a DeprecationWarning.
     scaling : "cca", "ppmi", "reg" or "none"
         Step 2.
     alpha : float, at most 1
-        Smoothing of the context distribution for "cca" and "ppmi".
+        Smoothing of the context distribution, for "cca" and "ppmi" alone.
     beta : float, at most 1
         Exponent of the singular values in step 4.
     context : "bag" or "list"
@@ -106,17 +114,21 @@ class Eigenwords(CooccurrenceModel):
     >>> words = Eigenwords(n_components=2, window=1).fit(text)
     >>> words.most_similar("cat", topn=1)[0][0]
     'dog'
+    >>> words.transform(["cat", "the dog sat"]).shape
+    (2, 2)
     """
 
     _format = "eigentext.words.v2"
+    _table = parameters.Eigenwords
 
+    @takes_old_names(parameters.Eigenwords)
     def __init__(
         self,
         n_components: int = 300,
         *,
         window: int = 10,
         min_count: int = 5,
-        transform: Transform = "sqrt",
+        count_transform: Transform = "sqrt",
         scaling: Scaling = "cca",
         alpha: float = 1.0,
         beta: float = 0.5,
@@ -131,7 +143,7 @@ class Eigenwords(CooccurrenceModel):
         self.n_components = n_components
         self.window = window
         self.min_count = min_count
-        self.transform: Transform = transform
+        self.count_transform: Transform = count_transform
         self.scaling: Scaling = scaling
         self.alpha = alpha
         self.beta = beta
@@ -143,10 +155,14 @@ class Eigenwords(CooccurrenceModel):
         self.oov = oov
         self.random_state = random_state
 
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; takes effect at the next fit."""
+        return super().set_params(**current_names(self._table, parameters))
+
     # Learning.
 
-    def fit_moments(self, moments: CooccurrenceMoments, *, memory: int | None = None) -> Self:
-        """Learn vectors from statistics alone; `memory` as for `fit`."""
+    def _learn(self, moments: CooccurrenceMoments, memory: int | None) -> Self:
+        memory = argument("memory", Count(None), memory)
         cut = self._cut(moments)
         Omega, n_pairs = self._scale(cut, memory)
         vocabulary, provenance, text = self._source(cut, n_pairs)
@@ -165,6 +181,7 @@ class Eigenwords(CooccurrenceModel):
         self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
         return self
 
+    @adding
     def partial_fit(
         self,
         corpus: Any,
@@ -184,12 +201,12 @@ class Eigenwords(CooccurrenceModel):
                 "partial_fit needs the statistics of the text so far; "
                 "fit with keep_moments='whole' (--keep-moments whole)"
             )
-        old = getattr(self, "moments_", None)
+        old = vars(self).pop("moments_", None)
         if old is not None and old.min_pairs:
             warnings.warn(
                 f"the moments of the text so far are {old.limits}; for an exact sum, "
                 "fit with keep_pairs=0",
-                stacklevel=2,
+                stacklevel=3,
             )
         if old is not None and not old.whole and not fixed_vocabulary:
             raise MomentsError(
@@ -199,8 +216,14 @@ class Eigenwords(CooccurrenceModel):
             )
         new = clone_with(self, keep_moments="whole").collect(corpus, memory=memory, cache=cache)
         if old is None:
-            return self.fit_moments(new, memory=memory)
-        return self.fit_moments(old + new, memory=memory)
+            return self._learn(new, memory)
+        return self._learn(old + new, memory)
+
+    def fit_transform(self, X: Any, y: Any = None, **settings: Any) -> Any:
+        """Learn from texts, and return the vectors of these; see :meth:`transform`."""
+        if not hasattr(X, "__len__"):
+            X = list(X)  # a generator can be read only once
+        return self.fit(X, y, **settings).transform(X)
 
     # Using.
 
@@ -208,11 +231,38 @@ class Eigenwords(CooccurrenceModel):
         check_is_fitted(self)
         if self.spelling_ is not None and word not in self.vocabulary_:
             return self.spelling_.predict([word])[0]
-        return self.vectors_[self.vocabulary_[word]]
+        return self._rows([self.vocabulary_[word]])[0]
 
     def __contains__(self, word: object) -> bool:
         """Whether the word is in the vocabulary: any word may have a vector predicted."""
+        check_is_fitted(self)
         return word in self.vocabulary_
+
+    @framed
+    def transform(self, X: Any) -> np.ndarray:
+        """A row for each word or text: the mean of the vectors of its tokens.
+
+        Parameters
+        ----------
+        X : list of words, of texts or of lists of tokens; or a TextCorpus
+            Strings are split as the text of `fit` was, so that a word by itself has its own
+            vector. Where text was split by a function, or given as lists of tokens, a string must
+            be one word. A list of paths has a row for each file; a corpus, for each unit.
+
+        Returns
+        -------
+        float32 array, shape (n, n_components)
+            Tokens outside the vocabulary are left out, unless the model predicts their vectors
+            from their spelling (``oov="characters"``). A row in which no token has a vector is
+            zero.
+        """
+        check_is_fitted(self)
+        return mean_vectors(X, self.provenance_["options"], self._vectors_of)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the dimensions, for scikit-learn."""
+        check_is_fitted(self)
+        return np.array([f"eigenwords{k}" for k in range(self.vectors_.shape[1])], object)
 
     def similarity(self, a: str, b: str) -> float:
         """The cosine of the angle between two words' vectors."""
@@ -220,6 +270,7 @@ class Eigenwords(CooccurrenceModel):
 
     def most_similar(self, word: str | np.ndarray, topn: int = 10) -> list[tuple[str, float]]:
         """The words nearest to a word (itself left out) or to any vector, with their cosines."""
+        topn = argument("topn", _TOPN, topn)
         vector = self[word] if isinstance(word, str) else self._checked(np.asarray(word))
         itself = int(self.vocabulary_.ids_of([word])[0]) if isinstance(word, str) else -1
         found, cosines = self._neighbors.search(vector[None], topn, leave_out=[[itself]])
@@ -233,20 +284,18 @@ class Eigenwords(CooccurrenceModel):
         self, a: str, b: str, c: str, topn: int = 1, method: Literal["mul", "add"] = "mul"
     ) -> list[tuple[str, float]]:
         """What is to `c` as `b` is to `a`, by 3CosMul or 3CosAdd (Levy and Goldberg 2014)."""
+        topn, method = argument("topn", _TOPN, topn), argument("method", _METHOD, method)
         to_a, to_b, to_c = (self._cosines(self[word]) for word in (a, b, c))
-        match method:
-            case "mul":  # cosines moved to [0, 1], as in Levy and Goldberg
-                scores = (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 1e-3)
-            case "add":
-                scores = to_b - to_a + to_c
-            case _:
-                raise ParameterError(f"method must be 'mul' or 'add', not {method!r}")
+        if method == "mul":  # cosines moved to [0, 1], as in Levy and Goldberg
+            scores = (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 1e-3)
+        else:
+            scores = to_b - to_a + to_c
         return self._best(scores, topn, leave_out=[a, b, c])
 
     def export(self, path: str | os.PathLike[str], format: Format = "word2vec") -> None:
         """Write the vectors for other tools: "word2vec", "word2vec-binary" or "glove"."""
         check_is_fitted(self)
-        write_vectors(path, self.vocabulary_.words, self.vectors_, format)
+        write_vectors(path, self.vocabulary_.words, self._all_vectors(), format)
 
     def plot(
         self,
@@ -276,14 +325,14 @@ class Eigenwords(CooccurrenceModel):
 
         def draw_map() -> Any:
             shown = words
-            if isinstance(shown, (int, np.integer)):
+            if is_whole(shown):
                 frequent = (word for word in self.vocabulary_.words if word.isalpha())
-                shown = list(islice(frequent, int(shown)))
+                shown = list(islice(frequent, argument("words", Count(60), shown)))
             vectors = np.array([self[word] for word in shown])
             return plots.points(vectors, shown, groups=groups, ax=ax)
 
         def draw_spectrum() -> Any:
-            dropped = self.diagnostics_["dropped_singular_values"]
+            dropped = self.diagnostics_.get("dropped_singular_values", [])
             return plots.spectrum(self.singular_values_, dropped, ax=ax)
 
         return plots.drawn(kind, {"map": draw_map, "spectrum": draw_spectrum})
@@ -293,24 +342,9 @@ class Eigenwords(CooccurrenceModel):
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.keep_pairs < 0:
-            raise ParameterError(f"keep_pairs must be 0 or more, not {self.keep_pairs}")
-        for name in ("alpha", "beta"):
-            exponent = getattr(self, name)
-            if not -np.inf < exponent <= 1:
-                raise ParameterError(f"{name} must be a number up to 1, not {exponent}")
-        if self.oov not in ("none", "characters"):
-            raise ParameterError(f"oov must be 'none' or 'characters', not {self.oov!r}")
-        if self.keep_moments not in ("none", "cut", "whole"):
-            raise ParameterError(
-                f"keep_moments must be 'none', 'cut' or 'whole', not {self.keep_moments!r}"
-            )
-
     def _scale(self, moments: CooccurrenceMoments, memory: int | None) -> tuple[Any, int]:
         """Omega, and how many entries it has."""
-        steps = {"transform": self.transform, "scaling": self.scaling, "alpha": self.alpha}
+        steps = {"transform": self.count_transform, "scaling": self.scaling, "alpha": self.alpha}
         # What the SVD needs at least is left free.
         least = 4 * _THIN * len(moments.vocabulary)
         if memory is not None and memory < resident() + least:
@@ -360,17 +394,46 @@ class Eigenwords(CooccurrenceModel):
         self.vectors_ = vectors.finish()
         self.diagnostics_["words_without_context"] = alone
 
+    # Vectors of a file are looked at when they are first used: rows, or all of them.
+
+    def _rows(self, places: Any) -> np.ndarray:
+        rows = self.vectors_[places]
+        if isinstance(self.vectors_, np.memmap):
+            check_values("vectors", UNIT_ROWS, rows)
+        return rows
+
+    def _all_vectors(self) -> np.ndarray:
+        vectors = self.vectors_
+        if isinstance(vectors, np.memmap) and not vars(self).get("_sound"):
+            check_values("vectors", UNIT_ROWS, vectors)
+            self._sound = True
+        return vectors
+
+    def _vectors_of(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Which words have vectors, and these; a row of zeros for the others."""
+        places = self.vocabulary_.ids_of(words)
+        known = places >= 0
+        vectors = np.zeros((len(words), self.vectors_.shape[1]), np.float32)
+        vectors[known] = self._rows(places[known])
+        if self.spelling_ is not None and not known.all():
+            unknown = [word for word, place in zip(words, places.tolist()) if place < 0]
+            vectors[~known] = self.spelling_.predict(unknown)
+            known[:] = True
+        return known, vectors
+
     @property
     def _neighbors(self) -> Neighbors:
         """An index of the vectors, made when it is first asked for."""
         index = vars(self).get("_index")
-        if index is None or index[0] is not self.vectors_:  # fitted again since
-            index = self.vectors_, Neighbors(self.vectors_)
-            self._index = index
-        return index[1]
+        if index is None:
+            self._index = index = Neighbors(self._all_vectors())
+        return index
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: v for name, v in vars(self).items() if name not in ("_index", "_sound")}
 
     def _cosines(self, vector: np.ndarray) -> np.ndarray:
-        return self.vectors_ @ (vector / max(float(np.linalg.norm(vector)), 1e-30))
+        return self._all_vectors() @ (vector / max(float(np.linalg.norm(vector)), 1e-30))
 
     def _checked(self, vector: np.ndarray) -> np.ndarray:
         check_is_fitted(self)
@@ -383,7 +446,7 @@ class Eigenwords(CooccurrenceModel):
     def _best(self, scores: np.ndarray, topn: int, leave_out: list[str]) -> list[tuple[str, float]]:
         left_out = [self.vocabulary_[word] for word in leave_out if word in self.vocabulary_]
         scores[left_out] = -np.inf
-        topn = max(0, min(topn, len(scores) - len(set(left_out))))
+        topn = min(topn, len(scores) - len(set(left_out)))
         best = np.argsort(-scores, kind="stable")[:topn]
         return [(self.vocabulary_.words[place], float(scores[place])) for place in best.tolist()]
 
@@ -398,7 +461,7 @@ class Eigenwords(CooccurrenceModel):
             "word_counts": self.vocabulary_.counts,
         }
         about = {
-            "parameters": self.get_params(),
+            "parameters": dict(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
         }
@@ -411,8 +474,12 @@ class Eigenwords(CooccurrenceModel):
         return arrays, about
 
     @classmethod
+    def _schema(cls, about):
+        return words_schema({"vectors": UNIT_ROWS})
+
+    @classmethod
     def _from_saved(cls, arrays, about):
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         self.vectors_ = arrays["vectors"]
         self.singular_values_ = arrays["singular_values"]
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
@@ -420,18 +487,13 @@ class Eigenwords(CooccurrenceModel):
         self.diagnostics_ = about["diagnostics"]
         self.moments_ = self.spelling_ = None
         if "moments" in about:
-            parts = _parts_of(arrays, "moments.")
-            self.moments_ = CooccurrenceMoments._from_saved(parts, about["moments"])
+            self.moments_ = part_of(CooccurrenceMoments, "moments", arrays, about)
         if "spelling" in about:
             from eigentext.words.subwords import CharacterRidge
 
-            parts = _parts_of(arrays, "spelling.")
-            self.spelling_ = CharacterRidge._from_saved(parts, about["spelling"])
+            self.spelling_ = part_of(CharacterRidge, "spelling", arrays, about)
+            self.spelling_.check_width(self.vectors_.shape[1])
         return self
-
-
-def _parts_of(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
 
 
 def clone_with(estimator: Eigenwords, **parameters: Any) -> Eigenwords:

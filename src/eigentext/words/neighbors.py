@@ -22,8 +22,12 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.parameters import Choice, Count, Seed, argument
 
 Method = Literal["auto", "exact", "faiss"]
+_METHOD = Choice("auto", of=("auto", "exact", "faiss"))
+_TOPN = Count(10, least=0)
+_SEED = Seed(0)
 _FEW = 8  # up to this many queries, 8-bit codes beat the matrix product
 _ROWS = 2048  # of a block of the matrix product, whose scores stay in cache
 _QUERIES = 128
@@ -58,13 +62,12 @@ class Neighbors:
     """
 
     def __init__(self, vectors: Any, *, method: Method = "auto", random_state: int = 0):
-        if method not in ("auto", "exact", "faiss"):
-            raise ParameterError(f"method must be 'auto', 'exact' or 'faiss', not {method!r}")
+        method = argument("method", _METHOD, method)
         self.method: Method = "exact" if method == "auto" else method
-        self.random_state = random_state
+        self.random_state = argument("random_state", _SEED, random_state)
         self.vectors, self._inverse = _unit_rows(vectors, "vectors")
         if self.method == "faiss":
-            self._index = _graph(self.vectors, random_state)
+            self._index = _graph(self.vectors, self.random_state)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -90,7 +93,8 @@ class Neighbors:
         cosines : float32 array of the same shape
             -inf beside -1.
         """
-        Q, q_inverse = self._checked(queries, topn)
+        topn = argument("topn", _TOPN, topn)
+        Q, q_inverse = self._checked(queries)
         unwanted = _checked_rows(leave_out, len(Q), len(self))
         # As many more as may have to go.
         wanted = min(topn, len(self))
@@ -187,9 +191,7 @@ class Neighbors:
         list(engine.current().map(work, _parts(n, engine.current().n_workers)))
         return codes, scale, error * (1 + 2 * _UNIT)
 
-    def _checked(self, queries: Any, topn: int) -> tuple[np.ndarray, np.ndarray]:
-        if not (isinstance(topn, (int, np.integer)) and topn >= 0):
-            raise ParameterError(f"topn must be 0 or more, not {topn!r}")
+    def _checked(self, queries: Any) -> tuple[np.ndarray, np.ndarray]:
         Q, q_inverse = _unit_rows(queries, "queries")
         if Q.shape[1] != self.vectors.shape[1]:
             raise ParameterError(

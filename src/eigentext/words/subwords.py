@@ -17,7 +17,7 @@ preconditioner: without it, the n-grams that all words share take twice as many 
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -25,10 +25,16 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, is_fitted, learned_with, learning
 from eigentext.factor.products import Factorable, factorable, sparse_times
+from eigentext.parameters import Settings
+from eigentext.storage import facts
+from eigentext.storage.schema import Array, Schema, damage
+from eigentext.words import parameters
+from eigentext.words._saved import LARGEST, check_values
 
 _PANEL = 32  # columns that one thread solves for
+_COEFFICIENTS = Array("float16", ("buckets", "dimensions"), lazy=True)
 
 
 class CharacterRidge(Estimator):
@@ -71,6 +77,8 @@ class CharacterRidge(Estimator):
            [0.3, 1. ]], dtype=float32)
     """
 
+    _table = parameters.CharacterRidge
+
     def __init__(
         self,
         *,
@@ -86,13 +94,14 @@ class CharacterRidge(Estimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, words: Sequence[str], vectors: Any, counts: Any = None) -> Self:
+    @learning
+    def fit(self, words: Iterable[str], vectors: Any, counts: Any = None) -> Self:
         r"""Learn from words and their vectors, of which only the directions matter.
 
         With `counts`, a word weighs :math:`c_w = \log(1 + count)`, scaled to 1 on average, which
         suits unseen words that are frequent; without, 1. Words whose vector is zero are left out.
         """
-        self._check_parameters()
+        words = _listed(words)
         V = _directions(vectors, len(words))
         weights = _weights(counts, len(words))
         has_vector = V.any(axis=1) & (weights > 0)
@@ -103,7 +112,7 @@ class CharacterRidge(Estimator):
         weights *= len(weights) / weights.sum()
         self.mean_ = (weights @ V / len(V)).astype(np.float32)
         roots = np.sqrt(weights)[:, None]
-        X = sp.csr_array(self.features(words) * roots.astype(np.float32))
+        X = sp.csr_array(self._features(words, self) * roots.astype(np.float32))
         self.coefficients_, steps, residual = self._solve(X, (V - self.mean_) * roots)
         self.diagnostics_ = {
             "n_words": len(words),
@@ -118,28 +127,58 @@ class CharacterRidge(Estimator):
                 f"after {steps} steps of conjugate gradients {residual:.2g} of the residual is "
                 f"left, more than tol={self.tol}; raise max_iter or penalty",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
-    def predict(self, words: Sequence[str]) -> np.ndarray:
+    def predict(self, words: Iterable[str]) -> np.ndarray:
         """A float32 unit row for each word, whatever it is made of."""
         check_is_fitted(self)
-        X = self.features(words)
+        words = _listed(words)
+        X = self._features(words, self.parameters_)
         if len(words) == 0:
             return np.empty((0, len(self.mean_)), np.float32)
         # Rows of the coefficients that nobody asks for stay where they are, perhaps on disk.
         used, columns = np.unique(X.indices, return_inverse=True)
         X = sp.csr_array((X.data, columns.astype(np.int32), X.indptr), (len(words), len(used)))
-        return _unit(sparse_times(X, self.coefficients_[used].astype(np.float32)) + self.mean_)
+        W = self.coefficients_[used]
+        if isinstance(self.coefficients_, np.memmap):
+            check_values("spelling.coefficients", _COEFFICIENTS, W)
+        return _unit(sparse_times(X, W.astype(np.float32)) + self.mean_)
 
-    def features(self, words: Sequence[str]) -> Any:
+    def score(self, words: Iterable[str], vectors: Any) -> float:
+        """The mean cosine between what is predicted and the vectors; words without are left out."""
+        check_is_fitted(self)
+        words = _listed(words)
+        V = _directions(vectors, len(words))
+        if V.shape[1] != len(self.mean_):
+            raise ParameterError(
+                f"vectors of {V.shape[1]} dimensions; this model predicts {len(self.mean_)}"
+            )
+        has_vector = V.any(axis=1)
+        if not has_vector.any():
+            raise ParameterError("no words to score: every vector is zero or there are none")
+        cosines = np.einsum("ij,ij->i", self.predict(words), V, dtype=np.float64)
+        return float(cosines[has_vector].mean())
+
+    def features(self, words: Iterable[str]) -> Any:
         """The matrix X: hashed n-grams by word, as unit rows of a float32 CSR array."""
+        if is_fitted(self):
+            return self._features(_listed(words), self.parameters_)
+        used = Settings(self._table.taken(self.get_params(deep=False)))
+        return self._features(_listed(words), used)
+
+    def check_width(self, n_components: int) -> None:
+        """Raise unless vectors of so many dimensions are predicted."""
+        if len(self.mean_) != n_components:
+            raise damage("spelling.mean", f"has {len(self.mean_)} numbers for {n_components}")
+
+    # Steps of the fit.
+
+    def _features(self, words: list[str], used: Any) -> Any:
         from eigentext.words._subword_kernels import hash_ngrams
 
-        if isinstance(words, str):
-            raise ParameterError(f"words must be a list of strings, not the string {words!r}")
-        shortest, longest = self.ngram_range
+        shortest, longest = used.ngram_range
         marked = [f"<{word}>".encode("utf-8", "surrogatepass") for word in words]
         lengths = np.fromiter(map(len, marked), np.int64, len(marked))
         offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -147,32 +186,15 @@ class CharacterRidge(Estimator):
         buckets = np.empty(offsets[-1] * (longest - shortest + 1), np.int32)
         indptr = np.empty(len(offsets), np.int64)
         utf8 = np.frombuffer(b"".join(marked), np.uint8)
-        hash_ngrams(utf8, offsets, shortest, longest, self.n_buckets, buckets, indptr)
+        hash_ngrams(utf8, offsets, shortest, longest, used.n_buckets, buckets, indptr)
         found = buckets[: indptr[-1]].copy()
         X = sp.csr_array(
-            (np.ones(len(found), np.float32), found, indptr), (len(words), self.n_buckets)
+            (np.ones(len(found), np.float32), found, indptr), (len(words), used.n_buckets)
         )
         X.sum_duplicates()
         norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         X.data /= np.repeat(norms, np.diff(X.indptr)).astype(np.float32)
         return X
-
-    # Steps of the fit.
-
-    def _check_parameters(self) -> None:
-        shortest, longest = self.ngram_range
-        if not 1 <= shortest <= longest:
-            raise ParameterError(
-                f"ngram_range must be two lengths, 1 or more and rising, not {self.ngram_range}"
-            )
-        if not 1 <= self.n_buckets < 1 << 31:
-            raise ParameterError(f"n_buckets must be from 1 to 2**31 - 1, not {self.n_buckets}")
-        if not 0 < self.penalty < np.inf:
-            raise ParameterError(f"penalty must be a number above 0, not {self.penalty}")
-        if not self.tol > 0:
-            raise ParameterError(f"tol must be above 0, not {self.tol}")
-        if self.max_iter < 1:
-            raise ParameterError(f"max_iter must be 1 or more, not {self.max_iter}")
 
     def _solve(self, X: Any, Y: np.ndarray) -> tuple[np.ndarray, int, float]:
         """W in half precision, and over all panels the most steps and the largest residual."""
@@ -223,21 +245,41 @@ class CharacterRidge(Estimator):
     def _to_saved(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         check_is_fitted(self)
         arrays = {"coefficients": self.coefficients_, "mean": self.mean_}
-        return arrays, {"parameters": self.get_params(), "diagnostics": self.diagnostics_}
+        return arrays, {"parameters": dict(self.parameters_), "diagnostics": self.diagnostics_}
+
+    @classmethod
+    def _schema(cls, about: dict[str, Any]) -> Schema:
+        mean = Array("float32", ("dimensions",), least=-LARGEST, below=LARGEST)
+        return Schema(
+            {"mean": mean, "coefficients": _COEFFICIENTS},
+            {"diagnostics": facts.facts("what the fit found")},
+        )
 
     @classmethod
     def _from_saved(cls, arrays: dict[str, Any], about: dict[str, Any]) -> Self:
-        parameters = about["parameters"]
-        self = cls(**{**parameters, "ngram_range": tuple(parameters["ngram_range"])})
+        self = learned_with(cls, about["parameters"])
         self.coefficients_, self.mean_ = arrays["coefficients"], arrays["mean"]
         self.diagnostics_ = about["diagnostics"]
-        if self.coefficients_.shape != (self.n_buckets, len(self.mean_)):
-            raise ValueError(f"coefficients of shape {self.coefficients_.shape}")
+        if len(self.coefficients_) != self.parameters_.n_buckets:
+            raise damage("coefficients", f"has shape {self.coefficients_.shape}")
         return self
 
 
+def _listed(words: Any) -> list[str]:
+    if isinstance(words, str):
+        raise ParameterError(f"words must be a list of strings, not the string {words!r:.60}")
+    words = words if isinstance(words, list) else list(words)
+    for word in words:
+        if not isinstance(word, str):
+            raise ParameterError(f"words must be strings, not {word!r:.60}")
+    return words
+
+
 def _directions(vectors: Any, n_words: int) -> np.ndarray:
-    vectors = np.asarray(vectors, np.float32)
+    try:
+        vectors = np.asarray(vectors, np.float32)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"vectors must be a matrix of numbers: {error}") from error
     if vectors.ndim != 2 or len(vectors) != n_words:
         raise ParameterError(f"{n_words} words, but vectors of shape {vectors.shape}")
     if not np.isfinite(vectors).all():
@@ -250,6 +292,8 @@ def _weights(counts: Any, n_words: int) -> np.ndarray:
     if counts is None:
         return np.ones(n_words)
     counts = np.asarray(counts)
+    if counts.dtype.kind not in "iuf":
+        raise ParameterError(f"counts must be {n_words} numbers of 0 or more, not {counts.dtype}")
     if counts.shape != (n_words,) or (n_words and not counts.min() >= 0):
         raise ParameterError(f"counts must be {n_words} numbers of 0 or more, one for each word")
     return np.log1p(counts)

@@ -1,4 +1,6 @@
-r"""Steps 1 to 3 of seed 002's figure 2: counts -> the matrix :math:`\Omega` -> its factors.
+r"""Steps 1 to 3 of the spectral template: counts -> the matrix :math:`\Omega` -> its factors.
+
+Figure 2 of Stratos, Collins and Hsu (2015).
 
 Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with
 :math:`N(\alpha) = \sum_c \#(c)^\alpha`:
@@ -25,6 +27,7 @@ from eigentext.errors import ParameterError
 from eigentext.factor import svd
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.runs import assembled, is_on_disk, sums
+from eigentext.parameters import Choice, Count, Number, argument
 from eigentext.storage.scratch import forget, rows_of
 
 Transform = Literal["none", "log", "two-thirds", "sqrt"]
@@ -37,6 +40,9 @@ TRANSFORMS = {
     "sqrt": np.sqrt,
 }
 SCALINGS = ("none", "reg", "ppmi", "cca")
+_TRANSFORM = Choice("sqrt", of=tuple(TRANSFORMS))
+_SCALING = Choice("cca", of=SCALINGS)
+_ALPHA = Number(1.0, most=1)
 _ENTRIES = 1 << 19
 _DROPPED = 5  # how many singular values past the kept ones are computed, to show where they stand
 
@@ -73,7 +79,8 @@ def scaled_counts(
            [0.2, 0.8]], dtype=float32)
     """
     t = _checked(transform, scaling, alpha)
-    counts = counts.tocsr()
+    counts = _counts(counts)
+    unit = argument("unit", Count(1), unit)
     word, context = sums(counts)
     left, right = _factors(t(word / unit), t(context / unit), scaling, alpha)
     left, right = left.astype(dtype), right.astype(dtype)
@@ -147,13 +154,26 @@ def factored_counts(
 
 def _checked(transform: Transform, scaling: Scaling, alpha: float) -> Any:
     """The transform, if there are such steps."""
-    if transform not in TRANSFORMS:
-        raise ParameterError(f"transform must be one of {', '.join(TRANSFORMS)}, not {transform!r}")
-    if scaling not in SCALINGS:
-        raise ParameterError(f"scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}")
-    if alpha > 1:
-        raise ParameterError(f"alpha must be at most 1, not {alpha}")
-    return TRANSFORMS[transform]
+    argument("scaling", _SCALING, scaling)
+    argument("alpha", _ALPHA, alpha)
+    return TRANSFORMS[argument("transform", _TRANSFORM, transform)]
+
+
+def _counts(counts: Any) -> sp.csr_array:
+    """Rows of counts, if they are numbers from 0 up."""
+    try:
+        counts = counts.tocsr() if sp.issparse(counts) else sp.csr_array(np.asarray(counts))
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"counts must be a matrix of numbers: {error}") from error
+    if counts.ndim != 2 or counts.dtype.kind not in "iuf":
+        raise ParameterError(
+            f"counts must be a matrix of numbers, not {counts.dtype} of shape {counts.shape}"
+        )
+    if not is_on_disk(counts) and counts.nnz:
+        least, most = counts.data.min(), counts.data.max()
+        if not (least >= 0 and most < np.inf):
+            raise ParameterError("counts must be finite and 0 or more")
+    return counts
 
 
 def decomposed(

@@ -52,7 +52,7 @@ def test_fit_is_the_estimator(fit, text):
 def test_every_option_reaches_the_estimator(fit, text):
     options = {
         "min_count": 2,
-        "transform": "log",
+        "count_transform": "log",
         "scaling": "ppmi",
         "alpha": 0.5,
         "beta": 0.25,

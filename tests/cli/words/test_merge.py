@@ -182,7 +182,9 @@ def test_counts_that_were_flipped(fit, refused, tmp_path, text):
     arrays["moments.packed"] = np.array(arrays["moments.packed"])
     arrays["moments.packed"][7] ^= 1
     et.storage.write_saved(damaged, about.pop("format"), arrays, about)
-    assert refused(model, damaged).startswith(f"{damaged}: damaged: ValueError('a wrong checksum')")
+    reason = "packed cannot be unpacked (a wrong checksum)"
+    told = refused(model, damaged)
+    assert told.startswith(f"{damaged}: damaged or made by something else: {reason}")
 
 
 def test_the_output(cli, fit, tmp_path, text, more_text):

@@ -18,23 +18,21 @@ from eigentext.cli._console import (
     printer,
     work,
 )
+from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.words._shared import ModelArgument, load_words
+from eigentext.words import parameters as tables
 
 _CLUSTERS_SHOWN = 5
 _WORDS_SHOWN = 8
 
 
+@with_options(tables.WordClusters)
 def cluster(
     model: ModelArgument,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to write; - is standard output.")
     ],
-    clusters: Annotated[
-        int, typer.Option("--clusters", "-m", min=1, help="How many, if there are as many words.")
-    ] = 100,
-    method: Annotated[
-        Literal["agglomerative", "kmeans"], typer.Option(help="kmeans: merged, then improved.")
-    ] = "agglomerative",
+    parameters: Parameters,
     format: Annotated[
         Literal["paths", "model"],
         typer.Option("--format", help="paths: bit string, word and count on each line."),
@@ -55,7 +53,7 @@ def cluster(
     elif not to_stream:
         check_writable(output)
     started = time.perf_counter()
-    found = WordClusters(clusters, method=method)
+    found = WordClusters(**parameters)
     with work(quiet=quiet or json, threads=threads) as watch:
         found.fit(vectors)
         with destination(output) as path:
@@ -74,10 +72,10 @@ def _report(
             {
                 "output": str(output),
                 "format": format,
-                "method": found.method,
+                "method": found.parameters_.method,
                 "n_words": found.diagnostics_["n_words"],
                 "words_without_context": found.diagnostics_["words_without_context"],
-                "n_clusters": found.n_clusters,
+                "n_clusters": found.parameters_.n_clusters,
                 "explained": found.diagnostics_["explained"],
                 "clusters": shown,
                 "seconds": round(seconds, 3),
@@ -86,7 +84,8 @@ def _report(
         )
     elif not quiet:
         printer.print(
-            f"{output}: {found.diagnostics_['n_words']:,} words in {found.n_clusters:,} clusters, "
+            f"{output}: {found.diagnostics_['n_words']:,} words in "
+            f"{found.parameters_.n_clusters:,} clusters, "
             f"which explain {found.diagnostics_['explained']:.0%} of their variance; "
             f"{seconds:.1f} s",
             markup=False,

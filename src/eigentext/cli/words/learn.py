@@ -25,51 +25,23 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
+from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.words._shared import ModelArgument, load_words, report_fit
 from eigentext.errors import EigentextError
+from eigentext.words import parameters as tables
 
 
+@with_options(tables.Eigenwords)
 def fit(
     files: FilesArgument,
     output: OutputOption,
-    dim: Annotated[int, typer.Option("--dim", min=1, help="Dimension of the vectors.")] = 300,
-    window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 10,
-    min_count: Annotated[int, typer.Option(min=1, help="Rarer words share one symbol.")] = 5,
-    max_size: Annotated[int | None, typer.Option(min=1, help="Largest vocabulary.")] = None,
-    transform: Annotated[
-        Literal["sqrt", "two-thirds", "log", "none"], typer.Option(help="Of the counts.")
-    ] = "sqrt",
-    scaling: Annotated[
-        Literal["cca", "ppmi", "reg", "none"], typer.Option(help="Of the transformed counts.")
-    ] = "cca",
-    alpha: Annotated[
-        float, typer.Option(max=1, help="Smoothing of the context distribution; 1 is none.")
-    ] = 1.0,
-    beta: Annotated[float, typer.Option(max=1, help="Exponent of the singular values.")] = 0.5,
-    context: Annotated[
-        Literal["bag", "list"], typer.Option(help="list: position-sensitive contexts.")
-    ] = "bag",
-    weighting: Annotated[
-        Literal["flat", "distance"], typer.Option(help="distance: a pair counts 1/distance.")
-    ] = "distance",
+    parameters: Parameters,
     tokenizer: TokenizerOption = "whitespace",
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower the case.")] = False,
     unit: Annotated[
         Literal["line", "document", "stream"], typer.Option(help="What a window never leaves.")
     ] = "line",
     errors: ErrorsOption = "strict",
-    keep_moments: Annotated[
-        Literal["none", "cut", "whole"],
-        typer.Option(help="Statistics to save: whole makes `words add` exact."),
-    ] = "none",
-    keep_pairs: Annotated[
-        int, typer.Option(min=0, help="Of these, only pairs counted so often; 0 keeps all.")
-    ] = 0,
-    oov: Annotated[
-        Literal["none", "characters"],
-        typer.Option(help="characters: predict vectors of unseen words from their spelling."),
-    ] = "none",
-    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -84,22 +56,7 @@ def fit(
 
     check_model_path(output)
     started = time.perf_counter()
-    model = Eigenwords(
-        dim,
-        window=window,
-        min_count=min_count,
-        transform=transform,
-        scaling=scaling,
-        alpha=alpha,
-        beta=beta,
-        context=context,
-        weighting=weighting,
-        max_size=max_size,
-        keep_moments=keep_moments,
-        keep_pairs=keep_pairs,
-        oov=oov,
-        random_state=seed,
-    )
+    model = Eigenwords(**parameters)
     with (
         inputs(files) as paths,
         work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
@@ -140,7 +97,7 @@ def add(
     check_model_path(output)
     started = time.perf_counter()
     words = load_words(model)
-    options = words.provenance_["options"]
+    options = {n: words.provenance_["options"].get(n) for n in ("tokenizer", "lowercase", "unit")}
     if options["tokenizer"] not in NAMED:
         raise EigentextError(
             f"{model} was learned with the tokenizer {options['tokenizer']!r}, which the command "

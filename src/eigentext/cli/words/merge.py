@@ -49,7 +49,7 @@ def merge(
     _check(summands, fixed_vocabulary)
     _warn(summands)
     with work(quiet=quiet or json, threads=threads) as watch:
-        words = Eigenwords(**parameters).fit_moments(_sum(summands))
+        words = Eigenwords(**parameters).fit_moments(lambda: _sum(summands))
         save_model(words, output)
     report_fit(words, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
 
@@ -74,7 +74,7 @@ def _read(paths: list[Path]) -> tuple[list[Summand], dict[str, Any]]:
                 "fit all its text again with --keep-moments whole"
             )
         summands.append((path, loaded.moments_))
-        parameters = parameters or loaded.get_params()
+        parameters = parameters or dict(loaded.parameters_)
     if not parameters:
         raise EigentextError(
             f"{paths[0]}: holds moments alone, as the others do; name a model too, whose "

@@ -1,7 +1,7 @@
 """From text to vectors of tokens in their context, for taggers: tokens."""
 
 import time
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -24,22 +24,19 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
+from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.words._shared import report_fit
+from eigentext.words import parameters as tables
 
 
+@with_options(tables.Eigentokens)
 def tokens(
     files: FilesArgument,
     output: OutputOption,
-    dim: Annotated[int, typer.Option("--dim", min=1, help="Dimension of the vectors.")] = 50,
-    window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 2,
-    side: Annotated[
-        Literal["both", "left", "right"], typer.Option(help="Where the context is.")
-    ] = "both",
-    min_count: Annotated[int, typer.Option(min=1, help="Rarer words share one symbol.")] = 5,
+    parameters: Parameters,
     tokenizer: TokenizerOption = "whitespace",
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower the case.")] = False,
     errors: ErrorsOption = "strict",
-    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -54,7 +51,7 @@ def tokens(
 
     check_model_path(output)
     started = time.perf_counter()
-    model = Eigentokens(dim, window=window, side=side, min_count=min_count, random_state=seed)
+    model = Eigentokens(**parameters)
     with (
         inputs(files) as paths,
         work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,

@@ -1,0 +1,56 @@
+"""What files of word vectors hold, and models inside them."""
+
+from typing import Any
+
+import numpy as np
+
+from eigentext.errors import ModelFileError
+from eigentext.storage import facts
+from eigentext.storage.schema import Array, MismatchError, Schema, Strings, damage
+
+# Vectors may take gigabytes: their values are looked at when they are first used.
+UNIT_ROWS = Array("float32", ("words", "dimensions"), least=-1.01, below=1.01, lazy=True)
+LARGEST = 1e30  # of other numbers: sums of them stay finite in single precision
+DIAGNOSTICS = facts.facts(
+    "what the fit found",
+    singular_values=facts.NUMBERS,
+    dropped_singular_values=facts.NUMBERS,
+    n_words=facts.COUNT,
+    rare_tokens=facts.COUNT,
+    pairs=facts.COUNT,
+    words_without_context=facts.COUNT,
+)
+
+
+def words_schema(arrays: dict[str, Array]) -> Schema:
+    """Words with their counts, vectors of some `dimensions`, and where they come from."""
+    return Schema(
+        {
+            "words": Strings("words", unique=True),
+            "word_counts": Array("int", ("words",), least=0, below=2**53),
+            **arrays,
+            "singular_values": Array("float", ("dimensions",), least=0),
+        },
+        {"provenance": facts.PROVENANCE, "diagnostics": DIAGNOSTICS},
+    )
+
+
+def check_values(name: str, declared: Array, array: np.ndarray) -> None:
+    """Raise unless the values of an array of a file are as declared; names the file."""
+    try:
+        declared.check_values(array, {})
+    except MismatchError as error:
+        file = getattr(array, "filename", None)
+        where = f"{file}: " if file else ""
+        raise ModelFileError(f"{where}{damage(name, str(error))}") from error
+
+
+def part_of(cls: Any, name: str, arrays: dict[str, Any], about: dict[str, Any]) -> Any:
+    """A model that is part of another's file: arrays with its name and a dot, and a document."""
+    prefix = f"{name}."
+    parts = {n.removeprefix(prefix): part for n, part in arrays.items() if n.startswith(prefix)}
+    inner = about[name]
+    if not isinstance(inner, dict):
+        raise damage(name, "is no document")
+    cls._schema(inner).check(parts, inner)
+    return cls._from_saved(parts, inner)

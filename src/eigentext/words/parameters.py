@@ -1,0 +1,112 @@
+"""The parameters of models of words."""
+
+from typing import Any
+
+from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table, is_whole
+
+_LARGEST_WINDOW = 1_000_000  # a weight is kept for each distance
+_DIM = Count(300, flags="--dim", help="Dimension of the vectors.")
+_SEED = Seed(0, flags="--seed", help="Equal seeds give equal bits.")
+_MIN_COUNT = Count(5, help="Rarer words share one symbol.")
+_MAX_SIZE = Count(None, help="Largest vocabulary.")
+
+Eigenwords = Table(
+    "Eigenwords",
+    renamed={"transform": "count_transform"},
+    n_components=_DIM,
+    window=Count(10, most=_LARGEST_WINDOW, help="Context words on each side."),
+    min_count=_MIN_COUNT,
+    count_transform=Choice(
+        "sqrt",
+        of=("sqrt", "two-thirds", "log", "none"),
+        flags="--count-transform --transform",
+        help="Of the counts.",
+    ),
+    scaling=Choice("cca", of=("cca", "ppmi", "reg", "none"), help="Of the transformed counts."),
+    alpha=Number(
+        1.0,
+        most=1,
+        only={"scaling": ("cca", "ppmi")},
+        help="Smoothing of the context distribution; 1 is none.",
+    ),
+    beta=Number(0.5, most=1, help="Exponent of the singular values."),
+    context=Choice("bag", of=("bag", "list"), help="list: position-sensitive contexts."),
+    weighting=Choice(
+        "distance", of=("flat", "distance"), help="distance: a pair counts 1/distance."
+    ),
+    max_size=_MAX_SIZE,
+    keep_moments=Choice(
+        "none",
+        of=("none", "cut", "whole"),
+        help="Statistics to save: whole makes `words add` exact.",
+    ),
+    keep_pairs=Count(
+        0,
+        least=0,
+        only={"keep_moments": ("cut", "whole")},
+        help="Of these, only pairs counted so often; 0 keeps all.",
+    ),
+    oov=Choice(
+        "none",
+        of=("none", "characters"),
+        help="characters: predict vectors of unseen words from their spelling.",
+    ),
+    random_state=_SEED,
+)
+
+Eigentokens = Table(
+    "Eigentokens",
+    n_components=Count(50, flags="--dim", help="Dimension of the vectors."),
+    window=Count(2, most=_LARGEST_WINDOW, help="Context words on each side."),
+    side=Choice("both", of=("both", "left", "right"), help="Where the context is."),
+    context=Choice(
+        "list", of=("list", "bag"), help="bag: one vector for each side, wherever a word stands."
+    ),
+    min_count=_MIN_COUNT,
+    max_size=_MAX_SIZE,
+    count_transform=Choice("sqrt", of=("sqrt", "two-thirds", "log", "none"), help="Of the counts."),
+    combine=Flag(False, flags="--combine", help="Follow each vector by the word's own."),
+    random_state=_SEED,
+)
+
+WordClusters = Table(
+    "WordClusters",
+    n_clusters=Count(100, flags="--clusters -m", help="How many, if there are as many words."),
+    method=Choice(
+        "agglomerative", of=("agglomerative", "kmeans"), help="kmeans: merged, then improved."
+    ),
+    n_running=Count(
+        None,
+        flags="--running",
+        shown="twice --clusters, at least 100",
+        help="Clusters that run along while words come in.",
+    ),
+)
+
+
+def _is_range(value: Any) -> bool:
+    """Two whole numbers, 1 or more, that do not fall."""
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and all(is_whole(length) for length in value)
+        and 1 <= value[0] <= value[1] <= _LONGEST_NGRAM
+    )
+
+
+_LONGEST_NGRAM = 100  # in characters; each length is a feature of every place of a word
+
+CharacterRidge = Table(
+    "CharacterRidge",
+    ngram_range=Given(
+        (2, 6),
+        what=f"two lengths from 1 to {_LONGEST_NGRAM}, the first no longer than the second",
+        test=_is_range,
+        keep=lambda lengths: tuple(map(int, lengths)),
+        flags="",
+    ),
+    n_buckets=Count(1 << 16, most=(1 << 31) - 1, flags=""),
+    penalty=Number(8.0, least=1e-9, most=1e9, flags=""),
+    tol=Number(0.05, above=0, flags=""),
+    max_iter=Count(50, flags=""),
+)

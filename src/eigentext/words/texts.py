@@ -1,0 +1,77 @@
+"""Texts as means of the vectors of their tokens."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext.corpus import EncodedCorpus, TextCorpus
+from eigentext.corpus.documents import as_documents
+from eigentext.corpus.encoded import END, encoded_tokens
+from eigentext.corpus.text import listed
+from eigentext.corpus.tokenizers import NAMED
+from eigentext.errors import CorpusError
+from eigentext.factor.products import sparse_times
+
+VectorsOf = Callable[[list[str]], tuple[np.ndarray, np.ndarray]]
+
+
+def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.ndarray:
+    """A float32 row for each word or text: the mean of the vectors of its tokens that have one.
+
+    Parameters
+    ----------
+    X : list of words, of texts or of lists of tokens; or a TextCorpus
+        A string is split as the text was that a model was learned from; where nobody knows how,
+        it is one word.
+    options : dict
+        How that text was read: tokenizer, lowercase.
+    vectors_of : function
+        Of a list of distinct words: which of them have vectors, and these, with rows of zeros for
+        the others.
+    """
+    corpus = _as_corpus(X, options)
+    if corpus is None:
+        return vectors_of([])[1]
+    if isinstance(corpus, EncodedCorpus):
+        tokens, words = corpus.tokens, corpus.words
+    else:
+        tokens, words, _ = encoded_tokens(corpus)
+    tokens = tokens[:-1]  # the last mark ends no text
+    ends = tokens == END
+    if corpus.options["unit"] == "line" and corpus.options["tokenizer"] != "none":
+        is_text = ~(ends & np.append(True, ends[:-1]))  # lines without tokens are no texts
+        tokens, ends = tokens[is_text], ends[is_text]
+    rows = np.cumsum(ends) - ends
+    n_texts = int(ends.sum())
+    has_vector, vectors = vectors_of(words)
+    used = ~ends & np.append(has_vector, False)[tokens]  # END is NumPy's name for the last place
+    rows, tokens = rows[used], tokens[used]
+    lengths = np.bincount(rows, minlength=n_texts)
+    shares = (1 / np.maximum(lengths, 1)).astype(np.float32)[rows]
+    weights = sp.csr_array((shares, (rows, tokens)), (n_texts, len(words)))
+    weights.sum_duplicates()
+    return sparse_times(weights, vectors)
+
+
+def _as_corpus(X: Any, options: dict[str, Any]) -> TextCorpus | EncodedCorpus | None:
+    """What was given as a corpus whose units are the texts; None if there are none."""
+    if isinstance(X, (str, os.PathLike)):
+        raise CorpusError(
+            f"{str(X)!r:.60} alone is neither a list of words nor of texts; give [{str(X)!r:.60}]"
+        )
+    if isinstance(X, (TextCorpus, EncodedCorpus)):
+        return as_documents(X)
+    items = listed(X)
+    if not items:
+        return None
+    reading = {"tokenizer": "whitespace", "lowercase": False, **options, "unit": "document"}
+    if reading["tokenizer"] not in NAMED and all(map(_is_word, items)):
+        items = [[word] for word in items]
+    return as_documents(items, reading)
+
+
+def _is_word(item: Any) -> bool:
+    return isinstance(item, str) and item.split() == [item]
