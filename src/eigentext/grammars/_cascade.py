@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 from eigentext.grammars._chart import CoarseGrammar, FineGrammar, Survivors, prune, refine
 from eigentext.grammars._forest import Forest, kept
 from eigentext.grammars._grammar import Grammar
-from eigentext.grammars._passes import Posteriors, inside_outside, inside_pass
+from eigentext.grammars._passes import Posteriors, inside_outside, log_probability
 from eigentext.grammars.lexicon import WordStates
 from eigentext.grammars.treebank import Symbol, coarse
 
@@ -35,8 +35,7 @@ class Level:
 
     def log_probability(self, forest: Forest, tokens: Sequence[str]) -> float:
         """The pass upwards alone."""
-        above = inside_pass(forest, self.grammar, self.leaf_scores(forest, tokens))
-        return -np.inf if above is None else above[-1]
+        return log_probability(forest, self.grammar, self.leaf_scores(forest, tokens))
 
     def leaf_scores(self, forest: Forest, tokens: Sequence[str]) -> np.ndarray:
         """The q of the words below the items of width one, packed."""

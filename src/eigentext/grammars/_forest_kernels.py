@@ -16,6 +16,7 @@ from eigentext.engine.compiled import njit
 _REORDER = {"reassoc", "contract", "nsz"}
 _NEGLIGIBLE = -300.0  # nothing beside a likelier edge, even one whose states fit badly
 _TINY = 1e-300  # a smaller sum is taken for zero: its inverse may be infinite
+_NEAR, _SMALL = -150.0, 1e-60  # what is below may lead to something that is lost
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
@@ -26,15 +27,20 @@ def inside_forest(
 
     Equivalent, without scales, to summing ``einsum("b,c,bca->a", inside[l], inside[q], tensor[r])``
     over the edges (l, q) of the groups of each item.
+
+    Returns whether all is in range. If not, something that counts may be lost, and
+    ``_wide_kernels`` has the same loop with an exponent for each number.
     """
-    widest = 0
+    widest, safe = 0, True
     for g in range(len(rule)):
         widest = max(widest, sizes[rule[g], 0] * sizes[rule[g], 1])
     products = np.empty(widest)
     for p in range(len(label)):
-        if groups[p] == groups[p + 1]:
-            continue
         v, ma = place[p], n_states[label[p]]
+        if groups[p] == groups[p + 1]:
+            for h in range(ma):
+                safe &= inside[v + h] == 0.0 or abs(inside[v + h]) > _SMALL
+            continue
         inside[v : v + ma] = 0.0
         top = -np.inf
         for e in range(edges[groups[p]], edges[groups[p + 1]]):
@@ -48,6 +54,7 @@ def inside_forest(
             products[: mb * mc] = 0.0
             for e in range(edges[g], edges[g + 1]):
                 below = scale[left[e]] + scale[right[e]] - top
+                safe &= below > _NEAR or below == -np.inf
                 if below < _NEGLIGIBLE:
                     continue
                 w = exp(below)
@@ -64,12 +71,15 @@ def inside_forest(
         total = 0.0
         for h in range(ma):
             total += abs(inside[v + h])
+        safe &= total == 0.0 or total > _SMALL
         if total > _TINY:
             for h in range(ma):
                 inside[v + h] /= total
+                safe &= inside[v + h] == 0.0 or abs(inside[v + h]) > _SMALL
             scale[p] = top + log(total)
         else:
             inside[v : v + ma] = 0.0
+    return safe
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)

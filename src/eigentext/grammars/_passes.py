@@ -1,11 +1,19 @@
-"""What the words of a sentence say about each item of its forest: the two passes, in Python."""
+"""What the words of a sentence say about each item of its forest: the two passes, in Python.
 
-from typing import NamedTuple
+Where numbers come near the ends of the range of doubles, as they may when states of one item are
+far apart, or signs cancel, both passes are done again with an exponent for each (``_wide``).
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigentext.grammars._forest import Forest
 from eigentext.grammars._grammar import Grammar, ranges, starts
+from eigentext.grammars._wide import inside_wide_forest, marginals_wide
+
+_FAR = 1e60  # an outside value as large has an inside value that is next to nothing
+_NEAR = -150.0  # of the logarithm of a root, beside that of the likeliest: its states may not fit
 
 
 class Posteriors(NamedTuple):
@@ -35,22 +43,42 @@ def inside_outside(forest: Forest, grammar: Grammar, words: np.ndarray) -> Poste
     """
     from eigentext.grammars._forest_kernels import outside_forest
 
-    above = inside_pass(forest, grammar, words)
-    if above is None:
+    safe, above = _upwards(forest, grammar, words)
+    if safe and above is None:
         return None
-    place, inside, scale, outside, sign, log_probability = above
-    posterior = np.empty(len(forest.left))
-    outside_forest(
-        forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
-        grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor, place, inside,
-        scale, outside, posterior,
-    )  # fmt: skip
-    items = np.add.reduceat(inside * outside, place[:-1])
-    return Posteriors(log_probability, sign, items, posterior)
+    if safe and above is not None:
+        place, inside, scale, outside, sign, log_probability = above
+        posterior = np.empty(len(forest.left))
+        outside_forest(
+            forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
+            grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor, place, inside,
+            scale, outside, posterior,
+        )  # fmt: skip
+        if np.abs(outside).max(initial=0.0) < _FAR:  # and not NaN
+            items = np.add.reduceat(inside * outside, place[:-1])
+            return Posteriors(log_probability, sign, items, posterior)
+    wide = inside_wide_forest(forest, grammar, words)
+    if wide is None:
+        return None
+    return Posteriors(wide.log_probability, wide.sign, *marginals_wide(forest, grammar, wide))
+
+
+def log_probability(forest: Forest, grammar: Grammar, words: np.ndarray) -> float:
+    """Log |p(sentence)| over a forest, the pass upwards alone; -inf if nothing reaches a root."""
+    safe, above = _upwards(forest, grammar, words)
+    if safe:
+        return -np.inf if above is None else above[-1]
+    wide = inside_wide_forest(forest, grammar, words)
+    return -np.inf if wide is None else wide.log_probability
 
 
 def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
     """The pass upwards, and the outside vectors of the roots; None if nothing reaches a root."""
+    return _upwards(forest, grammar, words)[1]
+
+
+def _upwards(forest: Forest, grammar: Grammar, words: np.ndarray) -> tuple[bool, Any]:
+    """Whether its numbers are in range, and `inside_pass`."""
     from eigentext.grammars._forest_kernels import inside_forest
 
     n_states = grammar.n_states[forest.label]
@@ -63,7 +91,7 @@ def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
     seen = totals > 0
     inside[where] = words / np.repeat(np.where(seen, totals, 1.0), sizes)
     scale[leaves[seen]] = np.log(totals[seen])
-    inside_forest(
+    safe = inside_forest(
         forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
         grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor, place, inside,
         scale,
@@ -75,11 +103,14 @@ def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
     pi = grammar.root[grammar.states_of(labels)]
     top = scale[forest.roots].max(initial=-np.inf)
     if top == -np.inf:
-        return None
-    weights = np.exp(np.repeat(scale[forest.roots], sizes) - top) * pi
+        return safe, None
+    below = scale[forest.roots] - top
+    safe = bool(safe and (below[np.isfinite(below)] > _NEAR).all())
+    weights = np.exp(np.repeat(below, sizes)) * pi
     total = float((weights * inside[at]).sum())
     if total == 0.0:
-        return None
+        return safe, None
     outside = np.zeros(place[-1])
     outside[at] = weights / total
-    return place, inside, scale, outside, np.sign(total), float(top + np.log(abs(total)))
+    log_p = float(top + np.log(abs(total)))
+    return safe, (place, inside, scale, outside, np.sign(total), log_p)

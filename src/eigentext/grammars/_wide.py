@@ -12,6 +12,8 @@ from eigentext.errors import ParameterError
 
 if TYPE_CHECKING:
     from eigentext.grammars._chart import CoarseGrammar
+    from eigentext.grammars._forest import Forest
+    from eigentext.grammars._grammar import Grammar
 
 
 class Wide(NamedTuple):
@@ -93,6 +95,63 @@ def prune_wide(
         (outer_words.x.reshape(-1), outer_words.e.reshape(-1)),
     )
     return *_survivors(outer.x, outer_words.x, m, threshold), log_probability, pieces
+
+
+class Upwards(NamedTuple):
+    """The inside numbers of all states, the outside ones of the roots', and log |p(sentence)|."""
+
+    place: np.ndarray
+    inside: Wide
+    outside: Wide
+    sign: float
+    log_probability: float
+
+
+def inside_wide_forest(forest: "Forest", grammar: "Grammar", words: np.ndarray) -> Upwards | None:
+    """The pass upwards over a forest; None if nothing reaches a root."""
+    from eigentext.grammars._grammar import ranges, starts
+    from eigentext.grammars._wide_kernels import inside_forest_wide
+
+    n_states = grammar.n_states[forest.label]
+    place = starts(n_states)
+    inside, outside = Wide.zeros(place[-1]), Wide.zeros(place[-1])
+    leaves = np.flatnonzero(np.diff(forest.groups) == 0)
+    where = ranges(place[leaves], n_states[leaves])
+    inside.x[where], inside.e[where] = Wide.of(words)
+    inside_forest_wide(*_arrays(forest, grammar), place, *inside)
+    at = ranges(place[forest.roots], n_states[forest.roots])
+    pi = grammar.root[grammar.states_of(forest.label[forest.roots])]
+    x, e = Wide.of(pi * inside.x[at])
+    e += np.where(x != 0.0, inside.e[at], 0)
+    level = int(e.max(initial=-(2**28)))
+    total = float(np.ldexp(x, 512 * np.maximum(e - level, -4)).sum())
+    if total == 0.0:
+        return None
+    outside.x[at], outside.e[at] = Wide.of(pi / total)
+    outside.e[at] -= np.where(outside.x[at] != 0.0, level, 0).astype(np.int32)
+    return Upwards(
+        place, inside, outside, float(np.sign(total)), float(np.log(abs(total)) + _BITS * level)
+    )
+
+
+def marginals_wide(
+    forest: "Forest", grammar: "Grammar", above: Upwards
+) -> tuple[np.ndarray, np.ndarray]:
+    """The marginals of items and of edges: the pass downwards."""
+    from eigentext.grammars._wide_kernels import multiply, outside_forest_wide
+
+    posterior = np.empty(len(forest.left))
+    inside, outside = above.inside, above.outside
+    outside_forest_wide(*_arrays(forest, grammar), above.place, *inside, *outside, posterior)
+    multiply((inside.x, inside.e), (outside.x, outside.e))
+    return np.add.reduceat(outside.x, above.place[:-1]), posterior
+
+
+def _arrays(forest: "Forest", grammar: "Grammar") -> tuple[np.ndarray, ...]:
+    return (
+        forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
+        grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor,
+    )  # fmt: skip
 
 
 def _survivors(marginals: np.ndarray, of_words: np.ndarray, m: int, threshold: float) -> Any:

@@ -1,11 +1,12 @@
-"""The chart's inside, outside and cover for numbers of any size.
+"""Inside and outside, of charts and of forests, for numbers of any size.
 
 A double reaches from 2^-1074 to 2^1024, and the items of a long sentence may lie farther apart: of
 one span, one label may have a chain of likely rules and another a chain of unlikely ones. A wide
 number is a pair (x, e) that stands for x 2^(512 e), with x = 0 or 2^-256 <= |x| < 2^256, so that
 the product of two x is always in range, and of two numbers whose e differ by 2 or more the smaller
-does not count. Each item has its own e. Multiplication by a power of two is exact: where the loops
-of ``_chart_kernels`` are in range these give the same numbers, several times slower.
+does not count. Each item, of a forest each of its states, has its own e. Multiplication by a power
+of two is exact: where the loops of ``_chart_kernels`` and ``_forest_kernels`` are in range these
+give the same numbers but for rounding, several times slower.
 """
 
 import math
@@ -214,6 +215,78 @@ def cover_wide(prior, leaves, chart):
         found[piece, 0], found[piece, 1], found[piece, 2] = label[j], start[j], j
         j = start[j]
     return found
+
+
+@njit(cache=True, nogil=True)
+def inside_forest_wide(
+    label, groups, rule, edges, left, right, n_states, sizes, offsets, tensor, place, x, e
+):
+    """Equivalent to ``_forest_kernels.inside_forest`` without scales: numbers `x` and `e`."""
+    widest = 0
+    for g in range(len(rule)):
+        widest = max(widest, sizes[rule[g], 0] * sizes[rule[g], 1])
+    sums_x, sums_e = np.empty(widest), np.empty(widest, np.int64)
+    for p in range(len(label)):
+        v, ma = place[p], n_states[label[p]]
+        for g in range(groups[p], groups[p + 1]):
+            mb, mc, t = sizes[rule[g], 0], sizes[rule[g], 1], offsets[rule[g]]
+            for pair in range(mb * mc):
+                sums_x[pair], sums_e[pair] = 0.0, ZERO
+            for edge in range(edges[g], edges[g + 1]):
+                vl, vr = place[left[edge]], place[right[edge]]
+                for pair in range(mb * mc):
+                    b, c = vl + pair // mc, vr + pair % mc
+                    z, d = _times(x[b], e[b], x[c], e[c])
+                    _add_to(sums_x, sums_e, pair, z, d)
+            for pair in range(mb * mc):
+                y, f = _fit(sums_x[pair], sums_e[pair])
+                if y != 0.0:
+                    for h in range(ma):
+                        z, d = _by(tensor[t + pair * ma + h], y, f)
+                        _add_to(x, e, v + h, z, d)
+        if groups[p] < groups[p + 1]:
+            for h in range(v, v + ma):
+                x[h], e[h] = _fit(x[h], e[h])
+
+
+@njit(cache=True, nogil=True)
+def outside_forest_wide(
+    label, groups, rule, edges, left, right, n_states, sizes, offsets, tensor, place, x, e,
+    outer_x, outer_e, posterior,
+):  # fmt: skip
+    """Equivalent to ``_forest_kernels.outside_forest`` without scales.
+
+    A posterior is a double: where signs cancel it may be very large, but it is never infinite.
+    """
+    widest = 0
+    for g in range(len(rule)):
+        widest = max(widest, sizes[rule[g], 0] * sizes[rule[g], 1])
+    above_x, above_e = np.empty(widest), np.empty(widest, np.int64)
+    for p in range(len(label) - 1, -1, -1):
+        v, ma = place[p], n_states[label[p]]
+        for h in range(v, v + ma):
+            outer_x[h], outer_e[h] = _fit(outer_x[h], outer_e[h])
+        for g in range(groups[p], groups[p + 1]):
+            mb, mc, t = sizes[rule[g], 0], sizes[rule[g], 1], offsets[rule[g]]
+            for pair in range(mb * mc):
+                y, f = 0.0, ZERO
+                for h in range(ma):
+                    z, d = _by(tensor[t + pair * ma + h], outer_x[v + h], outer_e[v + h])
+                    y, f = _plus(y, f, z, d)
+                above_x[pair], above_e[pair] = _fit(y, f)
+            for edge in range(edges[g], edges[g + 1]):
+                vl, vr = place[left[edge]], place[right[edge]]
+                total, level = 0.0, ZERO
+                for pair in range(mb * mc):
+                    b, c = vl + pair // mc, vr + pair % mc
+                    y, f = _times(above_x[pair], above_e[pair], x[c], e[c])
+                    _add_to(outer_x, outer_e, b, y, f)
+                    z, d = _times(y, f, x[b], e[b])
+                    total, level = _plus(total, level, z, d)
+                    z, d = _times(above_x[pair], above_e[pair], x[b], e[b])
+                    _add_to(outer_x, outer_e, c, z, d)
+                total, level = _fit(total, level)
+                posterior[edge] = math.ldexp(total, 512 * max(-4, min(level, 1)))
 
 
 @njit(cache=True, nogil=True)
