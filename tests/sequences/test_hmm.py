@@ -10,9 +10,10 @@ from sklearn.exceptions import NotFittedError
 
 import eigentext as et
 from eigentext import HMM, NgramMoments, TextCorpus, engine
-from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
 from eigentext.sequences._baum_welch import Sequences, refine
 from eigentext.sequences.hmm import RARE
+from eigentext.storage import read_saved, write_saved
 
 METHODS = ["spectral", "em", "spectral+em"]
 SIZES = [(2, 10), (3, 10), (4, 20), (5, 20), (6, 30), (7, 40), (8, 50)]
@@ -24,6 +25,11 @@ def fitted(data, m=2, **settings):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*states asked for")
         return HMM(m, **settings).fit(data)
+
+
+def short(method, n_iter):
+    """Parameters for less of EM, where there is any."""
+    return {} if method == "spectral" else {"n_init": 2, "n_iter": n_iter}
 
 
 @pytest.fixture(scope="module")
@@ -121,11 +127,24 @@ def test_scores_of_many_sequences(random_hmm):
     spectral = HMM(3).fit_moments(hmm.moments())
     sequences = [[0, 1, 2], [], [4], [3, 3]]
     for model in (hmm, spectral):
-        each = [model.log_probability(x) for x in sequences if x]
-        assert np.allclose(model.score_samples(sequences), each)
+        each = [model.log_probability(x) for x in sequences]
+        for given in (sequences, tuple(sequences), (iter(x) for x in sequences)):
+            assert np.allclose(model.score_samples(given), each)
         logs = model.log_probabilities(sequences)
-        assert np.allclose(np.add.reduceat(logs, [0, 3, 4]), each)
+        assert np.allclose(np.add.reduceat(logs, [0, 3, 4]), [p for p in each if p])
         assert model.perplexity(sequences) == pytest.approx(np.exp(-logs.mean()))
+
+
+def test_empty_sequences_have_scores_in_their_places(weather):
+    one = weather.log_probability([0, 1])
+    assert weather.score_samples([[], [0, 1], [], [0, 1], []]).tolist() == [0, one, 0, one, 0]
+    assert weather.score_samples([[], []]).tolist() == [0, 0]
+    assert weather.score_samples(np.zeros((2, 0), int)).tolist() == [0, 0]
+    assert weather.score_samples([]).tolist() == []
+    assert weather.score_samples([0, 1]).tolist() == [one]  # a stream
+    assert weather.score_samples(np.array([[0, 1]])).tolist() == [one]
+    with pytest.raises(CorpusError, match="is no sequence"):
+        weather.score_samples(3)
 
 
 def test_samples_have_the_model_s_frequencies(random_hmm):
@@ -144,7 +163,7 @@ def test_samples_have_the_model_s_frequencies(random_hmm):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_states_of_many_sentences(method):
-    hmm = fitted(WORDS, method=method, n_init=2, n_iter=9)
+    hmm = fitted(WORDS, method=method, **short(method, 9))
     # An unknown word, alone too; an empty sentence; and one after the other, without a border.
     sentences = [["a", "b"], [], ["b", "?", "a"], ["?"], ["a"], []]
     found = hmm.transform(iter(sentences))
@@ -315,7 +334,8 @@ def test_the_same_bits_on_any_number_of_threads(clear_hmm, method):
     answers = []
     for threads, jobs in ((1, None), (2, None), (8, None), (1, 2), (2, 8)):
         with engine.use(engine.ThreadEngine(threads)):
-            hmm = HMM(4 if method == "em" else 3, method=method, n_init=2, n_iter=12, n_jobs=jobs)
+            settings = {} if method == "spectral" else {"n_jobs": jobs, **short(method, 12)}
+            hmm = HMM(4 if method == "em" else 3, method=method, **settings)
             answers.append(hmm.fit(data).score_samples(data).tobytes())
     assert len(set(answers)) == 1
 
@@ -344,6 +364,34 @@ def test_a_stream_is_one_flat_list(clear_hmm, method):
     named = HMM(3, method=method).fit(words)
     assert named.provenance_["options"]["unit"] == "stream"
     assert named.perplexity(words) == pytest.approx(hmm.perplexity(stream), rel=0.01)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_stream_may_begin_anywhere(clear_hmm, method):
+    """By every method, the first symbol is as probable as it is frequent."""
+    stream = clear_hmm(2, 6).sample(1, 1500)[0]
+    frequencies = np.bincount(stream, minlength=6) / len(stream)
+    settings = {} if method == "spectral" else {"smoothing": 0}
+    hmm = HMM(2, method=method, **settings).fit(stream)
+    assert np.allclose([hmm.probability([x]) for x in range(6)], frequencies, atol=0.01)
+    if method == "spectral+em":
+        unrefined = HMM(2, method=method, n_iter=0).fit(stream)
+        p = unrefined.emission_.T @ unrefined.initial_
+        assert np.allclose(p, frequencies, atol=0.05)
+
+
+def test_the_stream_of_the_issue():
+    stream = list("abcabacbabcab") * 3
+    p = {}
+    for method in METHODS:
+        settings = {} if method == "spectral" else {"smoothing": 0}
+        p[method] = fitted(stream, method=method, **settings).probability(["b"])
+    assert p == pytest.approx(dict.fromkeys(METHODS, stream.count("b") / len(stream)), abs=0.03)
+
+
+def test_the_name_of_the_rare_symbol_is_no_word():
+    hmm = fitted([[RARE, "a", RARE, "a", "b"], ["a", RARE, "c", "a", RARE]] * 2, min_count=3)
+    assert hmm.symbols_ == [RARE, "a", f"<{RARE}>"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -447,17 +495,18 @@ def test_conditionals_sum_to_one_in_every_state(random_hmm):
     assert np.isfinite(hmm.score_samples(data)).all()
 
 
-def test_diagnostics_count_what_was_mended(random_hmm):
+def test_what_is_repaired_is_counted(random_hmm):
     data = random_hmm(5, 15).sample(60, 8)
     hmm = HMM(5, rank=5).fit(data)
-    assert "scored" not in hmm.diagnostics_
-    hmm.score_samples(data)
-    scored = hmm.diagnostics_["scored"]
+    before = dict(hmm.diagnostics_)
+    scored = hmm.scoring_diagnostics(data)
     assert scored["tokens"] == 480
     assert 0 < scored["negative"] <= scored["floored"] < 480
-    hmm.log_probability([0, 99, 1])
-    assert hmm.diagnostics_["scored"]["tokens"] == 483
-    assert hmm.diagnostics_["scored"]["unknown"] == 1
+    assert hmm.scoring_diagnostics([[0, 99, 1]])["unknown"] == 1
+    hmm.score_samples(data)
+    assert hmm.diagnostics_ == before
+    truth = random_hmm(5, 15)
+    assert truth.scoring_diagnostics([[0, 99], []]) == {"tokens": 2, "unknown": 1}
 
 
 # Real text.
@@ -474,7 +523,86 @@ def test_brown_tags(data_folder, monkeypatch):
     assert refined.perplexity(held) < 0.7 * unigram
 
 
+# Files.
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A model's file with some part replaced."""
+
+    def write(method, name, change):
+        hmm = fitted(WORDS, method=method, min_count=10, **short(method, 9))
+        hmm.save(tmp_path / "model")
+        arrays, about = read_saved(tmp_path / "model")
+        if name in about:
+            about[name] = change(about[name])
+        else:
+            arrays[name] = change(np.array(arrays[name]))
+        write_saved(tmp_path / "model", HMM._format, arrays, about)
+        return tmp_path / "model"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "change"),
+    [
+        ("spectral", "operators.places", lambda a: np.array([10**6, *a[1:]], a.dtype)),
+        ("spectral", "operators.places", lambda a: a - 2),
+        ("spectral", "operators.places", lambda a: a.astype(np.int64)),
+        ("spectral", "has_rare", lambda a: False),
+        ("spectral", "operators.rows", lambda a: a[:-1]),
+        ("spectral", "operators.rows", lambda a: 0 * a),
+        ("spectral", "operators.rows", lambda a: a * 1e300),
+        ("spectral", "operators.rows", lambda a: a + np.inf),
+        ("spectral", "operators.start", lambda a: a + 1),
+        ("spectral", "operators.end", lambda a: -a),
+        ("spectral", "operators.after", lambda a: 2 * a),
+        ("spectral", "operators.operators", lambda a: a[:, :-1]),
+        ("spectral", "operators.floors", lambda a: a - 1),
+        ("spectral", "kind", lambda a: "parameters"),
+        ("em", "kind", lambda a: "operators"),
+        ("em", "kind", lambda a: ["parameters"]),
+        ("em", "has_rare", lambda a: 1),
+        ("em", "parameters.emission", lambda a: a[:-1]),
+        ("em", "parameters.emission", lambda a: a[:, :1]),
+        ("em", "parameters.emission", lambda a: a.T.copy()),
+        ("em", "parameters.emission", lambda a: a / 2),
+        ("em", "parameters.transition", lambda a: a[:1]),
+        ("em", "parameters.transition", lambda a: -a),
+        ("em", "parameters.initial", lambda a: a * np.nan),
+        ("em", "parameters.initial", lambda a: np.zeros(0)),
+        ("em", "word_counts", lambda a: a[:-1]),
+        ("em", "options", lambda a: {"tokenizer": None}),
+        ("em", "provenance", lambda a: {}),
+        ("em", "diagnostics", lambda a: {"rank": "many"}),
+        ("em", "history", lambda a: [None]),
+        ("em", "parameters", lambda a: a | {"n_states": 0}),
+    ],
+)
+def test_a_damaged_file_is_refused(damaged, method, name, change):
+    with pytest.raises(ModelFileError, match="damaged or made by something else"):
+        et.load(damaged(method, name, change))
+
+
+def test_sizes_are_those_of_arrays(tmp_path):
+    hmm = fitted(WORDS, method="em", **short("em", 5)).set_params(n_states=7, method="spectral")
+    hmm.save(tmp_path / "model")
+    again = et.load(tmp_path / "model")
+    assert again.transition_.shape == (2, 2)
+    assert again.parameters_.n_states == 2
+
+
 # Bad input.
+
+
+@pytest.mark.parametrize("method", ["em", "spectral+em"])
+def test_tables_beyond_all_memory_are_told(method):
+    with pytest.raises(ParameterError, match=r"needs about .* GB of memory.*ask for fewer states"):
+        HMM(10**7, method=method).fit([[0, 1, 2, 1]])
+    with pytest.raises(ParameterError, match="a table of all windows of 50,000 symbols needs"):
+        n = 50_000
+        HMM.from_parameters([1], [[1]], np.full((1, n), 1 / n)).moments()
 
 
 def test_empty_sequences(weather):
@@ -540,7 +668,7 @@ def test_tiny_data(method):
         rng = np.random.default_rng(seed)
         n = rng.integers(1, 5)
         data = [rng.integers(0, n, rng.integers(3, 7)).tolist() for _ in range(rng.integers(1, 5))]
-        hmm = fitted(data, int(rng.integers(1, 5)), method=method, n_init=2, n_iter=9)
+        hmm = fitted(data, int(rng.integers(1, 5)), method=method, **short(method, 9))
         assert hmm.predict_next(data[0]).sum() == pytest.approx(1)
         scores = hmm.score_samples(data)
         assert np.isfinite(scores).all()
@@ -634,16 +762,16 @@ def test_nothing_works_before_fit():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_states": 0}, "n_states must be 1 or more, not 0"),
-        ({"n_states": 2.5}, r"n_states must be 1 or more, not 2\.5"),
-        ({"n_states": None}, "n_states must be 1 or more, not None"),
-        ({"n_init": 0}, "n_init must be 1 or more, not 0"),
-        ({"n_iter": -1}, "n_iter must be 0 or more, not -1"),
-        ({"n_jobs": 0}, "n_jobs must be 1 or more, not 0"),
-        ({"rank": 0}, "rank must be 1 or more, not 0"),
+        ({"n_states": 0}, r"n_states \(--states\) must be a whole number, 1 or more, not 0"),
+        ({"n_states": 2.5}, r"n_states \(--states\) must be a whole number, 1 or more, not 2\.5"),
+        ({"n_states": None}, r"n_states \(--states\) must be a whole number, 1 or more, not None"),
+        ({"n_init": 0}, r"n_init \(--starts\) must be a whole number, 1 or more, or None, not 0"),
+        ({"n_iter": -1}, r"n_iter \(--iterations\) must be a whole number, 0 or more, or None"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number, 1 or more, or None, not 0"),
+        ({"rank": 0}, "rank must be a whole number, 1 or more, or None, not 0"),
         ({"rank": 3}, "rank 3 is above n_states, 2"),
-        ({"tol": "small"}, "tol must be a number from 0 up, not 'small'"),
-        ({"smoothing": -1.0}, r"smoothing must be a number from 0 up, not -1\.0"),
+        ({"tol": "small"}, "tol must be a number, 0 or more, not 'small'"),
+        ({"smoothing": -1.0}, r"smoothing must be a number, 0 or more, not -1\.0"),
         ({"method": "gibbs"}, "method must be 'spectral', 'em' or 'spectral"),
         ({"scaling": "pmi"}, "scaling must be 'cca' or 'none', not 'pmi'"),
     ],

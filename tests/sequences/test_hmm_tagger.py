@@ -11,8 +11,9 @@ from sklearn.exceptions import NotFittedError
 import eigentext as et
 from eigentext import HMMTagger, engine
 from eigentext.corpus import factored
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.errors import CorpusError, ModelFileError, ParameterError
 from eigentext.evaluate import chunk_spans, chunks
+from eigentext.storage import read_saved, write_saved
 
 PETS = [
     [("the", "D"), ("dog", "N"), ("barks", "V")],
@@ -176,7 +177,7 @@ def test_it_is_an_estimator():
         ({"order": 3}, "order must be 1 or 2, not 3"),
         ({"classes": "suffix"}, "classes must be 'shape', 'factor', None or a function"),
         ({"rare": -1}, "rare must be a whole number, 0 or more"),
-        ({"scheme": "iobes"}, "scheme must be 'bio' or None"),
+        ({"scheme": "iobes"}, "scheme must be 'bio' or None, not 'iobes'"),
     ],
 )
 def test_settings_that_are_none(parameters, message):
@@ -205,10 +206,87 @@ def test_training_data_that_are_none(tagged, message):
         tagger.tag("a dog")
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_an_empty_sentence_has_an_answer_in_its_place(order):
+    tagger = HMMTagger(order).fit(PETS)
+    assert tagger.tag([]) == tagger.tag("") == []
+    assert tagger.k_best([], 3) == [([], 0.0)]
+    assert tagger.log_probability([]) == 0.0
+    sentences = [["the", "dog"], [], ["dogs"], []]
+    assert tagger.tag_many(sentences) == [tagger.tag(words) for words in sentences]
+
+
+def test_the_score_is_the_share_of_right_tags():
+    tagger = HMMTagger().fit(PETS)
+    assert tagger.score(PETS) == 1.0
+    assert tagger.score(iter([PETS[2], [], [("dogs", "V"), ("bark", "X")]])) == 0.5
+    with pytest.raises(CorpusError, match="no tagged sentences to score"):
+        tagger.score([[]])
+
+
+def test_the_order_set_after_a_fit_waits_for_the_next():
+    tagger, words = HMMTagger(2).fit(random_tagged()), ["w1|x", "w9|y", "w2|z"]
+    answers = tagger.k_best(words, 9)
+    tagger.set_params(order=1, classes="factor", rare=0)
+    assert tagger.k_best(words, 9) == answers
+    assert tagger.fit(random_tagged()).k_best(words, 9) != answers
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A tagger's file with some parts replaced."""
+
+    def write(**changes):
+        HMMTagger().fit(PETS).save(tmp_path / "tagger")
+        arrays, about = read_saved(tmp_path / "tagger")
+        for name, change in changes.items():
+            part = name.replace("__", ".")
+            if part in about:
+                about[part] = change(about[part])
+            else:
+                arrays[part] = change(np.array(arrays[part]))
+        write_saved(tmp_path / "tagger", HMMTagger._format, arrays, about)
+        return tmp_path / "tagger"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("counts__indices", lambda a: a + 10**6),
+        ("counts__data", lambda a: a - 2**40),
+        ("counts__data", lambda a: a + 2**52),
+        ("counts__indptr", lambda a: a[:1].repeat(len(a))),
+        ("counts__indptr", lambda a: np.append(a[1:], a[-1]) - a[1]),
+        ("grams", lambda a: a + 1),
+        ("grams", lambda a: a[:, :1]),
+        ("grams", lambda a: np.zeros_like(a)),
+        ("grams", lambda a: a.astype(float)),
+        ("gram_counts", lambda a: 0 * a),
+        ("states", lambda a: [["N", ""]] * len(a)),
+        ("states", lambda a: a[:-1]),
+        ("states", lambda a: [*a, ["new", ""]]),
+        ("states", lambda a: "abcd"),
+        ("parameters", lambda a: a | {"order": 3.0}),
+        ("diagnostics", lambda a: None),
+    ],
+)
+def test_a_damaged_file_is_refused(damaged, part, change):
+    with pytest.raises(ModelFileError, match="damaged or made by something else"):
+        et.load(damaged(**{part: change}))
+
+
+def test_tags_that_never_fit_together_are_told(damaged):
+    """Of a file made by hand: what begins a chunk is gone, and no sentence can start."""
+    tags = [["I-X", str(k)] for k in range(4)]
+    path = damaged(states=lambda a: tags, parameters=lambda a: a | {"scheme": "bio"})
+    with pytest.raises(CorpusError, match="the tags of this model never fit together"):
+        et.load(path).tag("the dog")
+
+
 def test_sentences_that_are_none():
     tagger = HMMTagger().fit(PETS)
-    with pytest.raises(CorpusError, match="an empty sentence has no tags; leave it out"):
-        tagger.tag([])
     with pytest.raises(CorpusError, match="sentence 2: token 1: 7 is not a word"):
         tagger.tag_many([["a"], [7]])
     with pytest.raises(CorpusError, match="sentence 1: 7 is not a sentence"):

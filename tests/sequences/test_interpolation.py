@@ -4,11 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from eigentext import KneserNey
+from eigentext.corpus import encode_sequences
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.sequences import Interpolation
-from eigentext.sequences.interpolation import _em
+from eigentext.sequences.interpolation import _bins, _em, _mixed
 
 
 def fitted(tokens, order, **settings):
@@ -63,7 +65,8 @@ def test_weights_follow_the_count_of_the_previous_word():
     models = [fitted(train, order) for order in (1, 2)]
     mixture = Interpolation(models, by_count=True).fit(train)
     # Before the first token none; then a, seen 7 times: 3 digits; b twice: 2; c once: 1.
-    assert mixture._bins(["a", "b", "c", "zzz", "a"]).tolist() == [0, 3, 2, 1, 0]
+    text = encode_sequences(["a", "b", "c", "zzz", "a"])
+    assert _bins(models, text).tolist() == [0, 3, 2, 1, 0]
     assert mixture.weights_.shape == (4, 2)
     p, q = (np.exp(model.log_probabilities(["b", "a"])[1]) for model in models)
     expected = mixture.weights_[2] @ [p, q]
@@ -87,15 +90,49 @@ def test_impossible_events_stay_impossible():
     never = Constant(model, -np.inf)
     mixture = Interpolation([model, never]).fit(["a", "b"])
     assert mixture.weights_ == pytest.approx([1, 0], abs=1e-4)
-    nothing = Interpolation([model, model]).fit(["a"])
-    nothing.models = [never, never]
-    assert nothing.log_probabilities(["a"]).tolist() == [-np.inf]
+    even = np.array([0.5, 0.5])
+    assert _mixed(np.full((1, 2), -np.inf), even, None).tolist() == [-np.inf]
+
+
+def test_it_keeps_its_models_as_they_were(units):
+    models = [fitted(units[:200], order) for order in (1, 2)]
+    mixture = Interpolation(models).fit(units[200:])
+    answers = mixture.log_probabilities(units[:9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models[0].fit([["other", "words"]])
+    assert np.array_equal(mixture.log_probabilities(units[:9]), answers, equal_nan=True)
+
+
+def test_a_clone_has_the_fitted_models(units):
+    models = [fitted(units, order) for order in (1, 2)]
+    mixture = Interpolation(models, by_count=True)
+    twin = clone(mixture.fit(units))
+    assert not hasattr(twin, "weights_")
+    assert twin.models[1] is models[1]
+    assert np.array_equal(twin.fit(units).weights_, mixture.weights_)
+
+
+@pytest.mark.parametrize("by_count", [False, True])
+def test_text_is_read_once(units, by_count):
+    models = [fitted(units[:200], order) for order in (1, 2)]
+    mixture = Interpolation(models, by_count=by_count).fit(units[200:])
+    once = Interpolation(models, by_count=by_count).fit(iter(unit) for unit in units[200:])
+    assert np.array_equal(once.weights_, mixture.weights_)
+    assert once.perplexity(iter(units)) == mixture.perplexity(units)
+
+
+def test_counts_are_those_of_the_first_model(units):
+    model = fitted(units, 1)
+    with pytest.raises(ParameterError, match="Constant has none; put another first"):
+        Interpolation([Constant(model, -1.0), model], by_count=True).fit(units)
 
 
 def test_bad_input(units):
     model = fitted(units, 2)
-    with pytest.raises(ParameterError, match="two models or more, not 1"):
-        Interpolation([model]).fit(units)
+    for models in ([model], [], None, [model, "model"]):
+        with pytest.raises(ParameterError, match="models must be a list of two fitted language"):
+            Interpolation(models).fit(units)
     stream = fitted([word for unit in units for word in unit], 2)
     with pytest.raises(ParameterError, match=r"model 2 .*; learn all from streams or all from"):
         Interpolation([model, stream]).fit(units)

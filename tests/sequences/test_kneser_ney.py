@@ -234,19 +234,55 @@ def test_saved_models_are_the_same_models(tmp_path, zipf_lines):
             )
 
 
-def test_damaged_models_are_refused(tmp_path, zipf_lines):
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("discounts", lambda a: np.zeros((3, 3))),
+        ("discounts", lambda a: a - 9),
+        ("discounts", lambda a: a + 9),
+        ("discounts", lambda a: a * np.nan),
+        ("discounts", lambda a: a.astype(np.float32)),
+        ("moments.unigrams", lambda a: -a),
+        ("moments.unigrams", lambda a: a[:-1]),
+        ("moments.unigrams", lambda a: 0 * a),
+        ("moments.packed.0", lambda a: a[:-1]),
+        ("moments.packed.0", lambda a: a + 1),
+        ("moments.blocks.0", lambda a: a[:0]),
+        ("moments", lambda a: None),
+        ("moments", lambda a: a | {"order": 3.0}),
+        ("moments", lambda a: a | {"order": 1}),
+        ("moments", lambda a: a | {"options": {"unit": []}}),
+        ("provenance", lambda a: a | {"options": None}),
+        ("diagnostics", lambda a: {}),
+        ("diagnostics", lambda a: a | {"ngrams": 7}),
+        ("parameters", lambda a: a | {"order": -1}),
+        ("parameters", lambda a: a | {"new": 1}),
+    ],
+)
+def test_damaged_models_are_refused(tmp_path, zipf_lines, name, change):
     fitted(TextCorpus(zipf_lines(100), kind="texts"), 2).save(tmp_path / "model")
     arrays, about = read_saved(tmp_path / "model")
-    arrays["discounts"] = np.zeros((3, 3))
+    if name in about:
+        about[name] = change(about[name])
+    else:
+        arrays[name] = change(np.array(arrays[name]))
     write_saved(tmp_path / "model", KneserNey._format, arrays, about)
     with pytest.raises(ModelFileError, match="damaged"):
         et.load(tmp_path / "model")
 
 
+def test_the_order_set_after_a_fit_waits_for_the_next(zipf_lines):
+    lines = [line.split() for line in zipf_lines(100)]
+    model = fitted(lines, 2)
+    answers = model.log_probabilities(lines)
+    for order in (4, 1, 0):
+        assert np.array_equal(model.set_params(order=order).log_probabilities(lines), answers)
+
+
 def test_bad_input(zipf_lines):
     model = fitted([["a", "b", "b"], ["c"]], 3)
     for parameters in ({"order": 0}, {"order": 2.5}, {"min_count": 0}):
-        with pytest.raises(ParameterError, match="must be 1 or more"):
+        with pytest.raises(ParameterError, match="must be a whole number, 1 or more, not"):
             KneserNey().set_params(**parameters).fit([["a"]])
     with pytest.raises(MomentsError, match="order=4, but the moments have windows of 3"):
         KneserNey(4).fit_moments(model.moments_)

@@ -31,7 +31,9 @@ from eigentext.moments.additive import Counted, VocabularyMoments, limited, read
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.runs import CSR
+from eigentext.moments.sound_ngrams import check_levels, check_ngrams, schema
 from eigentext.moments.tries import counted, merged, relabelled
+from eigentext.parameters import Count, argument
 
 
 @dataclass(eq=False)
@@ -108,12 +110,9 @@ class NgramMoments(VocabularyMoments):
         n_shards : int, optional
             Pieces to count separately; by default as memory asks for. No answer depends on it.
         """
-        if not (isinstance(order, (int, np.integer)) and order >= 1):
-            raise ParameterError(f"order must be 1 or more, not {order!r}")
+        order = argument("order", Count(3), order)
         if engine.cluster() and isinstance(corpus, (TextCorpus, str, os.PathLike)):
-            found, n_units = cluster.ngrams(
-                corpus, int(order), min_count=min_count, max_size=max_size
-            )
+            found, n_units = cluster.ngrams(corpus, order, min_count=min_count, max_size=max_size)
             vocabulary, levels = found.vocabulary, found.counts
         else:
             encoded = encode_sequences(corpus, cache=cache)
@@ -126,7 +125,7 @@ class NgramMoments(VocabularyMoments):
             places[places < 0] = V
             # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
             lookup = np.append(places, np.int32(V + 1))
-            n_units, levels = counted(encoded, lookup, int(order), memory, n_shards)
+            n_units, levels = counted(encoded, lookup, order, memory, n_shards)
         rare = found.n_tokens - int(vocabulary.counts.sum())
         return cls(
             vocabulary,
@@ -135,13 +134,15 @@ class NgramMoments(VocabularyMoments):
             found.whole,
             found.options,
             [found.fingerprint],
-        )
+        )._counted()
 
     @property
     def order(self) -> int:
         """Symbols of the longest windows."""
-        # Of saved levels that nobody has asked for yet, too.
-        return len(vars(self).get("levels") or vars(self).get("_saved", ())) + 1
+        # Of saved levels that nobody has asked for yet, too. Another thread may unpack them now:
+        # they are there before `_saved` goes.
+        saved = vars(self).get("_saved")
+        return len(self.levels if saved is None else saved) + 1
 
     @property
     def rare(self) -> int:
@@ -197,14 +198,17 @@ class NgramMoments(VocabularyMoments):
         Equal, bit for bit, to counting the corpus with that vocabulary from the start. A given
         vocabulary is fixed: the answer is cut even if it holds every word so far.
         """
+        self._check()
         new = self._chosen(vocabulary, min_count, max_size)
         if new is None:
             return self
-        return replace(self._relabelled(new), whole=False)
+        return replace(self._relabelled(new), whole=False)._counted()
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, NgramMoments):
             return NotImplemented
+        for part in (self, other):
+            part._check()
         self.check_adds_up(other)
         if self.whole != other.whole:
             cut, full = (other, self) if self.whole else (self, other)
@@ -217,7 +221,7 @@ class NgramMoments(VocabularyMoments):
             unigrams=parts[0].unigrams + parts[1].unigrams,
             levels=merged([part.levels for part in parts]),
             sources=sorted(self.sources + other.sources),
-        )
+        )._counted()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NgramMoments):
@@ -241,6 +245,16 @@ class NgramMoments(VocabularyMoments):
         )
 
     # Private steps.
+
+    def _counted(self) -> Self:
+        """Counted here, so that nothing needs to be checked."""
+        self._is_counted = True
+        return self
+
+    def _check(self) -> None:
+        """Raise if it was made by hand, and kernels could not work with it."""
+        if not vars(self).get("_is_counted"):
+            check_ngrams(self)
 
     def _relabelled(self, vocabulary: Vocabulary) -> Self:
         """The same counts with the symbols of another vocabulary; words outside it are rare."""
@@ -266,11 +280,11 @@ class NgramMoments(VocabularyMoments):
         about = {name: getattr(self, name) for name in ("order", "whole", "options", "sources")}
         return arrays, {**about, "limits": self.limits}
 
+    _schema = staticmethod(schema)
+
     @classmethod
     def _from_saved(cls, arrays, about):
         unigrams = np.asarray(arrays["unigrams"])
-        if unigrams.dtype != np.int64 or unigrams.shape != (len(arrays["words"]) + 2,):
-            raise ValueError("words and their counts differ in number")
         vocabulary = Vocabulary(arrays["words"], unigrams[:-2])
         saved = []
         n_rows = len(unigrams)
@@ -279,16 +293,22 @@ class NgramMoments(VocabularyMoments):
             saved.append((arrays[f"packed.{k}"], blocks, (n_rows, len(unigrams))))
             check_packed(*saved[-1])
             n_rows = int(blocks[:, 1].sum())
+        check_levels(unigrams, [])
         about = {name: about[name] for name in ("whole", "options", "sources")}
         self = cls(vocabulary=vocabulary, unigrams=unigrams, levels=[], **about)
         del self.levels
         self._saved = saved
-        return self
+        return self._counted()
 
     def __getattr__(self, name: str) -> Any:
         # Saved counts are unpacked when they are first asked for: looking words up takes none.
-        if name != "levels" or "_saved" not in vars(self):
+        saved = vars(self).get("_saved")
+        if name == "levels" and "levels" in vars(self):  # another thread has just unpacked them
+            return vars(self)["levels"]
+        if name != "levels" or saved is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.levels = [read_counts(*level) for level in self._saved]
-        vars(self).pop("_saved", None)  # another thread may have unpacked them too
-        return self.levels
+        levels = [read_counts(*level) for level in saved]
+        check_levels(self.unigrams, levels)
+        self.levels = levels
+        vars(self).pop("_saved", None)
+        return levels

@@ -21,7 +21,9 @@ from eigentext import engine
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
 from eigentext.engine.spread import Spread
+from eigentext.errors import ParameterError
 from eigentext.storage.checkpoints import Iteration, State, fingerprint
+from eigentext.trellis import k_best_paths
 
 _TASKS = 16  # of a pass
 _PIECE = 1000  # tokens into which a stream is cut: it has one start only
@@ -93,6 +95,30 @@ class Parameters:
     transition: np.ndarray
     emission: np.ndarray
 
+    @classmethod
+    def checked(cls, initial: Any, transition: Any, emission: Any) -> "Parameters":
+        """Of what somebody gives, with a row of emissions for each state, if they are such."""
+        try:
+            initial, transition, emission = (
+                np.array(part, np.float64) for part in (initial, transition, emission)
+            )
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"parameters must be arrays of numbers: {error}") from error
+        m = len(np.atleast_1d(initial))
+        if initial.shape != (m,) or transition.shape != (m, m) or emission.shape[:-1] != (m,):
+            raise ParameterError(
+                "shapes must be (m,), (m, m) and (m, n) for m states and n symbols, not "
+                f"{initial.shape}, {transition.shape} and {emission.shape}"
+            )
+        for name, rows in (
+            ("initial", initial[None]),
+            ("transition", transition),
+            ("emission", emission),
+        ):
+            if not (rows >= 0).all() or not np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-6):
+                raise ParameterError(f"{name}: every row must be of probabilities that sum to 1")
+        return cls(initial, transition, np.ascontiguousarray(emission.T))
+
     def filtered(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
         """For each id log p(x_t | x_1 .. x_t-1) and p(h_t | x_1 .. x_t); and how many are unknown.
 
@@ -137,6 +163,16 @@ class Parameters:
             path, value = best_path(ids, np.log(self.initial), np.log(self.transition), emission)
         return path, float(value)
 
+    def best_paths(self, ids: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k most probable sequences of states, best first, and their log-probabilities."""
+        with np.errstate(divide="ignore"):
+            start, transition = np.log(self.initial), np.log(self.transition)
+            local = np.log(self.emission[ids])
+        local[ids < 0] = 0.0  # unknown: equally impossible in every state, so it tells nothing
+        paths, scores = k_best_paths(start, transition, local, k)
+        scores[:] = -np.inf if (ids < 0).any() else scores
+        return paths, scores
+
     def sample(self, n_sequences: int, length: int, rng: np.random.Generator) -> np.ndarray:
         """Ids of sequences, drawn in step: for each state, those that are in it draw together."""
         ids = np.empty((n_sequences, length), np.int64)
@@ -171,6 +207,12 @@ class Parameters:
         counts = counts[:, :m]
         counts[:m] *= self.transition
         return total, counts, np.ascontiguousarray(emitted[:, :m])
+
+    def begun_anywhere(self, data: Sequences) -> "Parameters":
+        """The same, but that a sequence starts in the mean state of all tokens of the data."""
+        states = self.expected(data)[2].sum(axis=0)
+        initial = _rows_over_sum(states[None], self.initial[None])[0]
+        return Parameters(initial, self.transition, self.emission)
 
     def maximised(self, counts: np.ndarray, emitted: np.ndarray) -> "Parameters":
         """The M step; a state that nothing is expected of keeps its parameters."""

@@ -51,11 +51,16 @@ def factor(word: str) -> str:
     return word.rpartition("|")[2]
 
 
+def alike(word: str) -> str:
+    """One class for all words."""
+    return ""
+
+
 def class_function(classes: Classes) -> Callable[[str], str]:
     """The class of a word, by what `classes` names."""
     if callable(classes):
         return classes
-    return {"shape": shape, "factor": factor, None: lambda word: ""}[classes]
+    return {"shape": shape, "factor": factor, None: alike}[classes]
 
 
 class Emissions:
@@ -117,6 +122,10 @@ class Emissions:
                 posterior = (posterior + self.share) / 2
             found = self._found[word, first, breadth] = self._scores(posterior, p_word)
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was found for some words is found again.
+        return vars(self) | {"_posteriors": {}, "_found": {}}
 
     def _scores(self, posterior: np.ndarray, p_word: float) -> tuple[np.ndarray, np.ndarray]:
         where = np.flatnonzero(posterior).astype(np.int32)

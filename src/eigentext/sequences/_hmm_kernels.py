@@ -104,7 +104,8 @@ def filter_operators(
 
     ``before[t]`` is the state b in which x_t is predicted, ``states[t]`` the one after it, both
     with ``end @ b == 1``. Where the model gives x_t no more than its floor, or the product with its
-    operator would, the past is forgotten: the state is that after x_t alone.
+    operator would, the past is forgotten: the state is that after x_t alone. So it is where states
+    grow beyond all measure (1e50).
     """
     r = len(start)
     b, new = start.copy(), np.empty(r)
@@ -129,8 +130,13 @@ def filter_operators(
                 for j in range(r):
                     new[i] += operator[i, j] * b[j]
                 z += end[i] * new[i]
-        if q > floor and z > floor:
-            b[:] = new / z
+        is_sound = q > floor and z > floor
+        if is_sound:
+            for i in range(r):
+                new[i] /= z
+                is_sound = is_sound and abs(new[i]) < 1e50
+        if is_sound:
+            b[:] = new
         elif x == UNKNOWN:
             b[:] = start
         else:

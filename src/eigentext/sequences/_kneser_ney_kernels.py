@@ -14,7 +14,8 @@ from eigentext.engine.compiled import njit
 def link_suffixes(first, words, suffix, begin, end):
     """Equivalent to ``suffix[wxyz] = xyz`` for the children of the nodes `begin` to `end`.
 
-    Those have their own suffixes already, and these have a child wherever they have one.
+    Those have their own suffixes already, and these have a child wherever they have one. Returns
+    whether that is so: False, and nothing more is linked, where xyz is no node.
     """
     for r in range(begin, end):
         low = first[suffix[r]]
@@ -26,8 +27,11 @@ def link_suffixes(first, words, suffix, begin, end):
                     low = middle + 1
                 else:
                     high = middle
+            if low > high or words[low] != words[p]:
+                return False
             suffix[p] = low
             low += 1
+    return True
 
 
 @njit(cache=True, nogil=True)

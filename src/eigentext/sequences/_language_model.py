@@ -16,11 +16,12 @@ class LanguageModel:
 
     def perplexity(self, tokens: Any) -> float:
         """The exponential of minus the mean log-probability, over events whose words are known."""
-        scores = self.log_probabilities(tokens)
-        if np.isnan(scores).all():
-            raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
-        return float(np.exp(-np.nanmean(scores)))
+        with np.errstate(over="ignore"):  # worse than any number can say: infinite
+            return float(np.exp(-self.score(tokens)))
 
     def score(self, tokens: Any, y: None = None) -> float:
         """The mean log-probability of an event: minus the logarithm of the perplexity."""
-        return -float(np.log(self.perplexity(tokens)))
+        scores = self.log_probabilities(tokens)
+        if np.isnan(scores).all():
+            raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
+        return float(np.nanmean(scores))

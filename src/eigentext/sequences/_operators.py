@@ -105,7 +105,8 @@ class Operators:
         known = ids >= 0
         seen, given = ids[known], given[known]
         logs = np.full(len(ids), -np.inf)
-        probabilities = np.maximum(given, self.floors[seen]) / self._sums(before[known])
+        probabilities, sums = np.maximum(given, self.floors[seen]), self._sums(before[known])
+        np.divide(probabilities, sums, out=probabilities, where=sums > 0)
         with np.errstate(divide="ignore"):
             logs[known] = np.log(probabilities)
         repairs = {
@@ -123,7 +124,8 @@ class Operators:
     def distribution(self, state: np.ndarray | None = None) -> np.ndarray:
         """p(x | state) of every symbol, mended; by default at the start."""
         p = np.maximum(self.rows @ (self.start if state is None else state), self.floors)
-        return p / p.sum()
+        total = p.sum()
+        return p / total if total > 0 else np.full(len(p), 1 / len(p))
 
     def sample(self, n_sequences: int, length: int, rng: np.random.Generator) -> np.ndarray:
         """Ids of sequences, drawn from the mended distributions one symbol at a time."""
@@ -193,7 +195,7 @@ def spectral_operators(
     U, V, s, noise = _projections(windows, n_states, scaling, random_state)
     usable = max(1, int((s[:n_states] > noise).sum()))
     if usable < n_states and rank is None:
-        warnings.warn(_advice(n_states, usable, s, noise, windows.sampled), stacklevel=4)
+        warnings.warn(_advice(n_states, usable, s, noise, windows.sampled), stacklevel=6)
     if rank is not None and not (rank <= len(s) and s[rank - 1] > _rounding(s, n)):
         most = int((s > _rounding(s, n)).sum())
         raise ParameterError(f"rank {rank} asked for, but P21 has rank {most}; ask for no more")

@@ -36,16 +36,28 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.corpus import Vocabulary
-from eigentext.corpus.symbols import END, is_stream, sequence_ids, symbol_ids
+from eigentext.corpus.symbols import (
+    END,
+    RARE,
+    is_stream,
+    sequence_ids,
+    special_names,
+    symbol_ids,
+)
 from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.factor.anchors import pivot_states
 from eigentext.factor.mixture import ConditionalMixture, pair_scores
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
+from eigentext.moments.sound_ngrams import check_ngrams
+from eigentext.parameters import Count, Number
+from eigentext.sequences import _saved, parameters
 from eigentext.sequences._bigram_em import Judge, em
 from eigentext.sequences._language_model import LanguageModel
+from eigentext.sequences._room import check_room
 from eigentext.storage import Saved
+from eigentext.storage.schema import Array, Schema
 
 Method = Literal["pivot+em", "pivot", "em"]
 Init = Literal["uniform", "dirichlet"]
@@ -57,7 +69,24 @@ _FREQUENCY = 0.25  # exponent of the count that a candidate's squared distance i
 _SHRINKAGE = {"pivot": 5, "pivot+em": 100}
 _TEMPER = {"pivot": 0.0, "pivot+em": 0.5}
 _GAP = 1e-4  # of p(h|w2): far below the noise of counts
-_OTHERS = ("<rare>", "<edge>")  # how symbols that are no words are named to people
+_OTHERS = (RARE, "<edge>")  # how symbols that are no words are named to people
+_MOST = 1.01  # of a probability in a file, rounded to 32 bits and added up
+_PERPLEXITY = Number(1.0, above=0, infinite=True)
+_DIAGNOSTICS = _saved.record(
+    "what was learned",
+    perplexity=_PERPLEXITY,
+    heldout_perplexity=_PERPLEXITY,
+    rare_tokens=Count(0, least=0),
+    pivots=_saved.NAMES,
+    separations=_saved.FIGURES,
+    singular_values=_saved.FIGURES,
+)
+_HISTORY = _saved.record(
+    "perplexities by steps of EM",
+    ("perplexity", "heldout_perplexity"),
+    perplexity=_saved.FIGURES,
+    heldout_perplexity=_saved.FIGURES,
+)
 
 
 class BigramModel(LanguageModel, Saved, Estimator):
@@ -116,6 +145,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
     """
 
     _format = "eigentext.bigram.v1"
+    _table = parameters.BigramModel
 
     def __init__(
         self,
@@ -142,6 +172,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
     # Learning.
 
+    @learning
     def fit(
         self,
         tokens: Any,
@@ -157,8 +188,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
         greatest likelihood; `memory` (bytes for counting) and `cache` (a folder for encoded text)
         change no answer.
         """
-        moments = self.collect(tokens, memory=memory, cache=cache)
-        return self.fit_moments(moments, heldout=heldout)
+        return self._learn(self.collect(tokens, memory=memory, cache=cache), heldout)
 
     def collect(
         self,
@@ -168,40 +198,16 @@ class BigramModel(LanguageModel, Saved, Estimator):
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> NgramMoments:
         """The statistics that `fit` needs of a text, and no more."""
-        self._check_parameters()
+        self._table.checked(self.get_params(deep=False))
         return NgramMoments.from_corpus(
             tokens, order=2, min_count=self.min_count, memory=memory, cache=cache
         )
 
+    @learning
     def fit_moments(self, moments: NgramMoments, *, heldout: Any = None) -> Self:
         """Learn from statistics alone, of order 2 or a higher one."""
-        self._check_parameters()
-        if moments.order < 2:
-            raise MomentsError("moments of order 1 have no pairs; count with order=2 or more")
-        if moments.whole:
-            moments = moments.restrict(min_count=self.min_count)
-        C = _pairs(moments)
-        self.vocabulary_ = moments.vocabulary
-        self.provenance_ = {
-            "n_tokens": moments.n_tokens,
-            "options": moments.options,
-            "sources": moments.sources,
-        }
-        self.diagnostics_ = {
-            "n_words": len(moments.vocabulary),
-            "rare_tokens": moments.rare_count,
-            "pairs": int(C.nnz),
-        }
-        if heldout is not None:
-            judge = Judge.of_text(*self._events(heldout))
-            self._learn(C, C, judge, "given")
-        elif (drawn := self._drawn(C)) is not None:
-            training = C - drawn
-            judge = Judge.of_counts(drawn, training)
-            self._learn(C, training if judge else C, judge, "drawn from the pairs")
-        else:
-            self._learn(C, C, None, "none")
-        return self
+        check_ngrams(moments)
+        return self._learn(moments, heldout)
 
     # Using.
 
@@ -254,28 +260,45 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
     # Private steps.
 
-    def _check_parameters(self) -> None:
-        for name in ("n_states", "min_count"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise ParameterError(f"{name} must be 1 or more, not {value!r}")
-        if self.n_iter < 0:
-            raise ParameterError(f"n_iter must be 0 or more, not {self.n_iter}")
-        if not 0 <= self.smoothing < np.inf:
-            raise ParameterError(f"smoothing must be 0 or more, not {self.smoothing}")
-        if not 0 <= self.heldout_fraction < 1:
-            raise ParameterError(
-                f"heldout_fraction must be from 0 to less than 1, not {self.heldout_fraction}"
-            )
-        if self.method not in ("pivot+em", "pivot", "em"):
-            raise ParameterError(f"method must be 'pivot+em', 'pivot' or 'em', not {self.method!r}")
-        if self.init not in ("uniform", "dirichlet"):
-            raise ParameterError(f"init must be 'uniform' or 'dirichlet', not {self.init!r}")
-        if self.n_candidates is not None and self.n_candidates < self.n_states:
+    def _check_together(self) -> None:
+        few = self.n_candidates is not None and self.n_candidates < self.n_states
+        if few and self.method != "em":
             raise ParameterError(
                 f"n_candidates is {self.n_candidates}, fewer than the n_states={self.n_states} "
                 "pivots to be found among them"
             )
+
+    def _learn(self, moments: NgramMoments, heldout: Any) -> Self:
+        if moments.order < 2:
+            raise MomentsError("moments of order 1 have no pairs; count with order=2 or more")
+        if moments.whole:
+            moments = moments.restrict(min_count=self.min_count)
+        C = _pairs(moments)
+        n, m = C.shape[0], self.n_states
+        check_room(
+            32.0 * n * m, f"{m:,} states (n_states, --states) of {n:,} symbols", "ask for fewer"
+        )
+        self.vocabulary_ = moments.vocabulary
+        self.provenance_ = {
+            "n_tokens": moments.n_tokens,
+            "options": moments.options,
+            "sources": moments.sources,
+        }
+        self.diagnostics_ = {
+            "n_words": len(moments.vocabulary),
+            "rare_tokens": moments.rare_count,
+            "pairs": int(C.nnz),
+        }
+        if heldout is not None:
+            judge = Judge.of_text(*self._events(heldout))
+            self._run_em(C, C, judge, "given")
+        elif (drawn := self._drawn(C)) is not None:
+            training = C - drawn
+            judge = Judge.of_counts(drawn, training)
+            self._run_em(C, training if judge else C, judge, "drawn from the pairs")
+        else:
+            self._run_em(C, C, None, "none")
+        return self
 
     def _drawn(self, C: Any) -> Any:
         """A part of the counts, each token by chance, or None if that makes no sense."""
@@ -289,7 +312,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
         drawn.eliminate_zeros()
         return drawn if 0 < drawn.sum() < C.sum() else None
 
-    def _learn(self, C: Any, training: Any, judge: "Judge | None", heldout: str) -> None:
+    def _run_em(self, C: Any, training: Any, judge: "Judge | None", heldout: str) -> None:
         """EM on the training counts as long as the judge likes it; then so long on all of C."""
         with engine.phase("start"):
             r, s = self._start(C, training)
@@ -360,7 +383,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
         weight, shrinkage = after[:, None], _SHRINKAGE[self.method]
         posteriors = (weight * found.posteriors + shrinkage * found.prior) / (weight + shrinkage)
         joint = weight / total * posteriors
-        names = [*self.vocabulary_.words, *_OTHERS]
+        names = [*self.vocabulary_.words, *special_names(self.vocabulary_, *_OTHERS)]
         self.diagnostics_ |= {
             "pivots": [names[place] for place in found.anchors.tolist()],
             "separations": found.separations.tolist(),
@@ -398,7 +421,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
             "word_counts": self.vocabulary_.counts,
         }
         about = {
-            "parameters": self.get_params(),
+            "parameters": dict(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
             "n_iter": self.n_iter_,
@@ -407,13 +430,28 @@ class BigramModel(LanguageModel, Saved, Estimator):
         return arrays, about
 
     @classmethod
+    def _schema(cls, about):
+        shape = ("words+2", "states")
+        return Schema(
+            {
+                **_saved.WORDS,
+                "prior": Array("float", ("states",), least=0, below=_MOST),
+                "r": Array("float32", shape, least=0, below=_MOST),
+                "s": Array("float32", shape, least=0, below=_MOST),
+            },
+            {
+                "provenance": _saved.PROVENANCE,
+                "diagnostics": _DIAGNOSTICS,
+                "n_iter": Count(0, least=0),
+                "history": _HISTORY,
+            },
+        )
+
+    @classmethod
     def _from_saved(cls, arrays, about):
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         self.r_, self.s_, self.prior_ = arrays["r"], arrays["s"], np.asarray(arrays["prior"])
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
-        shape = (len(self.vocabulary_) + 2, self.n_states)
-        if self.r_.shape != shape or self.s_.shape != shape or self.prior_.shape != shape[1:]:
-            raise ValueError("words and states differ in number")
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
         self.n_iter_, self.history_ = about["n_iter"], about["history"]
         return self

@@ -10,47 +10,47 @@ and :math:`[A_x]_{h'h} = t(h'|h)\,o(x|h)`, a sequence has the probability
 (Hsu, Kakade and Zhang 2009; seed 000): see ``_operators``. ``em`` maximises the likelihood from
 random starts: see ``_baum_welch``. ``spectral+em`` recovers parameters from the operators, or
 clusters symbols in their projections, and refines them by EM: see ``_recovery``.
+
+Where a sequence starts is learned from the starts of all sequences. A stream has none: whatever is
+asked of it may begin anywhere. So a model of a stream has, at its start, the mean state over the
+stream, by every method, and a first symbol is as probable as it is frequent.
 """
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import (
     INTEGERS,
+    RARE,
     UNKNOWN,
     encode_sequences,
     is_stream,
     sequence_ids,
+    special_names,
     symbol_ids,
 )
 from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
-from eigentext.sequences._baum_welch import Parameters, Sequences, race, random_start, refine
+from eigentext.moments.sound_ngrams import check_ngrams
+from eigentext.parameters import Count, Seed, argument
+from eigentext.sequences import _hmm_file, parameters
+from eigentext.sequences._baum_welch import Parameters, Sequences
+from eigentext.sequences._given import in_places, without_empty
+from eigentext.sequences._hmm_learning import by_em, by_spectrum
 from eigentext.sequences._language_model import LanguageModel
-from eigentext.sequences._operators import Operators, Scaling, spectral_operators
-from eigentext.sequences._recovery import clustered, recovered
-from eigentext.sequences._windows import Windows, population
+from eigentext.sequences._operators import Operators, Scaling
+from eigentext.sequences._room import check_room
+from eigentext.sequences._windows import population
 from eigentext.storage import Saved
-from eigentext.trellis import k_best_paths
 
 Method = Literal["spectral", "em", "spectral+em"]
-RARE = "<rare>"  # how the symbol that rare words share is named to people
-_PASSES = {"em": 300, "spectral+em": 100}
-_STARTS = 10
-_CLUSTERINGS = 4  # the first of them, where EM starts from clusters
-_FAR = 0.5  # recovered parameters that were so far from probabilities compete with clusters
-_LEAST = {"n_states": 1, "rank": 1, "n_init": 1, "n_iter": 0, "n_jobs": 1}
 
 
 class HMM(LanguageModel, Saved, Estimator):
@@ -88,12 +88,11 @@ class HMM(LanguageModel, Saved, Estimator):
         Words, or integers as strings.
     symbols_ : list of str
         What `predict_next` gives probabilities of, in its order: the vocabulary, and "<rare>"
-        if there were rare words.
+        if there were rare words ("<<rare>>" if that is a word).
     initial_, transition_, emission_ : arrays, shapes (m,), (m, m), (m, n)
         Rows are states. Not for "spectral".
     diagnostics_ : dict
-        Singular values, the noise they have to rise above, rank, floor; what came out negative when
-        sequences were scored ("scored"); how EM went.
+        Singular values, the noise they have to rise above, rank, floor; how EM went.
 
     Examples
     --------
@@ -110,6 +109,7 @@ class HMM(LanguageModel, Saved, Estimator):
     """
 
     _format = "eigentext.hmm.v1"
+    _table = parameters.HMM
 
     def __init__(
         self,
@@ -149,43 +149,26 @@ class HMM(LanguageModel, Saved, Estimator):
         Rows are states: ``transition[h, h']`` is ``t(h'|h)`` and ``emission[h, x]`` is ``o(x|h)``.
         Symbols are integers, or the words of `symbols`.
         """
-        try:
-            initial, transition, emission = (
-                np.array(part, np.float64) for part in (initial, transition, emission)
-            )
-        except (TypeError, ValueError) as error:
-            raise ParameterError(f"parameters must be arrays of numbers: {error}") from error
-        m = len(np.atleast_1d(initial))
-        if initial.shape != (m,) or transition.shape != (m, m) or emission.shape[:-1] != (m,):
-            raise ParameterError(
-                "shapes must be (m,), (m, m) and (m, n) for m states and n symbols, not "
-                f"{initial.shape}, {transition.shape} and {emission.shape}"
-            )
-        for name, rows in (
-            ("initial", initial[None]),
-            ("transition", transition),
-            ("emission", emission),
-        ):
-            if not (rows >= 0).all() or not np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-6):
-                raise ParameterError(f"{name}: every row must be of probabilities that sum to 1")
-        n = emission.shape[1]
+        given = Parameters.checked(initial, transition, emission)
+        n, m = given.emission.shape
         names = list(map(str, range(n))) if symbols is None else list(symbols)
         if len(names) != n:
             raise ParameterError(f"{len(names)} symbols given for an emission of {n} columns")
         if len(set(names)) < n:
             raise ParameterError("symbols: every word must stand there once only")
-        self = cls(m)
+        self = learned_with(cls, {"n_states": m})
         tokenizer = INTEGERS if symbols is None else "none"
         options = {"tokenizer": tokenizer, "lowercase": False, "unit": "line"}
         self.provenance_ = {"n_tokens": 0, "options": options, "sources": []}
         return self._set(
-            Parameters(initial, transition, np.ascontiguousarray(emission.T)),
+            given,
             Vocabulary(names, np.zeros(n, np.int64)),
             options,
             has_rare=False,
             diagnostics={},
         )
 
+    @learning
     def fit(
         self,
         sequences: Any,
@@ -199,15 +182,15 @@ class HMM(LanguageModel, Saved, Estimator):
         What can be given: see :func:`eigentext.corpus.encode_sequences`. `memory` (bytes for
         counting) and `cache` (a folder for encoded text) change no answer.
         """
-        self._check_parameters()
         encoded = encode_sequences(sequences, cache=cache)
         moments = self.collect(encoded, memory=memory)
         if self.method == "spectral":
-            return self.fit_moments(moments)
+            return self._learn(moments)
         places = moments.vocabulary.ids_of(encoded.words)
         places[places < 0] = moments.rare
         ids = np.append(places, np.int32(END))[encoded.tokens]
-        return self._fit_em(moments, Sequences.of(ids, stream=is_stream(encoded.options)))
+        stream = is_stream(encoded.options)
+        return self._learn(moments, Sequences.of(ids, stream=stream))
 
     def collect(
         self,
@@ -217,6 +200,7 @@ class HMM(LanguageModel, Saved, Estimator):
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> NgramMoments:
         """The statistics that the spectral method needs: counts of windows up to three."""
+        self._table.checked(self.get_params(deep=False))
         return NgramMoments.from_corpus(
             sequences,
             order=3,
@@ -226,25 +210,22 @@ class HMM(LanguageModel, Saved, Estimator):
             cache=cache,
         )
 
+    @learning
     def fit_moments(self, moments: NgramMoments) -> Self:
         """Learn from statistics alone.
 
         EM needs the sequences themselves: with "spectral+em" and ``n_iter=0``, parameters are
         recovered and not refined.
         """
-        self._check_parameters()
         if self.method == "em" or (self.method == "spectral+em" and self.n_iter != 0):
             raise MomentsError(
                 "EM needs the sequences, not their statistics: call fit, or use "
                 "method='spectral', or method='spectral+em' with n_iter=0"
             )
+        check_ngrams(moments)
         if moments.whole:
             moments = moments.restrict(min_count=self.min_count, max_size=self.max_size)
-        if self.method == "spectral+em":
-            return self._fit_em(moments, None)
-        windows = Windows.of(moments)
-        model, _, diagnostics = self._spectral(windows)
-        return self._set_learned(model, moments, diagnostics)
+        return self._learn(moments)
 
     # What a fitted model is asked.
 
@@ -257,13 +238,29 @@ class HMM(LanguageModel, Saved, Estimator):
         return float(np.exp(self.log_probability(sequence)))
 
     def score_samples(self, sequences: Any) -> np.ndarray:
-        """The log-probability of each sequence that is not empty."""
-        ids = self._all_ids(sequences)
+        """The log-probability of each sequence, in its place; 0 for an empty one.
+
+        Of text, that is each unit with words in it; a stream is one sequence.
+        """
+        check_is_fitted(self)
+        given, is_empty = without_empty(sequences)
+        if is_empty is not None and all(is_empty):
+            return np.zeros(len(is_empty))
+        ids = self._all_ids(given)
         logs = self._filtered(ids)[0]
         logs[ids == END] = 0.0
         data = Sequences.of(ids, stream=False)
         with np.errstate(invalid="ignore"):
-            return np.add.reduceat(logs, data.begins)
+            found = np.add.reduceat(logs, data.begins)
+        return found if is_empty is None else in_places(found, is_empty)
+
+    def scoring_diagnostics(self, sequences: Any) -> dict[str, int]:
+        """What comes out wrong when sequences are scored, and is repaired.
+
+        "tokens", "unknown" words and, of a spectral model, "negative" probabilities, and those at
+        the floor or below it ("floored").
+        """
+        return self._filtered(self._all_ids(sequences))[2]
 
     def log_probabilities(self, tokens: Any, *, rare: bool = False) -> np.ndarray:
         """Of every token, log p(x_t | x_1 .. x_t-1); nan for words never learned.
@@ -290,7 +287,7 @@ class HMM(LanguageModel, Saved, Estimator):
         return self._model.states(ids)
 
     def transform(self, sentences: Iterable[Sequence[str]]) -> list[np.ndarray]:
-        """The states of each sentence's tokens by :meth:`filter`: eigentokens, as seed 000 has it.
+        """The states of each sentence's tokens by :meth:`filter`: eigentokens.
 
         An array for each sentence, in double precision; an empty one has an empty array.
         """
@@ -312,13 +309,7 @@ class HMM(LanguageModel, Saved, Estimator):
 
         Fewer if fewer have a positive probability.
         """
-        parameters, ids = self._parameters("decode states"), self._ids(sequence)
-        with np.errstate(divide="ignore"):
-            start, transition = np.log(parameters.initial), np.log(parameters.transition)
-            local = np.log(parameters.emission[ids])
-        local[ids < 0] = 0.0  # unknown: equally impossible in every state, so it tells nothing
-        paths, scores = k_best_paths(start, transition, local, k)
-        scores[:] = -np.inf if (ids < 0).any() else scores
+        paths, scores = self._parameters("decode states").best_paths(self._ids(sequence), k)
         return list(zip(paths.astype(np.int64), scores.tolist()))
 
     def sample(
@@ -326,12 +317,16 @@ class HMM(LanguageModel, Saved, Estimator):
         n_sequences: int = 1,
         length: int = 20,
         *,
-        random_state: int | np.random.Generator = 0,
+        random_state: int | np.random.Generator | None = 0,
     ) -> Any:
         """Draw sequences of a length: an array of integers, or lists of words."""
         check_is_fitted(self)
-        ids = self._model.sample(n_sequences, length, np.random.default_rng(random_state))
-        if self._options["tokenizer"] == INTEGERS:
+        n_sequences = argument("n_sequences", Count(1, least=0), n_sequences)
+        length = argument("length", Count(20, least=0), length)
+        if not isinstance(random_state, np.random.Generator):
+            random_state = np.random.default_rng(argument("random_state", Seed(0), random_state))
+        ids = self._model.sample(n_sequences, length, random_state)
+        if self._options.get("tokenizer") == INTEGERS:
             return ids
         return [[self.symbols_[x] for x in row] for row in ids]
 
@@ -372,7 +367,11 @@ class HMM(LanguageModel, Saved, Estimator):
     def moments(self) -> NgramMoments:
         """The exact probabilities of the first three symbols, as statistics to learn from."""
         check_is_fitted(self)
-        operators = np.stack([self._model.operator(x) for x in range(len(self.symbols_))])
+        n = len(self.symbols_)
+        check_room(
+            24.0 * n**3, f"a table of all windows of {n:,} symbols", "take a model of fewer symbols"
+        )
+        operators = np.stack([self._model.operator(x) for x in range(n)])
         unigrams, levels = population(self.start_, operators, self.end_, len(self.vocabulary_) + 1)
         return NgramMoments(self.vocabulary_, unigrams, levels, False, dict(self._options), [])
 
@@ -388,114 +387,26 @@ class HMM(LanguageModel, Saved, Estimator):
         above, "curve" is the log-likelihood at each pass of EM, "transitions" is ``t(h'|h)``. The
         default is the spectrum, or the transitions of a model without one.
         """
-        from eigentext import plots
+        from eigentext.sequences._hmm_plot import draw
 
         check_is_fitted(self)
-        values = self.diagnostics_.get("singular_values", ())
-        kind = kind or ("spectrum" if len(values) else "transitions")
-
-        def draw_spectrum() -> Any:
-            if not len(values):
-                raise ParameterError("EM alone has no spectrum; method='spectral+em' has one")
-            m, noise = self.diagnostics_["rank"], self.diagnostics_["noise"]
-            return plots.spectrum(values[:m], values[m:], noise=noise, ax=ax)
-
-        def draw_curve() -> Any:
-            series = {"log-likelihood of a token": getattr(self, "history_", [])}
-            return plots.curves(series, xlabel="pass of EM", ax=ax)
-
-        def draw_transitions() -> Any:
-            return plots.table(self.transition_, xlabel="next state", ylabel="state", ax=ax)
-
-        return plots.drawn(
-            kind,
-            {"spectrum": draw_spectrum, "curve": draw_curve, "transitions": draw_transitions},
-        )
+        return draw(self, kind, ax)
 
     # Private steps.
 
-    def _check_parameters(self) -> None:
-        for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if value is None and name != "n_states":
-                continue
-            if not (isinstance(value, (int, np.integer)) and value >= least):
-                raise ParameterError(f"{name} must be {least} or more, not {value!r}")
-        if self.method not in ("spectral", "em", "spectral+em"):
-            raise ParameterError(
-                f"method must be 'spectral', 'em' or 'spectral+em', not {self.method!r}"
-            )
-        if self.scaling not in ("cca", "none"):
-            raise ParameterError(f"scaling must be 'cca' or 'none', not {self.scaling!r}")
+    def _check_together(self) -> None:
         if self.rank is not None and self.rank > self.n_states:
             raise ParameterError(f"rank {self.rank} is above n_states, {self.n_states}")
-        for name in ("tol", "smoothing"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
-                raise ParameterError(f"{name} must be a number from 0 up, not {value!r}")
 
-    def _spectral(self, windows: Windows):
-        return spectral_operators(
-            windows,
-            self.n_states,
-            scaling=self.scaling,
-            rank=self.rank,
-            random_state=self.random_state,
-        )
-
-    def _fit_em(self, moments: NgramMoments, data: Sequences | None) -> Self:
-        """EM from random starts, or from what the operators tell; without data, the start alone."""
-        rng = np.random.default_rng(self.random_state)
-        n = moments.edge if moments.unigrams[moments.rare] else moments.rare
-        frequencies = moments.unigrams[:n]
-        diagnostics: dict[str, Any] = {}
-        n_iter = _PASSES[self.method] if self.n_iter is None else self.n_iter
-        n_init = (self.n_init or _STARTS) if n_iter else 1
-        if self.method == "em":
-            starts = [random_start(frequencies, self.n_states, rng) for _ in range(n_init)]
+    def _learn(self, moments: NgramMoments, data: Sequences | None = None) -> Self:
+        model: Parameters | Operators
+        if self.method == "spectral":
+            model, _, diagnostics, _ = by_spectrum(self, moments)
         else:
-            windows = Windows.of(moments)
-            with warnings.catch_warnings():  # fewer directions than states are EM's business here
-                warnings.simplefilter("ignore")
-                model, profiles, diagnostics = self._spectral(windows)
-            starts = []
-            enough = diagnostics["rank"] >= self.n_states
-            if enough and (found := recovered(model, windows, rng)) is not None:
-                starts.append(found[0])
-                diagnostics |= found[1]
-            if diagnostics.get("moved_to_simplex", np.inf) > _FAR:
-                # Clusters are the better start where states are, random ones where they are not.
-                for number in range(n_init):
-                    starts.append(
-                        clustered(profiles, windows, self.n_states, rng)
-                        if number < _CLUSTERINGS
-                        else random_start(frequencies, self.n_states, rng)
-                    )
-        if data is None or n_iter == 0:
-            return self._set_learned(starts[-1], moments, diagnostics)
-        prior = self.smoothing * frequencies / frequencies.sum() if self.smoothing else None
-        jobs = engine.use(engine.ThreadEngine(self.n_jobs)) if self.n_jobs else nullcontext()
-        with jobs, engine.phase("EM", None, "tokens") as advance:
-            seen: list[int] = []
-
-            def note(tokens: int) -> None:
-                seen.append(tokens)
-                advance(tokens)
-
-            start = race(starts, data, frequencies, prior=prior, advance=note)
-            run = refine(start, data, n_iter=n_iter, tol=self.tol, prior=prior, advance=note)
-        diagnostics |= {
-            "starts": len(starts),
-            "passes": sum(seen) / data.n_tokens,  # those of the race too, over parts of the data
-            "converged": run.converged,
-            "log_likelihood": run.history[-1],
-        }
-        self.history_ = run.history
-        return self._set_learned(run.parameters, moments, diagnostics)
-
-    def _set_learned(
-        self, model: Parameters | Operators, moments: NgramMoments, diagnostics: dict[str, Any]
-    ) -> Self:
+            stream = is_stream(moments.options)
+            model, diagnostics, history = by_em(self, moments, data, stream=stream)
+            if history:
+                self.history_ = history
         self.provenance_ = {
             "n_tokens": moments.n_tokens,
             "options": moments.options,
@@ -520,7 +431,7 @@ class HMM(LanguageModel, Saved, Estimator):
     ) -> Self:
         self._model, self._options, self._has_rare = model, options, has_rare
         self.vocabulary_ = vocabulary
-        self.symbols_ = [*vocabulary.words, RARE] if has_rare else list(vocabulary.words)
+        self.symbols_ = vocabulary.words + (special_names(vocabulary, RARE) if has_rare else [])
         self.diagnostics_ = diagnostics
         return self
 
@@ -546,50 +457,40 @@ class HMM(LanguageModel, Saved, Estimator):
             ids[ids == UNKNOWN] = len(self.vocabulary_)
         return ids
 
-    def _filtered(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _filtered(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
         check_is_fitted(self)
-        logs, states, repairs = self._model.filtered(ids)
-        scored = self.diagnostics_.setdefault("scored", dict.fromkeys(repairs, 0))
-        for name, count in repairs.items():
-            scored[name] += count
-        return logs, states
+        return self._model.filtered(ids)
+
+    # The file format.
 
     def _to_saved(self):
         check_is_fitted(self)
-        kind = "operators" if isinstance(self._model, Operators) else "parameters"
-        arrays: dict[str, Any] = {"words": self.vocabulary_.words}
-        arrays["word_counts"] = self.vocabulary_.counts
-        arrays |= {f"{kind}.{name}": part for name, part in asdict(self._model).items()}
+        words = {"words": self.vocabulary_.words, "word_counts": self.vocabulary_.counts}
         diagnostics = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in self.diagnostics_.items()
         }
         about = {
-            "parameters": self.get_params(),
-            "kind": kind,
+            "parameters": dict(self.parameters_),
+            "kind": _hmm_file.kind_of(self._model),
             "options": self._options,
             "has_rare": self._has_rare,
             "diagnostics": diagnostics,
             "provenance": self.provenance_,
             "history": getattr(self, "history_", []),
         }
-        return arrays, about
+        return words | _hmm_file.to_arrays(self._model), about
+
+    _schema = staticmethod(_hmm_file.schema)
 
     @classmethod
     def _from_saved(cls, arrays, about):
-        kind = {"operators": Operators, "parameters": Parameters}[about["kind"]]
-        start = f"{about['kind']}."
-        parts = {
-            name.removeprefix(start): np.asarray(arrays[name])
-            for name in list(arrays)
-            if name.startswith(start)
-        }
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         if about["history"]:
             self.history_ = about["history"]
         self.provenance_ = about["provenance"]
         return self._set(
-            kind(**parts),
+            _hmm_file.from_arrays(arrays, about["kind"]),
             Vocabulary(arrays["words"], np.asarray(arrays["word_counts"])),
             about["options"],
             has_rare=about["has_rare"],

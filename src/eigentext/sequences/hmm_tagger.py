@@ -21,14 +21,18 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.schemes import allowed, check_tags
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.sequences import _saved, parameters
 from eigentext.sequences._emissions import Classes, Emissions, class_function
+from eigentext.sequences._room import check_room
 from eigentext.sequences._transitions import deleted_interpolation, transition_scores
 from eigentext.storage import Saved
+from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 from eigentext.trellis import check_k, first_order_paths, second_order_paths
 
 Tagging = list[tuple[str, str]]
 _BLOCK = 64  # sentences that a thread takes at a time
+_BREADTHS = (0, 1, 2)  # of what a word may be: see `Emissions.scores`
 
 
 class ScoredTagging(NamedTuple):
@@ -78,6 +82,7 @@ class HMMTagger(Saved, Estimator):
     """
 
     _format = "eigentext.hmm-tagger.v1"
+    _table = parameters.HMMTagger
 
     def __init__(
         self,
@@ -94,23 +99,27 @@ class HMMTagger(Saved, Estimator):
         self.rare = rare
         self.scheme = scheme
 
+    @learning
     def fit(self, tagged: Iterable[Sequence[tuple[str, str]]], y: None = None) -> Self:
         """Learn from sentences: lists of (word, tag) pairs."""
         from scipy.sparse import csr_array
 
-        self._check_parameters()
         if isinstance(tagged, str) or not isinstance(tagged, Iterable):
             raise CorpusError("give a list of tagged sentences: lists of (word, tag) pairs")
         sentences = [_columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
         if not sentences:
             raise CorpusError("no tagged sentences to learn from; give lists of (word, tag) pairs")
         for n, (_, tags) in enumerate(sentences, 1):
+            if not tags:
+                raise CorpusError(
+                    f"sentence {n}, no tokens: an empty sentence has no tags; leave it out"
+                )
             check_tags(tags, self.scheme, f"sentence {n}, ")
         tokens = list(chain.from_iterable(words for words, _ in sentences))
         tags = list(chain.from_iterable(tags for _, tags in sentences))
         words, x = _numbered(tokens)
         joint = self.classes == "factor" if self.joint is None else self.joint
-        class_of = class_function(self.classes) if joint else lambda word: ""
+        class_of = class_function(self.classes if joint else None)
         kinds, kind = _numbered(list(map(class_of, words)))
         names, tag = _numbered(tags)
         seen, h = np.unique(tag * len(kinds) + kind[x], return_inverse=True)
@@ -123,7 +132,10 @@ class HMMTagger(Saved, Estimator):
         return self._set(words, states, counts, grams, times)
 
     def tag(self, sentence: Sequence[str] | str) -> Tagging:
-        """The most probable tagging of a sentence, given as words or one string with blanks."""
+        """The most probable tagging of a sentence, given as words or one string with blanks.
+
+        An empty sentence has an empty one.
+        """
         return self.k_best(sentence, 1)[0].tagging
 
     def tag_many(self, sentences: Iterable[Any]) -> list[Tagging]:
@@ -133,6 +145,7 @@ class HMMTagger(Saved, Estimator):
     def k_best(self, sentence: Sequence[str] | str, k: int) -> list[ScoredTagging]:
         """The k most probable taggings of a sentence, exactly, best first; fewer if there are.
 
+        An empty sentence has one, which is empty, with the log-probability 0.
         If none is possible (with ``scheme="bio"``, the tags that words were seen with may not fit
         together), frequent words are smoothed too; and then every word may have every tag.
         """
@@ -161,6 +174,8 @@ class HMMTagger(Saved, Estimator):
         """Log p(words, tags) of a tagged sentence; -inf if it is impossible."""
         check_is_fitted(self)
         words, tags = _columns(tagged)
+        if not words:
+            return 0.0
         end = len(self._states)
         u, v, total = end, end, 0.0
         for (active, scores), tag in zip(self._local(words), tags):
@@ -172,21 +187,21 @@ class HMMTagger(Saved, Estimator):
             u, v = v, w
         return total + float(self._rows[self._pair[u, v], end])
 
-    # Private steps.
+    def score(self, tagged: Iterable[Sequence[tuple[str, str]]], y: None = None) -> float:
+        """The share of the tokens of tagged sentences that get their tags."""
+        check_is_fitted(self)
+        columns = [_columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
+        found = self.tag_many(words for words, _ in columns)
+        right = [
+            tag == gold
+            for (_, tags), sentence in zip(columns, found)
+            for gold, (_, tag) in zip(tags, sentence)
+        ]
+        if not right:
+            raise CorpusError("no tagged sentences to score; give lists of (word, tag) pairs")
+        return float(np.mean(right))
 
-    def _check_parameters(self) -> None:
-        if self.order not in (1, 2):
-            raise ParameterError(f"order must be 1 or 2, not {self.order!r}")
-        if not (callable(self.classes) or self.classes in ("shape", "factor", None)):
-            raise ParameterError(
-                "classes must be 'shape', 'factor', None or a function from a word to its class, "
-                f"not {self.classes!r}"
-            )
-        rare = self.rare
-        if not isinstance(rare, (int, np.integer)) or isinstance(rare, bool) or rare < 0:
-            raise ParameterError(f"rare must be a whole number, 0 or more, not {rare!r}")
-        if self.scheme not in ("bio", None):
-            raise ParameterError(f"scheme must be 'bio' or None, not {self.scheme!r}")
+    # Private steps.
 
     def _set(
         self,
@@ -197,6 +212,12 @@ class HMMTagger(Saved, Estimator):
         times: np.ndarray,
     ) -> Self:
         """What follows from the counts: the model is nothing else."""
+        m = len(states) + 1
+        check_room(
+            24.0 * m * (m + (len(grams) if grams.shape[1] == 3 else 0)),
+            f"a table of what follows {m - 1:,} states",
+            "give fewer tags, joint=False, or order=1",
+        )
         self._states, self._counts = states, (words, counts, grams, times)
         self.tags_ = sorted({tag for tag, _ in states})
         self._tag_numbers = {tag: t for t, tag in enumerate(self.tags_)}
@@ -206,7 +227,7 @@ class HMMTagger(Saved, Estimator):
         self._pair, self._rows = transition_scores(
             grams, times, self.weights_, self._forbidden(states)
         )
-        self.diagnostics_ |= {
+        self.diagnostics_ = self.diagnostics_ | {
             "n_words": len(words),
             "n_rare_words": int(self._emissions.is_rare.sum()),
             "n_tags": len(self.tags_),
@@ -227,12 +248,18 @@ class HMMTagger(Saved, Estimator):
         return (self._emissions.scores(word, i == 0, breadth) for i, word in enumerate(words))
 
     def _k_best(self, words: list[str], k: int) -> list[ScoredTagging]:
-        breadth = 0
-        paths, scores = self._paths(words, breadth, k)
-        while len(scores) == 0:
-            breadth += 1
+        if not words:
+            return [ScoredTagging([], 0.0)]
+        for breadth in _BREADTHS:
             paths, scores = self._paths(words, breadth, k)
-        if breadth == 2:  # states of other classes with one tag are one tagging
+            if len(scores):
+                break
+        else:  # every word may have every tag now, so it is the tags that never follow each other
+            raise CorpusError(
+                f"no tagging of {len(words)} words is possible: the tags of this model never fit "
+                "together; fit it again, with other tags or scheme=None"
+            )
+        if breadth == _BREADTHS[-1]:  # states of other classes with one tag are one tagging
             kept = np.sort(np.unique(self._tag[paths], axis=0, return_index=True)[1])
             paths, scores = paths[kept], scores[kept]
         chosen = self._tag[paths].tolist()
@@ -246,20 +273,22 @@ class HMMTagger(Saved, Estimator):
         ]
 
     def _paths(self, words: list[str], breadth: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-        end = len(self._states)
-        edge = [(np.array([end], np.int32), np.zeros(1))] * 2 if self.order == 2 else []
+        end, is_second = len(self._states), self._counts[2].shape[1] == 3
+        edge = [(np.array([end], np.int32), np.zeros(1))] * 2 if is_second else []
         parts = [*edge, *self._local(words, breadth), *edge]
         active, scores = (np.concatenate(column) for column in zip(*parts))
         border = np.cumsum([0, *(len(part) for part, _ in parts)])
-        if self.order == 2:
+        if is_second:
             return second_order_paths(self._pair, self._rows, active, border, scores, k)
         rows, last = self._rows[: end + 1], border[-2]
         scores[last:] += rows[active[last:], end]
         return first_order_paths(rows[end, :end], rows[:end, :end], active, border, scores, k)
 
+    # The file format.
+
     def _to_saved(self):
         check_is_fitted(self)
-        if callable(self.classes):
+        if callable(self.parameters_.classes):
             raise ParameterError(
                 "a model with a function for classes cannot be saved; write the class behind a bar "
                 "in each token, as in 'dog|NN', and use classes='factor'"
@@ -274,23 +303,67 @@ class HMMTagger(Saved, Estimator):
             "gram_counts": times,
         }
         return arrays, {
-            "parameters": self.get_params(),
+            "parameters": dict(self.parameters_),
             "states": self._states,
             "diagnostics": self.diagnostics_,
         }
 
     @classmethod
+    def _schema(cls, about):
+        states = about.get("states")
+        return Schema(
+            {
+                "words": Strings("words", unique=True, filled=True),
+                **csr("counts", "words", "states", "int64", least=1, below=_saved.LARGEST),
+                "grams": Array("int64", ("grams", "width"), least=0, below="states+1"),
+                "gram_counts": Array("int64", ("grams",), least=1, below=_saved.LARGEST),
+            },
+            {
+                "states": _saved.items("a list of tags with a class each", _is_state),
+                "diagnostics": _saved.record("what was learned"),
+            },
+            {"states": len(states) if isinstance(states, list) else 0},
+        )
+
+    @classmethod
     def _from_saved(cls, arrays, about):
         from scipy.sparse import csr_array
 
-        self = cls(**about["parameters"])
-        self._check_parameters()
+        self = learned_with(cls, about["parameters"])
         words, states = list(arrays["words"]), [(tag, kind) for tag, kind in about["states"]]
-        parts = (np.asarray(arrays[f"counts.{name}"]) for name in ("data", "indices", "indptr"))
+        grams, times = (np.asarray(arrays[name]) for name in ("grams", "gram_counts"))
+        parts = [np.asarray(arrays[f"counts.{name}"]) for name in ("data", "indices", "indptr")]
+        _check_counts(parts, states, grams, times)
         counts = csr_array(tuple(parts), (len(words), len(states)))
         self.diagnostics_ = about["diagnostics"]
-        grams, times = (np.asarray(arrays[name]) for name in ("grams", "gram_counts"))
         return self._set(words, states, counts, grams, times)
+
+
+def _is_state(value: Any) -> bool:
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and all(isinstance(name, str) for name in value)
+        and value[0] != ""
+    )
+
+
+def _check_counts(
+    parts: list[np.ndarray], states: list[tuple[str, str]], grams: np.ndarray, times: np.ndarray
+) -> None:
+    """What a schema cannot say: all that is counted was seen, and sentences end."""
+    data, indices, indptr = parts
+    m = len(states)
+    if len(set(states)) < m or (np.bincount(indices, minlength=m) == 0).any():
+        raise damage("states", "has one that is there twice, or that no word was seen in")
+    if not m or (np.diff(indptr) < 1).any():
+        raise damage("counts.indptr", "has a word that was seen in no state")
+    if grams.shape[1] not in (2, 3):
+        raise damage("grams", f"has windows of {grams.shape[1]} states, not of 2 or 3")
+    if not (np.bincount(grams[:, -1], minlength=m + 1) > 0).all():
+        raise damage("grams", "has a state, or the end, that follows nothing")
+    _saved.check_total("counts.data", data)
+    _saved.check_total("gram_counts", times)
 
 
 def _k_best_block(
@@ -327,8 +400,6 @@ def _columns(sentence: Any, number: int | None = None) -> tuple[list[str], list[
     """The words and the tags of a tagged sentence."""
     where = "" if number is None else f"sentence {number}, "
     tokens = list(sentence) if isinstance(sentence, Iterable) else [sentence]
-    if not tokens:
-        raise CorpusError(f"{where}no tokens: an empty sentence has no tags; leave it out")
     for i, token in enumerate(tokens, 1):
         if not (isinstance(token, tuple) and len(token) == 2 and token[0] and token[1]
                 and isinstance(token[0], str) and isinstance(token[1], str)):  # fmt: skip
@@ -341,8 +412,6 @@ def _words(sentence: Any, number: int | None = None) -> list[str]:
     if not isinstance(sentence, Iterable):
         raise CorpusError(f"{where}{sentence!r} is not a sentence: give a list of words")
     words = sentence.split() if isinstance(sentence, str) else list(sentence)
-    if not words:
-        raise CorpusError(f"{where}an empty sentence has no tags; leave it out")
     for i, word in enumerate(words, 1):
         if not isinstance(word, str) or not word:
             raise CorpusError(f"{where}token {i}: {word!r} is not a word: give strings")

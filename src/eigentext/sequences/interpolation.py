@@ -16,9 +16,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from eigentext.corpus import EncodedCorpus, encode_sequences
 from eigentext.corpus.symbols import are_events, sequence_ids
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learning
+from eigentext.sequences import parameters
 from eigentext.sequences._language_model import LanguageModel
 
 _PRIOR = 50.0  # events that speak for the weights of all contexts, in those of one count
@@ -32,6 +34,8 @@ class Interpolation(LanguageModel, Estimator):
     models : list of fitted language models
         With ``log_probabilities(tokens)``: :class:`KneserNey`, :class:`BigramModel`, … They must
         predict the same events: learned with the same vocabulary, all from streams or all not.
+        The mixture keeps them as they are when it is fitted; text comes to them as an
+        :class:`EncodedCorpus`, read once for all.
     by_count : bool
         Whether weights depend on how often the previous word was seen by the first model, in steps
         of powers of two. Counts that few held-out tokens follow keep near the weights of all.
@@ -58,6 +62,8 @@ class Interpolation(LanguageModel, Estimator):
     array([0.02, 0.98])
     """
 
+    _table = parameters.Interpolation
+
     def __init__(
         self,
         models: Sequence[Any],
@@ -71,11 +77,11 @@ class Interpolation(LanguageModel, Estimator):
         self.tol = tol
         self.n_iter = n_iter
 
+    @learning
     def fit(self, heldout: Any, y: None = None) -> Self:
         """Learn the weights from text that no model has seen."""
-        if len(self.models) < 2:
-            raise ParameterError(f"give two models or more, not {len(self.models)}")
-        scores = self._scores(heldout)
+        text = encode_sequences(heldout)
+        scores = _scores(self.models, text)
         known = np.isfinite(scores).any(axis=1)
         if not known.any():
             raise CorpusError(
@@ -84,11 +90,12 @@ class Interpolation(LanguageModel, Estimator):
         P = _scaled(scores[known])
         even = np.full(P.shape[1], 1 / P.shape[1])
         weights, steps, gap = _em(P, even, even, 0.0, self.tol, self.n_iter)
+        bins = None
         if self.by_count:
-            bins = self._bins(heldout)[known]
+            bins = _bins(self.models, text)
             parts = [
-                _em(P[bins == b], weights, weights, _PRIOR, self.tol, self.n_iter)
-                for b in range(bins.max() + 1)
+                _em(P[bins[known] == b], weights, weights, _PRIOR, self.tol, self.n_iter)
+                for b in range(bins[known].max() + 1)
             ]
             weights = np.array([part[0] for part in parts])
             steps, gap = max(p[1] for p in parts), max(p[2] for p in parts)
@@ -96,13 +103,13 @@ class Interpolation(LanguageModel, Estimator):
             warnings.warn(
                 f"weights may still gain {gap:.1g} in log-likelihood a token after {steps} steps; "
                 "raise n_iter or tol",
-                stacklevel=2,
+                stacklevel=3,
             )
         self.weights_ = weights
         self.diagnostics_ = {
             "heldout_events": int(known.sum()),
             "model_perplexities": np.exp(-np.nanmean(scores, axis=0)).tolist(),
-            "perplexity": float(np.exp(-np.nanmean(self._mixed(scores, heldout)))),
+            "perplexity": float(np.exp(-np.nanmean(_mixed(scores, weights, bins)))),
             "n_iter": steps,
             "gap": gap,
         }
@@ -111,42 +118,54 @@ class Interpolation(LanguageModel, Estimator):
     def log_probabilities(self, tokens: Any) -> np.ndarray:
         """The natural logarithm of the probability of each event, as its models have them."""
         check_is_fitted(self)
-        return self._mixed(self._scores(tokens), tokens)
+        text, models = encode_sequences(tokens), self.parameters_.models
+        bins = _bins(models, text) if self.weights_.ndim > 1 else None
+        return _mixed(_scores(models, text), self.weights_, bins)
 
-    # Private steps.
+    def __sklearn_clone__(self) -> Self:
+        # The models are fitted, and what is learned here is how to mix them as they are.
+        return type(self)(**self.get_params(deep=False))
 
-    def _scores(self, tokens: Any) -> np.ndarray:
-        """Log-probabilities, events by models, once it is sure that these are the same events."""
-        scores = [np.asarray(model.log_probabilities(tokens)) for model in self.models]
-        for number, column in enumerate(scores[1:], start=2):
-            if len(column) != len(scores[0]):
-                raise ParameterError(
-                    f"model 1 predicts {len(scores[0])} events here and model {number} "
-                    f"{len(column)}; learn all from streams or all from separate units"
-                )
-            if not np.array_equal(np.isnan(column), np.isnan(scores[0])):
-                raise ParameterError(
-                    f"model 1 and model {number} know different words; "
-                    "learn them from the same text with the same min_count"
-                )
-        return np.column_stack(scores)
 
-    def _mixed(self, scores: np.ndarray, tokens: Any) -> np.ndarray:
-        weights = self.weights_
-        if weights.ndim > 1:  # more frequent words than before have the weights of the last row
-            weights = weights[np.minimum(self._bins(tokens), len(weights) - 1)]
-        top = scores.max(axis=1)
-        with np.errstate(divide="ignore"):
-            return np.log((_scaled(scores) * weights).sum(axis=1)) + np.where(top > -np.inf, top, 0)
+def _scores(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
+    """Log-probabilities, events by models, once it is sure that these are the same events."""
+    scores = [np.asarray(model.log_probabilities(text)) for model in models]
+    for number, column in enumerate(scores[1:], start=2):
+        if len(column) != len(scores[0]):
+            raise ParameterError(
+                f"model 1 predicts {len(scores[0])} events here and model {number} "
+                f"{len(column)}; learn all from streams or all from separate units"
+            )
+        if not np.array_equal(np.isnan(column), np.isnan(scores[0])):
+            raise ParameterError(
+                f"model 1 and model {number} know different words; "
+                "learn them from the same text with the same min_count"
+            )
+    return np.column_stack(scores)
 
-    def _bins(self, tokens: Any) -> np.ndarray:
-        """For each event, how many binary digits the count of the previous word has."""
-        vocabulary = self.models[0].vocabulary_
-        options = self.models[0].provenance_["options"]
-        ids = sequence_ids(tokens, vocabulary, options)
-        counts = np.append(vocabulary.counts, [0, 0])  # UNKNOWN is -2 and END is -1
-        digits = np.frexp(counts.astype(np.float64))[1]
-        return np.concatenate([[0], digits[ids[:-1]]])[are_events(ids, options)]
+
+def _mixed(scores: np.ndarray, weights: np.ndarray, bins: np.ndarray | None) -> np.ndarray:
+    """The logarithm of the mixture; with bins, each event has the weights of its own."""
+    if bins is not None:  # more frequent words than before have the weights of the last row
+        weights = weights[np.minimum(bins, len(weights) - 1)]
+    top = scores.max(axis=1)
+    with np.errstate(divide="ignore"):
+        return np.log((_scaled(scores) * weights).sum(axis=1)) + np.where(top > -np.inf, top, 0)
+
+
+def _bins(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
+    """For each event, how many binary digits the count of the previous word has."""
+    first = models[0]
+    if not (hasattr(first, "vocabulary_") and hasattr(first, "provenance_")):
+        raise ParameterError(
+            f"by_count=True takes the counts of the first model, and {type(first).__name__} has "
+            "none; put another first"
+        )
+    vocabulary, options = first.vocabulary_, first.provenance_["options"]
+    ids = sequence_ids(text, vocabulary, options)
+    counts = np.append(vocabulary.counts, [0, 0])  # UNKNOWN is -2 and END is -1
+    digits = np.frexp(counts.astype(np.float64))[1]
+    return np.concatenate([[0], digits[ids[:-1]]])[are_events(ids, options)]
 
 
 def _scaled(scores: np.ndarray) -> np.ndarray:

@@ -35,13 +35,22 @@ from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.moments import NgramMoments
 from eigentext.moments.cooccurrence import DEFAULT_MEMORY
-from eigentext.sequences import parameters
+from eigentext.moments.sound_ngrams import check_ngrams
+from eigentext.parameters import Count
+from eigentext.sequences import _saved, parameters
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.storage import Saved
-from eigentext.storage.schema import Array, Schema
+from eigentext.storage.schema import Array, Schema, damage
 
 _BLOCK = 1 << 18  # tokens to score, or n-grams to smooth, that make a task
 _FIXED = (0.5, 1.0, 1.5)
+_DIAGNOSTICS = _saved.record(
+    "what was learned",
+    ("ngrams", "discount_rules"),
+    ngrams=_saved.FIGURES,
+    discount_rules=_saved.NAMES,
+    rare_tokens=Count(0, least=0),
+)
 
 
 class KneserNey(LanguageModel, Saved, Estimator):
@@ -119,6 +128,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
     @learning
     def fit_moments(self, moments: NgramMoments) -> Self:
         """Learn from statistics alone, of this order or a higher one."""
+        check_ngrams(moments)
         return self._learn(moments)
 
     def _learn(self, moments: NgramMoments) -> Self:
@@ -206,7 +216,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
             warnings.warn(
                 f"too little text to estimate the discounts of n-grams of {orders} words: "
                 f"{_FIXED} are taken; give more text or lower the order",
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _ids(self, tokens: Any) -> np.ndarray:
@@ -249,6 +259,11 @@ class KneserNey(LanguageModel, Saved, Estimator):
         self._tables = _smoothed(trie, counts, self.discounts_, stream)
         return self._tables
 
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))  # the probabilities too: they are large, and do not change
+        return twin
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_tables"}
 
@@ -268,18 +283,29 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     @classmethod
     def _schema(cls, about):
-        return Schema({"discounts": Array("float64", ("order", 3), least=0)})
+        return Schema(
+            {"discounts": Array("float64", ("order", 3), least=0)},
+            {
+                "provenance": _saved.PROVENANCE,
+                "diagnostics": _DIAGNOSTICS,
+                "moments": _saved.record("the counts' own document"),
+            },
+        )
 
     @classmethod
     def _from_saved(cls, arrays, about):
         self = learned_with(cls, about["parameters"])
-        parts = {n.removeprefix("moments."): a for n, a in arrays.items() if n != "discounts"}
+        start = "moments."
+        parts = {n.removeprefix(start): arrays[n] for n in list(arrays) if n.startswith(start)}
+        NgramMoments._schema(about["moments"]).check(parts, about["moments"])
         self.moments_ = NgramMoments._from_saved(parts, about["moments"])
         self.vocabulary_ = self.moments_.vocabulary
         self.discounts_ = np.asarray(arrays["discounts"])
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
         if self.moments_.order != len(self.discounts_):
-            raise ValueError("order of the counts")
+            raise damage("discounts", f"are not of {self.moments_.order} orders")
+        if (self.discounts_ > [1, 2, 3]).any():
+            raise damage("discounts", "take away more than was counted")
         return self
 
 
@@ -325,11 +351,15 @@ class _Trie(NamedTuple):
         bigrams = slice(*self.borders[1:3])
         self.suffix[bigrams] = self.words[bigrams]  # symbol s is node s
 
-        def link(block: tuple[int, int]) -> None:
-            kernels.link_suffixes(self.first, self.words, self.suffix, block[0], block[1])
+        def link(block: tuple[int, int]) -> bool:
+            return kernels.link_suffixes(self.first, self.words, self.suffix, *block)
 
         for begin, end in zip(self.borders[1:-2], self.borders[2:-1]):
-            list(engine.current().map(link, self.blocks(begin, end)))
+            if not all(list(engine.current().map(link, self.blocks(begin, end)))):
+                raise MomentsError(
+                    "a window is counted, and the same without its first symbol is not: these are "
+                    "the counts of no text; count it again"
+                )
 
     def blocks(self, begin: int, end: int) -> list[tuple[int, int]]:
         """Parents in ranges with about equal numbers of children."""
@@ -403,5 +433,7 @@ def _unigrams(counts: np.ndarray, D: np.ndarray, stream: bool) -> np.ndarray:
     """p(w): discounted counts, and the uniform distribution over words, rare word and end."""
     events = np.ones(len(counts))
     events[-1] = not stream
+    if not counts.any():
+        raise MomentsError("no symbol is counted after another: give more text")
     removed = D[np.minimum(counts, 3)]
     return (counts - removed) / counts.sum() + removed.sum() / counts.sum() * events / events.sum()

@@ -111,10 +111,10 @@ def test_mistakes_are_one_line(cli, seen, tmp_path):
         ((seen, "-o", output, "--heldout", tmp_path / "missing"), "missing: no such file"),
         ((seen, "-o", output, "--heldout", foreign, "--unit", "stream"), "no word of the held-out"),
         ((seen, "-o", own, "--heldout", own), "would be written over what is read"),
-        ((seen, "-o", output, "--states", 0), "see eigentext bigram fit --help"),
+        ((seen, "-o", output, "--states", 0), "n_states (--states) must be a whole number, 1 or"),
         ((seen, "-o", output, "--states", 1000), "--states"),
         ((seen, "-o", output, "--method", "svd"), "see eigentext bigram fit --help"),
-        ((seen, "-o", output, "--heldout-fraction", 1), "--heldout-fraction"),
+        ((seen, "-o", output, "--heldout-fraction", 1), "heldout_fraction must be a number, 0"),
     ):
         assert reason in cli("bigram", "fit", *arguments, "--quiet").mistake
     assert not output.exists()

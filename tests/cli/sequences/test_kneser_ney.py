@@ -102,7 +102,7 @@ def test_mistakes_are_one_line(cli, seen, tmp_path):
         ((seen, "-o", tmp_path), "is a folder; name a file in it"),
         ((seen, "-o", "-"), "a model is a file, not a stream; name one with -o"),
         ((own, "-o", own), "would be written over what is read"),
-        ((seen, "-o", output, "--order", 0), "see eigentext kneser-ney fit --help"),
+        ((seen, "-o", output, "--order", 0), "order must be a whole number, 1 or more, not 0"),
         ((seen, "-o", output, "--min-count", 10_000), "no word occurs 10000 times or more"),
         ((seen, "-o", output, "--memory", "much"), "'much' is no size"),
     ):

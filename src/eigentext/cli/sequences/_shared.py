@@ -8,7 +8,6 @@ import typer
 from eigentext.cli._console import Watch, peak_memory, print_json, printer
 from eigentext.errors import EigentextError
 
-MinCountOption = Annotated[int, typer.Option(min=1, help="Rarer words share one symbol.")]
 LowercaseFlag = Annotated[bool, typer.Option("--lowercase", help="Lower the case.")]
 UnitOption = Annotated[
     Literal["line", "document", "stream"],
@@ -30,7 +29,8 @@ def reading_of(path: Path, model: Any) -> dict[str, Any]:
     """How text is read for a model: as the text was that it was learned from."""
     from eigentext.corpus.tokenizers import NAMED
 
-    options = dict(model.provenance_["options"])
+    options = {"tokenizer": "none", "lowercase": False, "unit": "line"}
+    options |= model.provenance_["options"]
     if options["tokenizer"] == "none":  # lists of words in Python; in a file, blanks part them
         options["tokenizer"] = "whitespace"
     if options["tokenizer"] not in NAMED:

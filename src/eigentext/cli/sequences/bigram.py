@@ -1,7 +1,7 @@
 """`eigentext bigram fit`: the model of Saul and Pereira from text."""
 
 import time
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -25,40 +25,23 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
-from eigentext.cli.sequences._shared import (
-    LowercaseFlag,
-    MinCountOption,
-    UnitOption,
-    report_fit,
-)
+from eigentext.cli._options import Parameters, with_options
+from eigentext.cli.sequences._shared import LowercaseFlag, UnitOption, report_fit
+from eigentext.sequences import parameters as tables
 
 
+@with_options(tables.BigramModel)
 def fit(
     files: FilesArgument,
     output: OutputOption,
-    states: Annotated[int, typer.Option("--states", "-m", min=1, help="Hidden states.")] = 32,
-    method: Annotated[
-        Literal["pivot+em", "pivot", "em"], typer.Option(help="How it is learned.")
-    ] = "pivot+em",
-    min_count: MinCountOption = 1,
-    iterations: Annotated[int, typer.Option(min=0, help="The most steps of EM.")] = 100,
-    smoothing: Annotated[
-        float, typer.Option(min=0, help="Tokens added to every context, with the mean's states.")
-    ] = 5.0,
+    parameters: Parameters,
     heldout: Annotated[
         list[str] | None, typer.Option(help="Text that says when EM is to stop.")
     ] = None,
-    heldout_fraction: Annotated[
-        float, typer.Option(min=0, max=0.99, help="Without such text, the part of all pairs.")
-    ] = 0.05,
-    init: Annotated[
-        Literal["uniform", "dirichlet"], typer.Option(help="Where EM alone starts.")
-    ] = "uniform",
     tokenizer: TokenizerOption = "whitespace",
     lowercase: LowercaseFlag = False,
     unit: UnitOption = "line",
     errors: ErrorsOption = "strict",
-    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -73,16 +56,7 @@ def fit(
 
     check_model_path(output)
     started = time.perf_counter()
-    model = BigramModel(
-        states,
-        method=method,
-        min_count=min_count,
-        n_iter=iterations,
-        smoothing=smoothing,
-        heldout_fraction=heldout_fraction,
-        init=init,
-        random_state=seed,
-    )
+    model = BigramModel(**parameters)
     with (
         inputs([*files, *(heldout or [])]) as paths,
         work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
@@ -103,7 +77,8 @@ def fit(
         save_model(model, output)
     facts = ("n_iter", "perplexity", "heldout_perplexity", "heldout", "pivots")
     told = {name: model.diagnostics_[name] for name in facts if name in model.diagnostics_}
-    told = {"states": states, "method": method, **told}
+    states = model.parameters_.n_states
+    told = {"states": states, "method": model.parameters_.method, **told}
     summary = f"{states} states after {model.n_iter_} steps of EM"
     if "heldout_perplexity" in told:
         summary += f" (held-out perplexity {told['heldout_perplexity']:.1f})"

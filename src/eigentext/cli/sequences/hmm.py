@@ -32,54 +32,29 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
-from eigentext.cli.sequences._shared import (
-    LowercaseFlag,
-    UnitOption,
-    reading_of,
-    report_fit,
-)
+from eigentext.cli._options import Parameters, with_options
+from eigentext.cli.sequences._shared import LowercaseFlag, UnitOption, reading_of, report_fit
 from eigentext.errors import CorpusError, EigentextError
+from eigentext.sequences import parameters as tables
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `hmm fit`.")]
 _BATCH = 100_000  # tokens scored at a time
 _FACTS = ("rank", "usable_rank", "noise", "negative_mass", "starts", "passes", "converged")
+_NO_RARE = (
+    "no word of the text is rare, so a word never seen will be impossible (log-probability -inf); "
+    "with --min-count 2, those seen once stand for it"
+)
 
 
+@with_options(tables.HMM)
 def fit(
     files: FilesArgument,
     output: OutputOption,
-    states: Annotated[int, typer.Option("--states", "-m", min=1, help="Hidden states.")] = 10,
-    method: Annotated[
-        Literal["spectral", "em", "spectral+em"],
-        typer.Option(help="spectral: one pass, fast; spectral+em: fits best."),
-    ] = "spectral",
-    min_count: Annotated[
-        int, typer.Option(min=1, help="Rarer words share one symbol, and so do unseen ones.")
-    ] = 2,
-    max_size: Annotated[int | None, typer.Option(min=1, help="Largest vocabulary.")] = None,
-    scaling: Annotated[
-        Literal["cca", "none"], typer.Option(help="Of the bigrams that are factored.")
-    ] = "cca",
-    rank: Annotated[
-        int | None, typer.Option(min=1, help="Directions to use; those above noise by default.")
-    ] = None,
-    starts: Annotated[
-        int | None, typer.Option(min=1, help="Starts of EM.", show_default="10")
-    ] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="The most passes of EM over the text.", show_default="300; 100 if spectral"
-        ),
-    ] = None,
-    smoothing: Annotated[
-        float, typer.Option(min=0, help="Tokens added to what EM has each state emit.")
-    ] = 20.0,
+    parameters: Parameters,
     tokenizer: TokenizerOption = "whitespace",
     lowercase: LowercaseFlag = False,
     unit: UnitOption = "line",
     errors: ErrorsOption = "strict",
-    seed: Annotated[int, typer.Option(help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -94,18 +69,7 @@ def fit(
 
     check_model_path(output)
     started = time.perf_counter()
-    model = HMM(
-        states,
-        method=method,
-        min_count=min_count,
-        max_size=max_size,
-        scaling=scaling,
-        rank=rank,
-        n_init=starts,
-        n_iter=iterations,
-        smoothing=smoothing,
-        random_state=seed,
-    )
+    model = HMM(**parameters)
     with (
         inputs(files) as paths,
         work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
@@ -118,14 +82,18 @@ def fit(
         save_model(model, output)
     found = model.diagnostics_
     told = {name: found[name] for name in (*_FACTS, "log_likelihood") if name in found}
+    states, method = model.parameters_.n_states, model.parameters_.method
     summary = f"{states} states"
     if method == "spectral":
         summary += f" in {found['rank']} dimensions"
     if "passes" in found:
         summary += f" after {found['passes']} passes of EM"
-    told = {"states": states, "method": method, **told}
+    knows_rare = len(model.symbols_) > len(model.vocabulary_)
+    told = {"states": states, "method": method, "knows_rare_words": knows_rare, **told}
     seconds = time.perf_counter() - started
     report_fit(model, output, told, summary, watch, seconds, json=json, quiet=quiet)
+    if not knows_rare and not quiet:
+        print_warning(_NO_RARE)
 
 
 def score(

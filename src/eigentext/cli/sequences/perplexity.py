@@ -59,7 +59,8 @@ def perplexity(
             from eigentext.sequences import Interpolation
 
             with engine.phase("weigh"):
-                models = [*models, Interpolation(models).fit(held[0])]
+                mixture = Interpolation(models).fit(held[0])
+            models = [*mixture.parameters_.models, mixture]  # those that are worked out already
         with engine.phase("score", len(models) * text.n_tokens, "tokens") as advance:
             scores = []
             for scorer in models:
