@@ -238,7 +238,8 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
         In a model of a stream there is no end, and its probability is 0.
         """
-        return self.s_ @ self.states(given)
+        states = self.states(given)
+        return self.s_ @ states
 
     def states(self, given: Any = None) -> np.ndarray:
         """The states r(h | given) after a word: if it is unknown, the rare word's or the prior."""
@@ -450,7 +451,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
     @classmethod
     def _from_saved(cls, arrays, about):
         self = learned_with(cls, about["parameters"])
-        self.r_, self.s_, self.prior_ = arrays["r"], arrays["s"], np.asarray(arrays["prior"])
+        self.r_, self.s_, self.prior_ = (np.asarray(arrays[name]) for name in ("r", "s", "prior"))
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
         self.n_iter_, self.history_ = about["n_iter"], about["history"]

@@ -1,19 +1,134 @@
 """Models of sequences."""
 
+import warnings
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 
 import eigentext as et
 from contract.case import Case
+from eigentext.sequences import Interpolation
 
 LINES = [line.split() for line in ("the cat sat", "a dog ran", "the dog sat", "a cat ran")] * 8
-OTHER = [line.split() for line in ("one fox saw two birds", "two foxes ran", "one bird sat")] * 9
+OTHER = [line.split() for line in ("the fox saw two dogs", "two dogs ran", "a dog sat")] * 9
+STREAM, OTHER_STREAM = ([*chain(*lines), "once", "a"] for lines in (LINES, OTHER))
+TAGS = {"the": "D", "a": "D", "cat": "N", "dog": "N", "sat": "V", "ran": "V"}
+TAGGED = [[(f"{word}|{TAGS[word]}", f"B-{TAGS[word]}") for word in line] for line in LINES]
+OTHER_TAGGED = [[(f"{word}|X", "B-X") for word in line] for line in OTHER]
 
 FORMS = {
     "arrays": lambda lines: [np.array(line) for line in lines],
     "series": lambda lines: pd.Series(lines),
     "tuples": lambda lines: [tuple(line) for line in lines],
+    "generators": lambda lines: [iter(line) for line in lines],
 }
+ASKED = [["the", "dog"], ["x"]]
+PREDICTS = {
+    "log_probabilities": lambda model: model.log_probabilities(ASKED),
+    "perplexity": lambda model: model.perplexity(LINES[:3]),
+    "score": lambda model: model.score(LINES[:3]),
+}
+HMM_ASKS = {
+    **PREDICTS,
+    "log_probability": lambda model: model.log_probability(["the", "dog"]),
+    "score_samples": lambda model: model.score_samples([["the"], [], ["dog", "x"]]),
+    "predict_next": lambda model: model.predict_next(["a"]),
+    "filter": lambda model: model.filter(["a", "cat", "x"]),
+    "transform": lambda model: model.transform([["a", "cat"], []]),
+    "sample": lambda model: model.sample(2, 4),
+    "scoring_diagnostics": lambda model: model.scoring_diagnostics(ASKED),
+    "start and end": lambda model: [model.start_, model.end_, model.operator("cat")],
+    "moments": lambda model: model.moments().levels,
+    "symbols": lambda model: (model.predict_next(), model.symbols_),
+}
+DECODES = {
+    "viterbi": lambda model: model.viterbi(["a", "cat", "x"]),
+    "k_best": lambda model: model.k_best(["the", "dog"], 3),
+    "parameters": lambda model: [model.initial_, model.transition_, model.emission_],
+}
+
+
+def hmm(name, make, data=LINES, other=OTHER, grid="n_states"):
+    return Case(
+        name,
+        make=make,
+        data=lambda: (data,),
+        other=lambda: (other,),
+        bad=lambda: ([[]],),
+        forms={} if isinstance(data[0], str) else FORMS,
+        grid={grid: [1, 2]},
+        asks=HMM_ASKS if name.startswith("HMM, spectral,") else HMM_ASKS | DECODES,
+    )
+
+
+def bigram(name, make):
+    return Case(
+        name,
+        make=make,
+        data=lambda: (LINES,),
+        other=lambda: (OTHER,),
+        bad=lambda: (["alone"],),
+        forms=FORMS,
+        grid={"n_states": [1, 2]},
+        asks={
+            **PREDICTS,
+            "distribution": lambda model: model.distribution("the"),
+            "probability": lambda model: model.states("a"),
+        },
+    )
+
+
+def tagger(name, make, data=TAGGED, other=OTHER_TAGGED, saves=True):
+    words = [[word for word, _ in line] for line in data[:3]]
+    return Case(
+        name,
+        make=make,
+        data=lambda: (data,),
+        other=lambda: (other,),
+        bad=lambda: ([[("word", None)]],),
+        forms={
+            "tuples": lambda lines: [tuple(line) for line in lines],
+            "series": lambda lines: pd.Series(lines),
+            "generators": lambda lines: [iter(line) for line in lines],
+        },
+        grid={"rare": [0, 30]},
+        saves=saves,
+        asks={
+            "tag": lambda model: model.tag(["the|D", "Fox|N", "99|X"]),
+            "tag_many": lambda model: model.tag_many([*words, []]),
+            "k_best": lambda model: model.k_best(words[0], 5),
+            "log_probability": lambda model: model.log_probability(data[0]),
+            "score": lambda model: model.score(data[:5]),
+        },
+    )
+
+
+def last_letter(word):
+    return word[-1]
+
+
+def _mixture(**settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models = [et.KneserNey(order).fit(LINES) for order in (1, 2)]
+        models.append(et.BigramModel(2, n_iter=3).fit(LINES))
+    return Interpolation(models, **settings)
+
+
+def mixture(name, **settings):
+    return Case(
+        name,
+        make=lambda: _mixture(**settings),
+        data=lambda: (LINES[:5],),
+        other=lambda: ([["the", "cat"], ["x", "ran"]],),
+        bad=lambda: ([["x"] * 3, 3],),
+        forms=FORMS,
+        grid={"by_count": [False, True]},
+        saves=False,
+        asks={**PREDICTS, "weights": lambda model: model.score(LINES) * model.weights_},
+    )
+
 
 CASES = [
     Case(
@@ -25,9 +140,34 @@ CASES = [
         forms=FORMS,
         grid={"order": [1, 2]},
         asks={
-            "log_probabilities": lambda model: model.log_probabilities([["the", "dog"], ["x"]]),
+            **PREDICTS,
             "distribution": lambda model: model.distribution("the"),
-            "perplexity": lambda model: model.perplexity(LINES[:3]),
+            "probability": lambda model: model.probability("dog", given="the", start=True),
         },
     ),
+    hmm("HMM, spectral, units", lambda: et.HMM(2)),
+    hmm(
+        "HMM, spectral, stream",
+        lambda: et.HMM(2, min_count=2, scaling="none"),
+        STREAM,
+        OTHER_STREAM,
+        grid="min_count",
+    ),
+    hmm("HMM, em", lambda: et.HMM(2, method="em", n_init=2, n_iter=5)),
+    hmm(
+        "HMM, em, stream",
+        lambda: et.HMM(2, method="em", n_init=1, n_iter=5, n_jobs=2),
+        STREAM,
+        OTHER_STREAM,
+    ),
+    hmm("HMM, spectral+em", lambda: et.HMM(2, method="spectral+em", n_init=1, n_iter=5)),
+    bigram("BigramModel", lambda: et.BigramModel(2, n_iter=5)),
+    bigram("BigramModel, pivot", lambda: et.BigramModel(2, method="pivot", n_iter=5)),
+    bigram("BigramModel, em", lambda: et.BigramModel(2, method="em", n_iter=5)),
+    tagger("HMMTagger", lambda: et.HMMTagger()),
+    tagger("HMMTagger, order 1", lambda: et.HMMTagger(1, classes=None)),
+    tagger("HMMTagger, factor", lambda: et.HMMTagger(classes="factor", scheme="bio", rare=2)),
+    tagger("HMMTagger, function", lambda: et.HMMTagger(classes=last_letter), saves=False),
+    mixture("Interpolation"),
+    mixture("Interpolation, by count", by_count=True),
 ]
