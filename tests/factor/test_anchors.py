@@ -83,7 +83,7 @@ def test_more_corners_than_there_are():
         anchors(line, 3)
     with pytest.raises(ParameterError, match="only 1 corners"):
         anchors(np.ones((5, 3)), 2)
-    with pytest.raises(ParameterError, match="choose from 1 to 5"):
+    with pytest.raises(ParameterError, match="m must be a whole number from 1 to 5, not"):
         anchors(line, 6)
     with pytest.raises(ParameterError, match="finite"):
         anchors(line * np.nan, 2)
@@ -96,7 +96,7 @@ def test_fewer_corners_may_be_an_answer():
     rng = np.random.default_rng(0)
     point = np.ones(3) / 3 + 1e-16 * rng.standard_normal((5, 3))  # one, but for rounding
     assert len(anchors(point, 2, fewer=True)) == 1
-    with pytest.raises(ParameterError, match="choose from 1 to 5"):
+    with pytest.raises(ParameterError, match="m must be a whole number from 1 to 5, not"):
         anchors(line, 6, fewer=True)
 
 
@@ -282,7 +282,7 @@ def test_bad_matrices():
     Q = joint(*model(3, 0))
     with pytest.raises(ParameterError, match="rank 3; use 3 or less"):
         pivot_decomposition(Q, 5)
-    with pytest.raises(ParameterError, match="use 1 to 14"):
+    with pytest.raises(ParameterError, match="m must be a whole number from 1 to 14, not"):
         pivot_decomposition(Q, 15)
     with pytest.raises(ParameterError, match="none below 0"):
         pivot_decomposition(-Q, 3)

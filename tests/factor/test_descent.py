@@ -156,9 +156,9 @@ def test_bad_input():
         minimize_tensor(T, np.ones(2), V, pairs=np.eye(2))
     with pytest.raises(ParameterError, match="pairs are not symmetric"):
         minimize_tensor(T, np.ones(2), V, pairs=np.triu(np.ones((3, 3))))
-    with pytest.raises(ParameterError, match="ratio must be positive"):
+    with pytest.raises(ParameterError, match="ratio must be a number, above 0, not"):
         minimize_tensor(T, np.ones(2), V, pairs=np.eye(3), ratio=0)
-    with pytest.raises(ParameterError, match="n_iter must be 1 or more"):
+    with pytest.raises(ParameterError, match="n_iter must be a whole number, 1 or more, not"):
         minimize_tensor(T, np.ones(2), V, n_iter=0)
     with pytest.raises(ParameterError, match=r"shape \(K, K, K\)"):
         minimize_tensor(T[0], np.ones(2), V)

@@ -361,7 +361,9 @@ def test_bad_input(solver):
         with pytest.raises(ParameterError, match="not finite"):
             solver(np.full((2, 2, 2), number), 1)
     for rank in (0, 4):
-        with pytest.raises(ParameterError, match=f"rank {rank} of a tensor of size 3: use 1 to 3"):
+        with pytest.raises(
+            ParameterError, match=f"rank must be a whole number from 1 to 3, not {rank}"
+        ):
             solver(np.ones((3, 3, 3)), rank)
 
 

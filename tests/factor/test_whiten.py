@@ -150,7 +150,7 @@ def test_same_bits_on_any_number_of_threads():
 def test_bad_input():
     with pytest.raises(ParameterError, match="square"):
         whiten(np.ones((2, 3)), 1)
-    with pytest.raises(ParameterError, match="rank 3 of a matrix of 2 rows"):
+    with pytest.raises(ParameterError, match="rank must be a whole number from 1 to 2, not 3"):
         whiten([[1.0, 0.0], [0.0, 1.0]], 3)
     with pytest.raises(ParameterError, match="not finite"):
         whiten(np.diag([1.0, np.nan]), 1)

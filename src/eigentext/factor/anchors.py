@@ -22,10 +22,13 @@ import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.factor import arguments
 from eigentext.factor.mixture import ConditionalMixture
 from eigentext.factor.products import rows_times, sparse_times
 from eigentext.factor.svd import svd
+from eigentext.parameters import Choice, argument
 
+_METHOD = Choice("pivots", of=("pivots", "left"))
 _ROWS = 256  # rows of a task
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -69,9 +72,15 @@ def anchors(
     """
     V = _points(V)
     rows = _chosen(candidates, len(V))
-    if not 1 <= m <= len(rows):
-        raise ParameterError(f"{m} anchors among {len(rows)} rows: choose from 1 to {len(rows)}")
-    weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)[rows]
+    m = arguments.whole("m", m, most=len(rows))
+    if weights is None:
+        weights = np.ones(len(V))
+    weights = arguments.numeric(weights, "weights").astype(np.float64)
+    if weights.shape != (len(V),):
+        raise ParameterError(
+            f"weights of shape {weights.shape}; give one for each of {len(V)} rows"
+        )
+    weights = weights[rows]
     with engine.one_blas_thread():
         return rows[_furthest(V[rows], m, weights, fewer)]
 
@@ -135,8 +144,9 @@ def simplex_weights(
     from eigentext.factor._anchor_kernels import nearest_in_simplex
 
     V = _points(V)
-    anchors = np.asarray(anchors)
-    A = _points(V[anchors] if anchors.ndim == 1 else anchors)
+    anchors = arguments.numeric(anchors, "anchors")
+    tol = arguments.number("tol", tol, least=0)
+    A = _points(V[_chosen(anchors, len(V))] if anchors.ndim == 1 else anchors)
     if not len(A) or A.shape[1] != V.shape[1]:
         raise ParameterError(f"corners of shape {A.shape} for points of {V.shape[1]} coordinates")
     center = A.mean(axis=0)  # weights that sum to one do not depend on the origin
@@ -273,9 +283,11 @@ def pivot_decomposition(
     (array([0.25, 0.75]), array([[0.5, 0. , 0.5],
            [0. , 0.5, 0.5]]))
     """
-    if method not in ("pivots", "left"):
-        raise ParameterError(f"method must be 'pivots' or 'left', not {method!r}")
+    argument("method", _METHOD, method)
     Q = _checked(Q, m)
+    n_iter = arguments.whole("n_iter", n_iter, least=0)
+    for name, value in (("min_weight", min_weight), ("ridge", ridge), ("tol", tol)):
+        arguments.number(name, value, least=0)
     Q = Q / Q.sum() if min_weight == ridge == 0 else Q
     steps = {"ridge": ridge, "random_state": random_state}
     rows, columns = Q.sum(axis=1), Q.sum(axis=0)
@@ -375,12 +387,10 @@ def _conditionals(weights: np.ndarray, states: PivotStates) -> np.ndarray:
 
 def _checked(Q: Any, m: int) -> Any:
     """A CSR matrix of finite numbers, none negative and not all zero, with room for m states."""
-    Q = sp.csr_array(Q).astype(np.float64)
+    Q = sp.csr_array(Q if sp.issparse(Q) else arguments.matrix(Q, "Q")).astype(np.float64)
     if Q.ndim != 2 or not np.isfinite(Q.data).all() or (Q.data < 0).any() or not Q.data.any():
         raise ParameterError("Q must be a matrix of counts or probabilities: finite, none below 0")
-    if not 1 <= m <= min(Q.shape):
-        most = min(Q.shape)
-        raise ParameterError(f"m is {m}, but Q is {Q.shape[0]} x {Q.shape[1]}; use 1 to {most}")
+    arguments.whole("m", m, most=min(Q.shape))
     Q.sum_duplicates()
     Q.eliminate_zeros()
     return Q
@@ -397,7 +407,7 @@ def _heavy(weights: np.ndarray, least: float, m: int, what: str) -> np.ndarray:
 
 
 def _points(V: Any) -> np.ndarray:
-    V = np.asarray(V, np.float64)
+    V = arguments.numeric(V, "points").astype(np.float64, copy=False)
     if V.ndim != 2 or not np.isfinite(V).all():
         raise ParameterError("points must be rows of a matrix of finite numbers")
     return V
@@ -406,8 +416,13 @@ def _points(V: Any) -> np.ndarray:
 def _chosen(candidates: Any, n: int) -> np.ndarray:
     if candidates is None:
         return np.arange(n)
-    candidates = np.asarray(candidates)
-    return np.flatnonzero(candidates) if candidates.dtype == bool else candidates
+    rows = np.asarray(candidates)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
+    is_places = rows.ndim == 1 and rows.dtype.kind in "iu"
+    if not is_places or rows.min(initial=0) < 0 or rows.max(initial=0) >= n:
+        raise ParameterError(f"candidates must be some of {n} rows: their places, or a mask")
+    return rows
 
 
 def _inverse(x: np.ndarray, where: np.ndarray) -> np.ndarray:

@@ -19,7 +19,6 @@ exactly that triple: seed 002's Observation 1 ("centring can be ignored") is off
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,8 @@ from sklearn.utils.validation import (
 )
 
 from eigentext.errors import ParameterError
+from eigentext.estimators import check_table, learning
+from eigentext.factor import parameters
 from eigentext.factor.products import sparse_times
 from eigentext.factor.svd import svd
 
@@ -44,7 +45,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _MAX_DENSE_COLUMNS = 20_000
 _N_DROPPED = 5
 _CONVERGED = 1e-4
-_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
+# In rows, as products have other bits with columns.
+_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
 
 
 class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -121,6 +123,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     0.99
     """
 
+    _table = parameters.CCA
     x_weights_: np.ndarray
     y_weights_: np.ndarray
 
@@ -130,9 +133,10 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.center = center
         self.random_state = random_state
 
+    @learning
     def fit(self, X, Y):
         """Find the directions from n paired rows of X (n x d) and Y (n x d', or n numbers)."""
-        m, r = _check_parameters(self.n_components, self.regularization)
+        m, r = self.n_components, float(self.regularization)
         if Y is None:
             raise ParameterError(
                 "CCA requires y to be passed, but the target y is None: call fit(X, Y) with a "
@@ -142,7 +146,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Y = _as_matrix(Y, ensure_min_samples=2)
         check_consistent_length(X, Y)
         n = X.shape[0]
-        center = bool(self.center)
+        center = self.center
         x, y = _whiten(X, r, center, "X"), _whiten(Y, r, center, "Y")
         _check_ranks(m, r, x.rank, y.rank, n - center)
 
@@ -181,6 +185,22 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return Xc, _project(Y, self.y_mean_, self.y_weights_)
 
+    def score(self, X, Y=None, *, y=None):
+        """The correlations of the pairs of coordinates in these rows, added up.
+
+        At most ``n_components``; coordinates that do not vary here count as 0. In rows that were
+        not learned from, a pair of directions that was found in noise adds nothing on average.
+        ``y`` is scikit-learn's name of Y.
+        """
+        Y = y if Y is None else Y
+        if Y is None:
+            raise ParameterError("score needs both views: call score(X, Y)")
+        a, b = (np.asarray(side) for side in self.transform(X, Y))
+        a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+        lengths = np.linalg.norm(a, axis=0) * np.linalg.norm(b, axis=0)
+        products = np.einsum("ij,ij->j", a, b)
+        return float(np.divide(products, lengths, out=0 * products, where=lengths > 0).sum())
+
     def fit_transform(self, X, Y=None, *, y=None):  # pyright: ignore[reportIncompatibleMethodOverride]
         """``fit(X, Y).transform(X, Y)``: both projections; ``y`` is scikit-learn's name of Y."""
         Y = y if Y is None else Y
@@ -196,6 +216,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
+
+
+check_table(CCA)
 
 
 @dataclass
@@ -218,14 +241,6 @@ class _View:
         A = np.zeros((len(self.mean), U.shape[1]))
         A[self.kept] = self.W @ U
         return A
-
-
-def _check_parameters(m, r) -> tuple[int, float]:
-    if isinstance(m, bool) or not isinstance(m, Integral) or m < 1:
-        raise ParameterError(f"n_components must be a whole number of at least 1, not {m!r}")
-    if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) < np.inf:
-        raise ParameterError(f"regularization must be a finite number of at least 0, not {r!r}")
-    return int(m), float(r)
 
 
 def _as_matrix(Y, **checks):

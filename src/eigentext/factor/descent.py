@@ -22,6 +22,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.factor import arguments
 from eigentext.factor.tensor import SymmetricTensor, checked_tensor, falling
 
 _NEAR = 1e-8  # an objective so small is lost in the difference of large numbers
@@ -85,8 +86,8 @@ def minimize_tensor(
     T = SymmetricTensor(checked_tensor(T))
     M = None if pairs is None else _checked_pairs(pairs, T.size, ratio)
     A = _checked_start(weights, vectors, T.size)
-    if n_iter < 1:
-        raise ParameterError("n_iter must be 1 or more")
+    arguments.whole("n_iter", n_iter)
+    tol = arguments.number("tol", tol, least=0)
     # One BLAS thread: see eigentext.factor.products on equal bits.
     with engine.one_blas_thread():
         objective = _Objective(T, M, ratio)
@@ -169,7 +170,8 @@ class _Objective:
 
 def _checked_start(weights: Any, vectors: Any, size: int) -> np.ndarray:
     """The a_t."""
-    weights, vectors = np.asarray(weights, np.float64), np.asarray(vectors, np.float64)
+    weights = arguments.numeric(weights, "weights").astype(np.float64)
+    vectors = arguments.numeric(vectors, "vectors").astype(np.float64)
     if weights.ndim != 1 or vectors.shape != (len(weights), size):
         raise ParameterError(
             f"a start of weights {weights.shape} and vectors {vectors.shape} for a tensor of "
@@ -182,11 +184,10 @@ def _checked_start(weights: Any, vectors: Any, size: int) -> np.ndarray:
 
 
 def _checked_pairs(pairs: Any, size: int, ratio: float) -> np.ndarray:
-    M = np.asarray(pairs, np.float64)
+    M = arguments.numeric(pairs, "pairs").astype(np.float64)
     if M.shape != (size, size) or not np.isfinite(M).all():
         raise ParameterError(f"pairs must be finite, of shape ({size}, {size}), not {M.shape}")
     if np.abs(M - M.T).max() > 1e-6 * np.abs(M).max():
         raise ParameterError("pairs are not symmetric: average them with their transpose")
-    if not ratio > 0:
-        raise ParameterError(f"ratio must be positive, not {ratio}")
+    arguments.number("ratio", ratio, above=0)
     return (M + M.T) / 2

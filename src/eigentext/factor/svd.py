@@ -5,10 +5,10 @@ Three ways to the same answer:
 ``exact``
     LAPACK on a dense matrix.
 ``randomized``
-    Halko, Martinsson and Tropp (2011), as on seed 000's slides "Fast SVD": a random matrix
-    :math:`\Omega` with `n_oversamples` spare columns, :math:`Q = \mathrm{orth}(A \Omega)`, `n_iter`
-    power iterations :math:`Q \leftarrow \mathrm{orth}(A\,\mathrm{orth}(A^\top Q))`, and the SVD of
-    the small :math:`Q^\top A`.
+    Halko, Martinsson and Tropp (2011): a random matrix :math:`\Omega` with `n_oversamples` spare
+    columns, :math:`Q = \mathrm{orth}(A \Omega)`, `n_iter` power iterations
+    :math:`Q \leftarrow \mathrm{orth}(A\,\mathrm{orth}(A^\top Q))`, and the SVD of the small
+    :math:`Q^\top A`.
 ``krylov``
     Musco and Musco (2015): Q spans *all* the powers :math:`(A A^\top)^i A \Omega` of a narrow
     :math:`\Omega`, not only the last. Fewer products with A, and closer to the exact subspace.
@@ -33,6 +33,7 @@ from scipy.linalg import svd as dense_svd
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.factor import arguments
 from eigentext.factor.basis import Basis, KeptBlocks
 from eigentext.factor.products import (
     Factorable,
@@ -43,10 +44,13 @@ from eigentext.factor.products import (
     subtract_rows_times,
     transposed_times,
 )
+from eigentext.parameters import Choice, Count, argument
 from eigentext.storage.scratch import Growing, forget, is_mapped, room
 
 Method = Literal["auto", "exact", "randomized", "krylov"]
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
+_METHOD = Choice("auto", of=("auto", "exact", "randomized", "krylov"))
+_OPTIONAL = Count(None, least=0)
 _BLOCK = 32  # columns of a Krylov block
 _SPARE = 1.5  # spare dimensions by default, as a multiple of the rank: see docs/results.md
 _FEWEST_BLOCKS = 10  # a small rank needs the powers of A as much as a large one
@@ -70,7 +74,7 @@ def svd(
 
     Parameters
     ----------
-    A : array, scipy sparse matrix, LinearOperator or Factorable, shape (n, d)
+    A : array or lists, scipy sparse matrix, LinearOperator or Factorable, shape (n, d)
         float32 stays float32; everything else is worked on in float64.
     rank : int
         At most ``min(n, d)``. Singular values beyond A's own rank come out as (nearly) zero.
@@ -104,11 +108,13 @@ def svd(
     >>> s.round(2)
     array([4.53, 0.7 ])
     """
-    size = min(A.shape)
-    if not 1 <= rank <= size:
-        raise ParameterError(
-            f"rank {rank} of a {A.shape[0]} x {A.shape[1]} matrix: it must be from 1 to {size}"
-        )
+    A = arguments.matrix(A)
+    rank = arguments.whole("rank", rank, most=min(A.shape))
+    method = argument("method", _METHOD, method)
+    n_oversamples = argument("n_oversamples", _OPTIONAL, n_oversamples)
+    n_iter = argument("n_iter", _OPTIONAL, n_iter)
+    memory = argument("memory", _OPTIONAL, memory)
+    random_state = arguments.seed(random_state)
     if method == "auto":
         method = _best_method(A, rank)
     # One BLAS thread: see eigentext.factor.products on equal bits.
@@ -121,16 +127,12 @@ def svd(
                 steps = 4 if n_iter is None else n_iter
                 kept = KeptBlocks()
                 U, s, Vt = _randomized(factorable(A), rank, spare, steps, random_state, kept)
-            case "krylov":
+            case _:
                 spare = _SPARE * rank if n_oversamples is None else n_oversamples
                 enough = max(_FEWEST_BLOCKS, int(-(-(rank + spare) // _BLOCK)) + 1)
                 steps = min(enough, min(A.shape) // _BLOCK) if n_iter is None else n_iter
                 kept = KeptBlocks()
                 U, s, Vt = _krylov(factorable(A), rank, steps, random_state, right, memory, kept)
-            case _:
-                raise ParameterError(
-                    f"method must be 'auto', 'exact', 'randomized' or 'krylov', not {method!r}"
-                )
     return _fix_signs(U, s, Vt if right else Vt[:0])
 
 

@@ -28,6 +28,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.factor import arguments
 
 Map = Callable[[np.ndarray], np.ndarray]
 _SETTLED = 0.1  # a start whose steps are so short has chosen where it goes
@@ -91,9 +92,10 @@ def tensor_power(
            [ 0.8, -0.6]]))
     """
     T = SymmetricTensor(checked_tensor(T, rank))
-    if n_restarts < 1 or n_iter < 1:
-        raise ParameterError("n_restarts and n_iter must be 1 or more")
-    rng = np.random.default_rng(random_state)
+    arguments.whole("n_restarts", n_restarts)
+    arguments.whole("n_iter", n_iter)
+    tol = arguments.number("tol", tol, least=0)
+    rng = np.random.default_rng(arguments.seed(random_state))
     weights, vectors, stages = np.empty(0), np.empty((0, T.size)), []
     # One BLAS thread: see eigentext.factor.products on equal bits.
     with (
@@ -181,7 +183,9 @@ def simultaneous_diagonalization(
     from eigentext.factor._tensor_kernels import jacobi_sweep
 
     T = checked_tensor(T, rank)
-    rng = np.random.default_rng(random_state)
+    arguments.whole("n_iter", n_iter, least=0)
+    tol = arguments.number("tol", tol, least=0)
+    rng = np.random.default_rng(arguments.seed(random_state))
     K = len(T)
     with engine.one_blas_thread():
         if rank < K:
@@ -315,13 +319,12 @@ def _rotated(T: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 def checked_tensor(T: Any, rank: int = 1) -> np.ndarray:
     """T in float64 and averaged over the orders of its axes, with room for `rank` components."""
-    T = np.asarray(T, np.float64)
+    T = arguments.numeric(T, "T").astype(np.float64, copy=False)
     if T.ndim != 3 or len(set(T.shape)) != 1:
         raise ParameterError(f"a symmetric tensor has shape (K, K, K), not {T.shape}")
     if not np.isfinite(T).all():
         raise ParameterError("the tensor holds numbers that are not finite")
-    if not 1 <= rank <= len(T):
-        raise ParameterError(f"rank {rank} of a tensor of size {len(T)}: use 1 to {len(T)}")
+    arguments.whole("rank", rank, most=len(T))
     mean = np.zeros_like(T)
     for axes in permutations(range(3)):
         mean += T.transpose(axes)

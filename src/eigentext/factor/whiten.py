@@ -24,6 +24,7 @@ from scipy.linalg import eigh
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.factor import arguments
 from eigentext.factor.products import Factorable, factorable, rows_times, transposed_times
 from eigentext.factor.svd import thin_qr
 
@@ -93,6 +94,8 @@ def whiten(
     True
     """
     A = _checked(A, rank)
+    cutoff, tol = arguments.number("cutoff", cutoff, least=0), arguments.number("tol", tol, above=0)
+    random_state = arguments.seed(random_state)
     cutoff = max(cutoff, _ROUNDINGS * float(np.finfo(A.dtype).eps))
     # One BLAS thread: see eigentext.factor.products on equal bits.
     with engine.one_blas_thread():
@@ -197,11 +200,10 @@ def _signed(U: np.ndarray) -> np.ndarray:
 
 
 def _checked(A: Any, rank: int) -> Factorable:
-    A = A if hasattr(A, "shape") else np.asarray(A)
+    A = A if hasattr(A, "shape") else arguments.numeric(A, "A")
     if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
         raise ParameterError(f"only a square matrix can be whitened, not one of shape {A.shape}")
-    if not 1 <= rank <= A.shape[0]:
-        raise ParameterError(f"rank {rank} of a matrix of {A.shape[0]} rows")
+    arguments.whole("rank", rank, most=A.shape[0])
     if sp.issparse(A) or hasattr(A, "__array__"):
         largest = abs(A).max()
         if not np.isfinite(largest):

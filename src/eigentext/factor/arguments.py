@@ -1,0 +1,71 @@
+"""What the functions here are given, checked in one wording before any work."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigentext.errors import ParameterError
+from eigentext.parameters import Count, Number, Seed, argument
+from eigentext.storage.scratch import is_mapped
+
+_ROWS = 4096
+_SEED = Seed(0)
+_GENERATORS = (np.random.Generator, np.random.SeedSequence, np.random.BitGenerator)
+
+
+def matrix(A: Any, name: str = "A") -> Any:
+    """A matrix of finite numbers: lists become an array; operators stay what they are."""
+    if sp.issparse(A):
+        A = A.tocsr()
+        numbers = A.data
+    elif hasattr(A, "__array__") or not hasattr(A, "shape"):
+        A = numbers = numeric(A, name)
+    else:
+        return A
+    if A.ndim != 2:
+        raise ParameterError(f"{name} must have rows and columns, not the shape {A.shape}")
+    if 0 in A.shape:
+        raise ParameterError(f"{name} must have some rows and columns, not the shape {A.shape}")
+    if not is_mapped(numbers):  # what lies on disk was made here
+        check_finite(numbers, name)
+    return A
+
+
+def numeric(A: Any, name: str) -> np.ndarray:
+    """An array of real numbers."""
+    try:
+        array = np.asarray(A)
+    except ValueError as error:
+        raise ParameterError(f"{name} must be an array of numbers: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"{name} must be real numbers, not {array.dtype} of shape {array.shape}"
+        )
+    return array
+
+
+def check_finite(numbers: np.ndarray, name: str) -> None:
+    """Raise if there is a number that is none."""
+    if numbers.dtype.kind == "f":
+        for start in range(0, len(numbers), _ROWS if numbers.ndim > 1 else _ROWS << 8):
+            part = numbers[start : start + (_ROWS if numbers.ndim > 1 else _ROWS << 8)]
+            if not np.isfinite(part).all():
+                raise ParameterError(f"{name} has numbers that are not finite")
+
+
+def whole(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """A whole number within limits."""
+    return argument(name, Count(least, least=least, most=most), value)
+
+
+def number(name: str, value: Any, **limits: float) -> float:
+    """A finite number within limits."""
+    return argument(name, Number(0.0, **limits), value)  # type: ignore[arg-type]
+
+
+def seed(random_state: Any) -> Any:
+    """What a generator of NumPy's can be made of."""
+    if random_state is None or isinstance(random_state, _GENERATORS):
+        return random_state
+    return argument("random_state", _SEED, random_state)
