@@ -13,6 +13,7 @@ from scipy.linalg import block_diag, eigh
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.cross_decomposition import CCA as SklearnCCA  # noqa: N811
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigentext.factor.cca as module
@@ -474,6 +475,31 @@ def test_bad_input_is_a_value_error(as_form):
 
 
 # The estimator ------------------------------------------------------------------------------------
+
+
+def test_score_adds_up_the_correlations():
+    rng = np.random.default_rng(0)
+    X, Y = gaussian_pair(rng)
+    cca = CCA(2).fit(X, Y)
+    assert np.isclose(cca.score(X, Y), cca.correlations_.sum())
+    a, b = cca.transform(X[:50], Y[:50])
+    assert np.isclose(
+        cca.score(X[:50], Y[:50]), sum(np.corrcoef(a[:, k], b[:, k])[0, 1] for k in range(2))
+    )
+    assert cca.set_output(transform="pandas").score(X, Y) == CCA(2).fit(X, Y).score(X, Y)
+    assert cca.score(X[:1], Y[:1]) == 0  # nothing varies
+    with pytest.raises(ParameterError, match="both views"):
+        cca.score(X)
+
+
+def test_a_search_prefers_the_number_of_pairs_that_is_there():
+    rng = np.random.default_rng(0)
+    h = rng.standard_normal((400, 2))
+    X = np.c_[h, rng.standard_normal((400, 20))]
+    Y = np.c_[h + 0.1 * rng.standard_normal((400, 2)), rng.standard_normal((400, 20))]
+    search = GridSearchCV(CCA(), {"n_components": [1, 2]}, cv=3).fit(X, Y)
+    assert search.best_params_ == {"n_components": 2}
+    assert search.best_score_ > 1.9
 
 
 @parametrize_with_checks([CCA(n_components=1), CCA(n_components=1, regularization=0.1)])

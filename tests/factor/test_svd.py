@@ -132,6 +132,46 @@ def test_integers_are_worked_on_in_float64():
     assert np.allclose((U * s) @ Vt, A)
 
 
+def test_lists_are_a_matrix():
+    U, s, Vt = svd([[1, 2], [3, 4]], 1)
+    expected = svd(np.array([[1.0, 2.0], [3.0, 4.0]]), 1)
+    assert all(map(np.array_equal, (U, s, Vt), expected))
+
+
+@pytest.mark.parametrize(
+    ("A", "reason"),
+    [
+        (3, "A must have rows and columns"),
+        ([1, 2], "A must have rows and columns"),
+        ([[1, 2], [3]], "A must be an array of numbers"),
+        ([["a"]], "A must be real numbers, not <U1"),
+        ([[1j]], "A must be real numbers, not complex128"),
+        (np.empty((0, 3)), "A must have some rows and columns"),
+        ([[1.0, np.nan]], "A has numbers that are not finite"),
+        (sp.csr_array([[1.0, np.inf]]), "A has numbers that are not finite"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(A, reason):
+    with pytest.raises(ParameterError, match=reason):
+        svd(A, 1)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "randomized", "krylov"])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *({"rank": rank} for rank in (2.5, True, None, "1", -1)),
+        *({"n_oversamples": n} for n in (1.5, -1, True)),
+        *({"n_iter": n} for n in (1.5, -1, True)),
+        *({"memory": n} for n in (1e9, -1, "1GB")),
+        *({"random_state": seed} for seed in (-1, 1.5, "x", True)),
+    ],
+)
+def test_arguments_that_are_none_are_refused(method, bad):
+    with pytest.raises(ParameterError, match=rf"^{next(iter(bad))} must be .*, not "):
+        svd(np.eye(40), **{"rank": 1, "method": method, **bad})
+
+
 def test_bad_input():
     A = np.eye(4)
     for rank in (0, 5):

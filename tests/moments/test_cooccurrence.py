@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from math import lcm
 
 import numpy as np
@@ -11,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eigentext as et
-from eigentext import CooccurrenceMoments, TextCorpus, engine
+from eigentext import CooccurrenceMoments, TextCorpus, Vocabulary, engine
 from eigentext.corpus import encode
-from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
 from eigentext.moments.cooccurrence import pair_weights
-from eigentext.storage import read_saved
+from eigentext.moments.packing import pack
+from eigentext.storage import read_saved, write_saved
 
 LINES = st.lists(st.text("abcde ", min_size=1, max_size=12), min_size=1, max_size=8)
 SETTINGS = st.fixed_dictionaries(
@@ -223,6 +225,10 @@ def test_bad_input():
         moments(["a b"], weighting="linear")
     with pytest.raises(ParameterError, match="context"):
         moments(["a b"], context="tree")
+    for name in ("window", "min_count", "max_size", "memory", "n_shards"):
+        for bad in (2.5, True, 0, "2"):
+            with pytest.raises(ParameterError, match=rf"^{name} must be a whole number.*, not "):
+                moments(["a b"], **{name: bad})
     assert moments(["a b"]).__add__(3) is NotImplemented
 
 
@@ -290,6 +296,114 @@ def test_same_bits_of_thresholded_moments_for_any_threads(zipf_lines):
         with engine.use(engine.ThreadEngine(threads)):
             answers.append(m.thresholded(2))
     assert answers[0] == answers[1]
+
+
+# Made by hand, or in a file.
+
+
+def hand_made(**parts):
+    words = Vocabulary(["a", "b", "c"], [3, 2, 1])
+    F = sp.csr_array(np.array([[0, 2, 0], [1, 0, 1], [0, 1, 0]]))
+    return CooccurrenceMoments(
+        **{"vocabulary": words, "rare_count": 0, "forward": F, "window": 1, **parts}
+    )
+
+
+def test_moments_made_by_hand_are_moments():
+    found = hand_made()
+    assert found.counts().toarray().tolist() == [[0, 3, 0], [3, 0, 2], [0, 2, 0]]
+    assert found == hand_made(forward=sp.coo_matrix(found.forward), window=np.int32(1))
+    twice = sp.csr_array((np.array([1, 1, 1]), np.array([1, 1, 0]), np.array([0, 2, 3, 3])), (3, 3))
+    cut = hand_made(vocabulary=Vocabulary(["a", "b"], [3, 2]), forward=twice, whole=False)
+    assert cut.forward.toarray().tolist() == [[0, 2, 0], [1, 0, 0], [0, 0, 0]]
+    assert cut.forward.nnz == 2
+    assert twice.nnz == 3  # what was given stays as it is
+
+
+def broken(part, place, value):
+    F = hand_made().forward.copy()
+    getattr(F, part)[place] = value
+    return F
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"vocabulary": ["a", "b", "c"]}, "give a Vocabulary"),
+        ({"rare_count": -1}, "rare_count must be a whole number"),
+        ({"window": 0}, "window must be a whole number"),
+        ({"window": 2.5}, "window must be a whole number"),
+        ({"window": 41, "weighting": "distance"}, "exact for windows up to 40"),
+        ({"context": "tree"}, "context must be 'bag' or 'list'"),
+        ({"weighting": "linear"}, "weighting must be 'flat' or 'distance'"),
+        ({"whole": 1}, "whole must be True or False"),
+        ({"options": []}, "options must be how text was read"),
+        ({"sources": [1]}, "sources must be a list of strings"),
+        ({"min_pairs": 0.5}, "min_pairs must be a whole number"),
+        ({"forward": np.eye(3, dtype=int)}, "give a sparse matrix"),
+        ({"forward": sp.csr_array(np.eye(2, dtype=int))}, r"counts of shape \(2, 2\)"),
+        ({"context": "list", "window": 2}, r"shape \(3, 3\), where .* ask \(3, 6\)"),
+        ({"whole": False}, r"ask \(4, 4\)"),
+        ({"forward": sp.csr_array(np.eye(3))}, "counts of type float64"),
+        ({"forward": broken("data", 0, -5)}, "a count of -5"),
+        ({"forward": broken("data", 0, 2**62)}, "does not fit in 64 bits"),
+        ({"forward": broken("indices", 0, 2**30)}, "no sound sparse matrix"),
+        ({"forward": broken("indices", 0, -1)}, "no sound sparse matrix"),
+        ({"forward": broken("indptr", 1, 9)}, "no sound sparse matrix"),
+    ],
+)
+def test_moments_made_by_hand_are_checked(parts, reason):
+    with pytest.raises((MomentsError, ParameterError), match=reason):
+        hand_made(**parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"window": 0}, "window"),
+        ({"window": 60, "weighting": "distance"}, "window is 60"),
+        ({"context": 3}, "context"),
+        ({"whole": 0}, "whole"),
+        ({"whole": False}, "packed cannot be unpacked"),
+        ({"rare_count": None}, "rare_count"),
+        ({"min_pairs": "2"}, "min_pairs"),
+        ({"options": None}, "options"),
+        ({"sources": {}}, "sources"),
+        ({"words": ["a"]}, "word_counts has shape"),
+        ({"words": ["a", "a", "b"]}, "words has a string twice"),
+        ({"word_counts": np.array([3, 2, -1])}, "word_counts"),
+        ({"word_counts": np.array([3.0, 2.0, 1.0])}, "word_counts holds float64"),
+        ({"packed": np.zeros(3, np.int8)}, "packed holds int8"),
+        ({"blocks": np.zeros((1, 4), np.int64)}, "blocks"),
+        ({"blocks": np.full((1, 5), 2**40)}, "packed cannot be unpacked"),
+    ],
+)
+def test_a_file_that_is_not_as_declared_names_what_is_wrong(tmp_path, change, named):
+    arrays, about = hand_made()._to_saved()
+    for name, value in change.items():
+        (arrays if name in arrays else about)[name] = value
+    write_saved(tmp_path / "moments", CooccurrenceMoments._format, arrays, about)
+    with pytest.raises(ModelFileError, match=f"damaged or made by something else: .*{named}"):
+        et.load(tmp_path / "moments")
+
+
+def test_counts_beyond_64_bits_are_found_when_they_are_unpacked(tmp_path):
+    arrays, about = hand_made()._to_saved()
+    F = hand_made().forward
+    F.data[:] = 2**61
+    arrays["packed"], arrays["blocks"] = pack(F)
+    write_saved(tmp_path / "moments", CooccurrenceMoments._format, arrays, about)
+    with pytest.raises(ModelFileError, match="packed has counts whose sum does not fit in 64 bits"):
+        et.load(tmp_path / "moments").totals()
+
+
+def test_eight_threads_may_unpack_at_once(zipf_lines, tmp_path):
+    moments(zipf_lines(50)).save(tmp_path / "moments")
+    for _ in range(20):
+        loaded = et.load(tmp_path / "moments")
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _: loaded.forward.nnz, range(8)))  # noqa: B023
+        assert set(found) == {moments(zipf_lines(50)).n_pairs}
 
 
 # What is refused says why; what is loaded is light.

@@ -1,21 +1,36 @@
 """Eigenwords: theorem 4.1 from exact moments and from samples; the contracts of the estimator."""
 
 import importlib.util
+import pickle
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
 
 import eigentext as et
 from eigentext import CooccurrenceMoments, Eigenwords, TextCorpus, engine
 from eigentext.corpus import encode
-from eigentext.errors import MomentsError, ParameterError, UnknownWordError
+from eigentext.errors import (
+    CorpusError,
+    ModelFileError,
+    MomentsError,
+    ParameterError,
+    UnknownWordError,
+)
 from eigentext.factor import svd
+from eigentext.parameters import UnusedParameterWarning
+from eigentext.storage import write_saved
 from eigentext.words import scaled_counts
 
 _spec = importlib.util.spec_from_file_location(
@@ -243,6 +258,198 @@ def test_the_index_of_neighbours_follows_the_vectors(lines):
     )
 
 
+# Texts.
+
+
+@pytest.fixture(scope="module")
+def cats_and_dogs():
+    text = ["The cat sat, here.", "The dog sat there.", "A cat ran here!", "A dog ran there?"] * 5
+    corpus = TextCorpus(text, kind="texts", tokenizer="simple", lowercase=True)
+    return Eigenwords(3, window=2, min_count=1).fit(corpus)
+
+
+def test_a_word_has_its_vector_and_a_text_the_mean_of_its_tokens(cats_and_dogs):
+    words = cats_and_dogs
+    known = words.vocabulary_.words
+    assert np.array_equal(words.transform(known), words.vectors_)
+    assert np.array_equal(words.transform(["Cat"]), words["cat"][None])  # read as in fit
+    (row,) = words.transform(["A dog, a zebra"])
+    vectors = [words[token] for token in ("a", "dog", ",", "a")]  # "zebra" is left out
+    assert np.allclose(row, np.mean(vectors, axis=0), atol=1e-6)
+    same = words.transform([["A", "dog", ",", "a", "zebra"]])
+    assert np.array_equal(same[0], row)
+    assert words.transform(["a dog", "cat"]).dtype == np.float32
+
+
+def test_texts_without_known_words_are_zero_and_keep_their_places(cats_and_dogs):
+    rows = cats_and_dogs.transform(["zebra", "", "the cat", "?!", "\n"])
+    assert rows.any(axis=1).tolist() == [False, False, True, True, False]
+    assert cats_and_dogs.transform([]).shape == (0, 3)
+    assert cats_and_dogs.transform([[], ["cat"], []]).any(axis=1).tolist() == [False, True, False]
+    assert not cats_and_dogs.transform(["x", "y"]).any()
+
+
+def test_texts_in_any_form(cats_and_dogs, tmp_path):
+    texts = ["the cat sat", "a dog", "zebra"]
+    expected = cats_and_dogs.transform(texts)
+    for given in (tuple(texts), iter(texts), np.array(texts), pd.Series(texts)):
+        assert np.array_equal(cats_and_dogs.transform(given), expected)
+    split = [text.split() for text in texts]
+    for given in (split, pd.Series(split), [np.array(one) for one in split]):
+        assert np.array_equal(cats_and_dogs.transform(given), expected)
+    assert np.array_equal(cats_and_dogs.transform(TextCorpus(texts, kind="texts")), expected)
+    paths = []
+    for number, text in enumerate(texts):
+        paths.append(tmp_path / f"{number}.txt")
+        paths[-1].write_text(text + "\n")
+    assert np.array_equal(cats_and_dogs.transform(paths), expected)
+    for one in ("cat", tmp_path):
+        with pytest.raises(CorpusError, match="neither a list of words nor of texts"):
+            cats_and_dogs.transform(one)
+    with pytest.raises(CorpusError, match="item 1 is 3"):
+        cats_and_dogs.transform([3])
+
+
+@pytest.mark.parametrize("tokenizer", [None, str.split])
+def test_where_nobody_knows_how_text_was_split_strings_are_words(tokenizer):
+    lines = ["a b c", "b c a", "c b"] * 3
+    given = [line.split() for line in lines]
+    if tokenizer:
+        given = TextCorpus(lines, kind="texts", tokenizer=tokenizer)
+    words = Eigenwords(2, window=1, min_count=1).fit(given)
+    assert np.array_equal(words.transform(["a", "c"]), np.array([words["a"], words["c"]]))
+    with pytest.raises(CorpusError, match="give lists of tokens"):
+        words.transform(["a b"])
+
+
+def test_vectors_of_unseen_words_count_where_they_are_predicted(spelled):
+    words = Eigenwords(4, min_count=1, window=1, oov="characters").fit(spelled[0])
+    mean = (words["kulize"] + words["the"]) / 2
+    assert np.allclose(words.transform(["the kulize"]), mean, atol=1e-6)
+
+
+def test_fit_transform_reads_its_texts_once(lines):
+    expected = Eigenwords(**SMALL).fit(lines).transform(lines)
+    assert np.array_equal(Eigenwords(**SMALL).fit_transform(iter(lines)), expected)
+
+
+def test_frames_have_the_names_of_the_dimensions(cats_and_dogs):
+    texts = pd.Series(["the cat", "a dog"], index=["x", "y"])
+    names = ["eigenwords0", "eigenwords1", "eigenwords2"]
+    assert list(cats_and_dogs.get_feature_names_out()) == names
+    framed = clone(cats_and_dogs).set_output(transform="pandas").fit(list(texts) * 5)
+    frame = framed.set_params(n_components=1).transform(texts)
+    assert list(frame.columns) == names
+    assert np.array_equal(frame, framed.set_output(transform="default").transform(texts))
+    with sklearn.config_context(transform_output="pandas"):
+        frame = Eigenwords(3, window=2, min_count=1).fit_transform(list(texts) * 5)
+    assert list(frame.columns) == names
+
+
+def test_texts_are_classified_in_a_pipeline_and_parameters_searched():
+    """Two kinds of text with no word in common but through their neighbours."""
+    rng = np.random.default_rng(0)
+    kinds = {0: ["sun", "rain", "wind", "snow", "hail"], 1: ["cup", "fork", "plate", "bowl", "pan"]}
+    y = rng.integers(0, 2, 120)
+    texts = [" ".join(rng.choice(kinds[kind], 4)) for kind in y]
+    pipeline = Pipeline(
+        [("words", Eigenwords(2, window=2, min_count=1)), ("model", LogisticRegression())]
+    )
+    search = GridSearchCV(
+        pipeline,
+        {"words__n_components": [1, 2], "words__count_transform": ["sqrt", "none"]},
+        cv=3,
+        error_score="raise",
+    ).fit(texts, y)
+    assert search.best_score_ > 0.95
+    assert set(search.best_params_) == {"words__n_components", "words__count_transform"}
+    assert search.predict(["snow wind", "fork fork"]).tolist() == [0, 1]
+
+
+# The parameter that was called `transform`.
+
+
+def test_the_old_name_of_a_parameter_still_works(lines):
+    with pytest.warns(DeprecationWarning, match="'transform' is called 'count_transform' now"):
+        words = Eigenwords(**SMALL, transform="log")
+    assert words.count_transform == "log"
+    assert "transform" not in words.get_params()
+    assert callable(words.transform)
+    assert clone(words).get_params() == words.get_params()
+    with pytest.warns(DeprecationWarning, match="'transform' is called 'count_transform' now"):
+        words.set_params(transform="none", beta=0)
+    assert (words.count_transform, words.beta) == ("none", 0)
+    with (
+        pytest.warns(DeprecationWarning),
+        pytest.raises(ParameterError, match="count_transform is given twice"),
+    ):
+        Eigenwords(count_transform="log", transform="log")
+    with pytest.raises(TypeError, match="nonsense"):
+        Eigenwords(nonsense=1)
+
+
+def test_files_with_the_old_name_are_read(fitted, tmp_path):
+    arrays, about = fitted._to_saved()
+    about["parameters"]["transform"] = about["parameters"].pop("count_transform")
+    write_saved(tmp_path / "old", fitted._format, arrays, about)
+    loaded = et.load(tmp_path / "old")
+    assert loaded.parameters_ == fitted.parameters_
+    assert loaded.most_similar("w1") == fitted.most_similar("w1")
+
+
+# Damaged files.
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e30, -2])
+def test_vectors_that_are_none_are_found_when_they_are_used(fitted, tmp_path, number):
+    arrays, about = fitted._to_saved()
+    spoilt = arrays["vectors"].copy()
+    spoilt[5, 3] = number
+    write_saved(tmp_path / "model", fitted._format, {**arrays, "vectors": spoilt}, about)
+    words = et.load(tmp_path / "model")
+    good, bad = words.vocabulary_.words[4:6]
+    assert np.array_equal(words[good], fitted[good])
+    message = f"{tmp_path / 'model'}: damaged or made by something else: vectors has "
+    for use in (
+        lambda: words.most_similar(good),
+        lambda: words.analogy(good, good, good),
+        lambda: words.export(tmp_path / "vectors"),
+    ):
+        with pytest.raises(ModelFileError, match=re.escape(message)):
+            use()
+    for use in (lambda: words[bad], lambda: words.transform([f"{good} {bad}"])):
+        with pytest.raises(ModelFileError, match="vectors has"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"vectors": np.zeros((2, 8), np.float32)}, "vectors"),
+        ({"vectors": np.zeros((2, 8))}, "vectors"),
+        ({"singular_values": np.ones(7, np.float32)}, "singular_values"),
+        ({"singular_values": np.full(8, np.nan, np.float32)}, "singular_values"),
+        ({"words": ["a"] * 2}, "words"),
+        ({"word_counts": np.array([-1])}, "word_counts"),
+        ({"provenance": {}}, "provenance"),
+        ({"provenance": {"n_tokens": 3, "options": {"tokenizer": 3}}}, "provenance"),
+        ({"provenance": {"n_tokens": 3, "options": {"unit": "page"}}}, "provenance"),
+        ({"diagnostics": None}, "diagnostics"),
+        ({"diagnostics": {"dropped_singular_values": [None]}}, "diagnostics"),
+        ({"parameters": {"window": 2.5}}, "window"),
+        ({"parameters": {"windows": 2}}, "windows"),
+        ({"parameters": None}, "NoneType"),
+    ],
+)
+def test_a_file_that_is_not_as_declared_names_what_is_wrong(fitted, tmp_path, change, named):
+    arrays, about = fitted._to_saved()
+    for name, value in change.items():
+        (arrays if name in arrays else about)[name] = value
+    write_saved(tmp_path / "model", fitted._format, arrays, about)
+    with pytest.raises(ModelFileError, match=rf"damaged or made by something else: .*{named}"):
+        et.load(tmp_path / "model")
+
+
 # Unseen words.
 
 
@@ -312,12 +519,17 @@ def test_more_components_than_rank():
         {"beta": 1.5},
         {"alpha": 1.5},
         {"window": 0},
+        {"window": 2.5},
+        {"window": 41, "weighting": "distance"},
+        {"random_state": -1},
+        {"keep_pairs": 1.5, "keep_moments": "cut"},
         {"count_transform": "cube"},
         {"scaling": "tfidf"},
         {"context": "tree"},
         {"weighting": "linear"},
         {"keep_moments": "all"},
         {"keep_pairs": -1},
+        {"max_size": 0},
         {"oov": "guess"},
     ],
 )
@@ -332,7 +544,30 @@ def test_moments_of_other_settings_are_refused(lines):
         Eigenwords(**SMALL).fit_moments(moments)
 
 
+def test_an_unfitted_model_knows_no_word():
+    with pytest.raises(NotFittedError):
+        "a" in Eigenwords()  # noqa: B015
+
+
+def test_asking_leaves_no_index_in_copies(fitted):
+    before = len(pickle.dumps(fitted))
+    fitted.most_similar("w1")
+    assert len(pickle.dumps(fitted)) == before
+
+
+def test_a_parameter_that_scaling_does_not_use_is_told(lines):
+    with pytest.warns(UnusedParameterWarning, match=r"scaling='reg' does not use alpha: 0\.5"):
+        Eigenwords(**SMALL, scaling="reg", alpha=0.5).fit(lines)
+
+
 def test_wrong_questions(fitted):
+    for topn in (True, 2.5, -1, None, "3"):
+        for ask in (fitted.most_similar, lambda w, n: fitted.analogy(w, "w2", "w3", n)):
+            with pytest.raises(ParameterError, match=r"^topn must be a whole number, 0 or more"):
+                ask("w1", topn)
+    for memory in (0, 1e9, True):
+        with pytest.raises(ParameterError, match=r"^memory must be a whole number"):
+            clone(fitted).fit(["a b"], memory=memory)
     with pytest.raises(ParameterError, match="shape"):
         fitted.most_similar(np.ones(3))
     with pytest.raises(ParameterError, match="'mul' or 'add'"):
