@@ -204,10 +204,9 @@ class Fuzzer:
                 self.good[use] = set(_odd(call(model)))
             except EigentextError:
                 self.good[use] = set()
-        copy = self.folder / f"copy{os.getpid()}"
-        model.save(copy)
-        et.load(copy)
-        copy.unlink()
+        case = self.tried([])
+        if case.kind != "answered":  # then what comes of damaged ones would tell nothing
+            raise RuntimeError(f"{self.name}: the good model does not work: {case}")
 
     def tried(self, mutations: list[Any], verbose: bool = False) -> Case:
         """Load and use a changed file."""
@@ -218,7 +217,7 @@ class Fuzzer:
         path = self.folder / f"changed{os.getpid()}"
         path.unlink(missing_ok=True)  # an older model may still have the old file mapped
         path.write_bytes(data)
-        _limit(_size() + GIGABYTE)
+        _limit(min(_size() + GIGABYTE, _most()))
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         signal.setitimer(signal.ITIMER_REAL, 6 * SECONDS)
         worst = Case("answered")
@@ -238,7 +237,7 @@ class Fuzzer:
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            _limit(resource.RLIM_INFINITY)
+            _limit(_most())
             path.unlink(missing_ok=True)
         return worst
 
@@ -329,6 +328,11 @@ def _odd(answer: Any, depth: int = 0) -> Iterator[str]:
 
 def _size() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
+
+
+def _most() -> int:
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    return sys.maxsize if hard == resource.RLIM_INFINITY else hard
 
 
 def _limit(size: int) -> None:
