@@ -36,7 +36,7 @@ from _harness import Phases
 from eigentext import engine
 from eigentext.evaluate import brackets
 from eigentext.grammars._em import em
-from eigentext.grammars.latent import METHODS
+from eigentext.grammars.parameters import METHODS
 from grammars import CONTESTANTS, PEER_COLUMNS, PEERS, parse, train
 
 DATA = {"penn": "penn-sample", "gum": "gum"}
@@ -176,8 +176,8 @@ def score(
     with phases("read"):
         readings = [model._read(sentence) for sentence in words]
     for negative in NEGATIVE:
-        model.set_params(negative=negative)
-        found = [model._tree(*pair) for pair in zip(readings, words)]
+        turned = model.parsing_with(negative=negative)
+        found = [turned._tree(*pair) for pair in zip(readings, words)]
         row[negative] = 100 * brackets(right, found).f1
     signs = [(reading.items < 0).mean() for reading in readings]
     return row | {

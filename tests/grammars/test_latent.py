@@ -1,5 +1,6 @@
 """LatentPCFG: sums over states, learning, votes, validation. Against all trees: test_parser.py."""
 
+import re
 from itertools import pairwise, product
 
 import numpy as np
@@ -9,9 +10,17 @@ from sklearn.base import clone
 from eigentext import PCFG, LatentPCFG, engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets
+from eigentext.grammars.parameters import METHODS
 from eigentext.grammars.treebank import Treebank
+from eigentext.parameters import UnusedParameterWarning
 
 SMALL = {"nodes_per_state": 1, "n_iter": 6, "n_smooth": 4}
+FEW_CYCLES = {"nodes_per_state": 1, "n_iter": 6}
+
+
+def few(method):
+    """Few steps, for either way of EM."""
+    return FEW_CYCLES if method == "split-merge" else SMALL
 
 
 def parameters_of(model):
@@ -54,7 +63,7 @@ def by_all_assignments(level, treebank, words):
 
 @pytest.mark.parametrize("method", ["em", "split-merge"])
 def test_a_tree_is_the_sum_over_all_its_states(ambiguous_trees, method):
-    model = LatentPCFG(2, method=method, n_grammars=2, **SMALL).fit(ambiguous_trees)
+    model = LatentPCFG(2, method=method, n_grammars=2, **few(method)).fit(ambiguous_trees)
     treebank = Treebank.from_trees(ambiguous_trees)
     for tree in ambiguous_trees[:6]:
         encoded, words = treebank.encode([tree]), tree.leaves()
@@ -147,7 +156,8 @@ def test_three_states_by_splitting_are_two(hand_trees):
 
 def test_without_steps(hand_trees):
     for method in ("em", "split-merge"):
-        model = LatentPCFG(2, method=method, n_iter=0, n_smooth=0, nodes_per_state=1)
+        none = dict.fromkeys(few(method), 0) | {"nodes_per_state": 1}
+        model = LatentPCFG(2, method=method, **none)
         words = hand_trees[0].leaves()
         assert model.fit(hand_trees).parse(words) == hand_trees[0]
         assert not any(steps for steps in model.history_[0].values())
@@ -161,7 +171,8 @@ def test_states_tell_apart_what_the_label_does_not(method, seed):
     trees = [right] * 20
     plain = PCFG().fit(trees)
     assert plain.log_probability(wrong) == pytest.approx(plain.log_probability(right))
-    model = LatentPCFG(2, method=method, n_iter=60, smoothing=0, n_smooth=0, random_state=seed)
+    steps = {"n_iter": 60} if method == "split-merge" else {"n_iter": 60, "n_smooth": 0}
+    model = LatentPCFG(2, method=method, smoothing=0, random_state=seed, **steps)
     assert model.fit(trees).log_probability(right) > model.log_probability(wrong) + 2
     steps = np.concatenate(list(model.history_[0].values()))
     assert steps[0] == pytest.approx(20 * np.log(1 / 4), rel=0.01)
@@ -171,7 +182,7 @@ def test_states_tell_apart_what_the_label_does_not(method, seed):
 @pytest.mark.parametrize("method", ["em", "split-merge"])
 def test_bits_do_not_depend_on_threads_but_on_the_seed(hand_trees, ambiguous_trees, method):
     trees = hand_trees + ambiguous_trees
-    options = {"method": method, "n_grammars": 2, **SMALL}
+    options = {"method": method, "n_grammars": 2, **few(method)}
     one, two, other = (
         LatentPCFG(3, n_jobs=n_jobs, random_state=seed, **options).fit(trees)
         for n_jobs, seed in [(1, 5), (2, 5), (1, 6)]
@@ -218,9 +229,11 @@ def test_grammars_of_an_ensemble_are_different_ones(ambiguous_trees):
 @pytest.mark.parametrize("measure", ["likelihood", "f1"])
 @pytest.mark.parametrize("method", ["em", "split-merge"])
 def test_the_best_on_validation_trees_is_kept(hand_trees, measure, method):
-    model = LatentPCFG(
-        4, method=method, early_stopping=measure, n_iter=10, n_smooth=40, nodes_per_state=1
-    ).fit(hand_trees, validation=hand_trees[:3])
+    steps = {"n_iter": 10, "nodes_per_state": 1}
+    if method == "em":
+        steps["n_smooth"] = 40
+    model = LatentPCFG(4, method=method, early_stopping=measure, **steps)
+    model.fit(hand_trees, validation=hand_trees[:3])
     (history,) = model.history_
     scores = history["validation"]
     assert np.isfinite(scores).all()
@@ -283,26 +296,20 @@ def test_parameters_are_kept_copied_and_shown():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_states": 0}, "n_states must be a whole number, 1 or more, not 0"),
-        ({"n_states": 2.0}, "n_states must be a whole number, 1 or more, not 2.0"),
-        ({"n_states": True}, "n_states must be a whole number, 1 or more, not True"),
-        ({"method": "spectrum"}, "method must be one of 'spectral', .*, not 'spectrum'"),
-        ({"n_grammars": 0}, "n_grammars must be a whole number, 1 or more, not 0"),
-        ({"n_iter": -1}, "n_iter must be a whole number, 0 or more, not -1"),
-        ({"n_smooth": 0.5}, "n_smooth must be a whole number, 0 or more, not 0.5"),
-        ({"smoothing": -1}, "smoothing must be 0 or more, not -1"),
-        ({"smoothing": np.inf}, "smoothing must be 0 or more, not inf"),
-        ({"smoothing": "much"}, "smoothing must be 0 or more, not 'much'"),
-        ({"merge": 1.0}, "merge must be 0 or more and less than 1, not 1.0"),
-        ({"merge": None}, "merge must be 0 or more and less than 1, not None"),
-        ({"nodes_per_state": 0}, "nodes_per_state must be a whole number, 1 or more, not 0"),
-        ({"early_stopping": "auc"}, "early_stopping must be one of 'likelihood', 'f1', not 'auc'"),
-        ({"random_state": -1}, "random_state must be a whole number, 0 or more, not -1"),
-        ({"random_state": None}, "random_state must be a whole number, 0 or more, not None"),
-        ({"n_jobs": 0}, "n_jobs must be a whole number, 1 or more, not 0"),
-        ({"n_jobs": "all"}, "n_jobs must be a whole number, 1 or more, not 'all'"),
-        ({"decoding": "best"}, "decoding must be one of"),
-        ({"horizontal": 0.5}, "horizontal must be 0 or more, or None"),
+        ({"n_states": 0}, r"n_states \(--states\) must be a whole number, 1 or more, not 0"),
+        ({"n_states": True}, r"n_states \(--states\) must be a whole number, 1 or more, not True"),
+        ({"method": "spectrum"}, "method must be 'spectral', .* or 'split-merge', not 'spectrum'"),
+        (
+            {"n_iter": -1},
+            r"n_iter \(--iterations\) must be a whole number, 0 or more, or None, not",
+        ),
+        ({"smoothing": np.inf}, "smoothing must be a number, 0 or more, not inf"),
+        ({"merge": 1.0}, "merge must be a number, 0 or more and less than 1, not 1.0"),
+        ({"early_stopping": "auc"}, "early_stopping must be 'likelihood' or 'f1', not 'auc'"),
+        ({"random_state": -1}, "must be a whole number, 0 or more, or None for a fresh draw, not"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number, 1 or more, or -1 for one thread on each"),
+        ({"n_jobs": "all"}, "n_jobs must be a whole number, 1 or more, or -1 .*, not 'all'"),
+        ({"horizontal": 0.5}, "horizontal must be a whole number, 0 or more, or None, not 0.5"),
     ],
 )
 def test_wrong_parameters(hand_trees, parameters, message):
@@ -310,15 +317,46 @@ def test_wrong_parameters(hand_trees, parameters, message):
         LatentPCFG(**parameters).fit(hand_trees)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "validated", "message"),
+    [
+        ({"method": "em", "kappa": 1.0}, False, "with method='em' does not use kappa: 1.0 has no"),
+        ({"method": "split-merge", "n_smooth": 3}, False, "n_smooth (--smooth-steps): 3 has no"),
+        ({"decoding": "viterbi", "tau": 0.1}, False, "with decoding='viterbi' does not use tau"),
+        ({"noise": 0.1}, False, "noise makes grammars differ: let several of them vote"),
+        ({"method": "em", "early_stopping": "f1"}, False, "early_stopping needs trees to measure"),
+        ({"method": "pivot"}, True, "validation trees have no effect with method='pivot'"),
+    ],
+)
+def test_what_has_no_effect_is_told(hand_trees, parameters, validated, message):
+    validation = hand_trees[:2] if validated else None
+    with pytest.warns(UnusedParameterWarning, match=re.escape(message)) as caught:
+        LatentPCFG(2, **parameters).fit(hand_trees, validation=validation)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_every_method_uses_the_seed_and_the_nodes_of_a_state(ambiguous_trees):
+    """If for nothing else, then in the grammar that prunes: they are never without effect."""
+    for method in METHODS:
+        model = LatentPCFG(2, method=method, nodes_per_state=3).fit(ambiguous_trees)
+        for other in ({"random_state": 1}, {"nodes_per_state": 1}):
+            changed = clone(model).set_params(**other).fit(ambiguous_trees)
+            tensors = [one._cascade.middle.grammar.tensor for one in (model, changed)]
+            assert not np.array_equal(*tensors), (method, other)
+
+
 @pytest.mark.parametrize("method", ["em", "split-merge"])
 def test_one_tree(hand_trees, method):
-    model = LatentPCFG(2, method=method, **SMALL).fit(hand_trees[:1])
+    model = LatentPCFG(2, method=method, **few(method)).fit(hand_trees[:1])
     assert model.parse(hand_trees[0].leaves()) == hand_trees[0]
 
 
 @pytest.mark.parametrize("method", ["em", "split-merge"])
 def test_one_word_trees_only(method):
-    model = LatentPCFG(2, method=method, **SMALL).fit(["(UH hello)", "(UH hello)", "(X (Y a))"])
+    model = LatentPCFG(2, method=method, **few(method)).fit(
+        ["(UH hello)", "(UH hello)", "(X (Y a))"]
+    )
     assert str(model.parse("hello")) == "(UH hello)"
     (parsed,) = model.parses(["hello a"])
     assert parsed.tree.leaves() == ["hello", "a"]

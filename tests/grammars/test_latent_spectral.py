@@ -50,10 +50,9 @@ def as_rough(rough):
     """``as_rough("clip")``: the same, with negative marginals seen to in another way."""
 
     def turned(negative):
-        return rough.set_params(negative=negative)
+        return rough.parsing_with(negative=negative)
 
-    yield turned
-    rough.set_params(negative="abs")
+    return turned
 
 
 # learning -----------------------------------------------------------------------------------------
@@ -165,7 +164,7 @@ def test_grammars_of_an_ensemble_differ_by_noise(ambiguous_trees):
         model = LatentPCFG(3, **options, **SMALL).fit(ambiguous_trees)
         return model, [level.grammar.tensor for level in model._cascade.levels]
 
-    (alone, one), (noisy, three) = tensors(noise=0.3), tensors(noise=0.3, n_grammars=3)
+    (alone, one), (noisy, three) = tensors(), tensors(noise=0.3, n_grammars=3)
     still = tensors(noise=0, n_grammars=2)[1]
     np.testing.assert_array_equal(still[0], still[1])
     np.testing.assert_array_equal(still[0], one[0])
@@ -250,8 +249,13 @@ def test_a_saved_model_of_own_features(tmp_path, hand_trees):
     same = et.load(tmp_path / "model")
     assert same.parse(hand_trees[0].leaves()) == hand_trees[0]
     assert "widths" in same.features  # their name alone: a file holds no code
-    with pytest.raises(ParameterError, match=r"or a function, not '.*widths'"):
+    same.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    with pytest.raises(ParameterError, match=r"the function '.*widths', which a model file does"):
         same.fit(hand_trees)
+    assert same.parse(hand_trees[0].leaves()) == hand_trees[0]
+    same.set_params(features=widths).fit(hand_trees).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 # bad input ----------------------------------------------------------------------------------------
@@ -262,15 +266,11 @@ def test_a_saved_model_of_own_features(tmp_path, hand_trees):
     [
         ({"features": "rich"}, "features must be 'full', 'simple' or a function, not 'rich'"),
         ({"features": None}, "features must be 'full', 'simple' or a function, not None"),
-        ({"kappa": -1}, "kappa must be 0 or more, not -1"),
-        ({"kappa": np.nan}, "kappa must be 0 or more, not nan"),
-        ({"kappa": "5"}, "kappa must be 0 or more, not '5'"),
-        ({"tolerance": 1}, "tolerance must be 0 or more and less than 1, not 1"),
-        ({"tolerance": -0.1}, "tolerance must be 0 or more and less than 1, not -0.1"),
-        ({"noise": -1}, "noise must be 0 or more, not -1"),
-        ({"noise": np.inf}, "noise must be 0 or more, not inf"),
-        ({"negative": "zero"}, "negative must be one of 'abs', 'clip', 'none', not 'zero'"),
-        ({"negative": None}, "negative must be one of 'abs', 'clip', 'none', not None"),
+        ({"kappa": -1}, "kappa must be a number, 0 or more, not -1"),
+        ({"kappa": np.nan}, "kappa must be a number, 0 or more, not nan"),
+        ({"tolerance": 1}, "tolerance must be a number, 0 or more and less than 1, not 1"),
+        ({"noise": np.inf}, "noise must be a number, 0 or more, not inf"),
+        ({"negative": "zero"}, "negative must be 'abs', 'clip' or 'none', not 'zero'"),
     ],
 )
 def test_wrong_parameters(hand_trees, parameters, message):
@@ -335,5 +335,6 @@ def test_few_steps_of_em(method, n_steps):
     if method.startswith("pivot"):  # by noise; clusters of so few kinds of nodes are the same
         assert not np.array_equal(first.tensor, second.tensor)
     assert np.isfinite([one.log_probability(tree) for tree in trees[:3]]).all()
-    watched = LatentPCFG(3, **options, n_smooth=8).fit(trees, validation=trees[:2])
-    assert ("validation" in watched.history_[0]) == (n_steps > 0)
+    if n_steps:
+        watched = LatentPCFG(3, **options, n_smooth=8).fit(trees, validation=trees[:2])
+        assert "validation" in watched.history_[0]

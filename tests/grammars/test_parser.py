@@ -1,7 +1,6 @@
 """Parsers of both kinds, against all trees of a sentence one by one, and given what they may be."""
 
 from collections import Counter
-from copy import copy
 from itertools import islice, repeat
 
 import numpy as np
@@ -13,8 +12,11 @@ from sklearn.exceptions import NotFittedError
 
 from eigentext import PCFG, LatentPCFG, Tree, engine
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.evaluate import brackets
 from eigentext.grammars import FallbackWarning, ScoredTree, Span
 from eigentext.grammars._parser import workers
+from eigentext.grammars.parameters import METHODS
+from eigentext.parameters import UnusedParameterWarning
 
 KINDS = {
     "plain": PCFG(horizontal=0, vertical=1, prune=0),
@@ -150,7 +152,7 @@ def test_viterbi_and_k_best_without_hidden_states_are_exact(fitted, every_tree, 
     for k in (1, 2, 5):
         some = [one.log_probability for one in model.k_best(words, k)]
         np.testing.assert_allclose(some, np.log(ranked[:k]), rtol=1e-11)
-    most_probable = copy(model).set_params(decoding="viterbi").parse(words)
+    most_probable = model.parsing_with(decoding="viterbi").parse(words)
     assert trees[most_probable] == pytest.approx(ranked[0])
 
 
@@ -171,7 +173,7 @@ def test_products_of_rules_are_the_best_of_all_trees(fitted, every_tree, kind, s
     def product(tree):
         return np.prod([posterior[part] for part in every[tree]])
 
-    found = copy(model).set_params(decoding="max-rule").parse(words)
+    found = model.parsing_with(decoding="max-rule").parse(words)
     assert product(found) == pytest.approx(max(map(product, every)))
 
 
@@ -200,15 +202,16 @@ def test_decodings_differ_where_they_should():
     model = PCFG(horizontal=1, vertical=1, prune=0, tau=0.0).fit(trees)
     words = ["a"] * 4
     best = model.k_best(words, 9)
-    assert model.set_params(decoding="viterbi").parse(words) == best[0].tree
+    assert model.parsing_with(decoding="viterbi").parse(words) == best[0].tree
     assert str(best[0].tree).startswith("(S (A")
     for decoding in ("max-rule", "mbr"):
-        assert str(model.set_params(decoding=decoding).parse(words)).startswith("(S (X a) (B")
+        tree = model.parsing_with(decoding=decoding).parse(words)
+        assert str(tree).startswith("(S (X a) (B")
 
 
 def test_tau_leaves_improbable_brackets_out(ambiguous_trees):
     model = PCFG(horizontal=1, vertical=1, prune=0).fit(ambiguous_trees)
-    trees = [model.set_params(tau=tau).parse(SENTENCES[-1]) for tau in (0.0, 0.45, 3.0)]
+    trees = [model.parsing_with(tau=tau).parse(SENTENCES[-1]) for tau in (0.0, 0.45, 3.0)]
     sizes = [sum(spans(tree)[0].values()) for tree in trees]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1]
@@ -331,7 +334,7 @@ words = st.one_of(
     st.sampled_from(["mbr", "max-rule", "viterbi"]),
 )
 def test_any_words_get_a_tree_over_them(fitted, words, kind, prune, decoding):
-    model = copy(fitted(kind)).set_params(prune=prune, decoding=decoding)
+    model = fitted(kind).parsing_with(prune=prune, decoding=decoding)
     (parsed,) = model.parses([words], n_jobs=1)
     best = model.k_best(words, 3)
     marginals = model.marginals(words)
@@ -380,9 +383,23 @@ def test_what_is_no_sentence_is_refused(model):
                 parse(other)
 
 
+def test_an_empty_sentence_has_an_answer_in_its_place(model, fitted):
+    sentences = ["bark", "", ["dogs", "bark"], []]
+    for one in (model, fitted("two")):
+        for n_jobs in (1, 2):
+            first, empty, third, last = one.parses(sentences, n_jobs=n_jobs)
+            assert empty == last == (None, -np.inf, "an empty sentence has no tree")
+            assert [first, third] == list(one.parses(["bark", ["dogs", "bark"]]))
+        best = one.k_best_many(sentences, 2)
+        assert [best[0], best[2]] == one.k_best_many(["bark", ["dogs", "bark"]], 2)
+        assert best[1] == best[3] == []
+    with pytest.warns(FallbackWarning, match=r"2 of 4 sentences \(2, 4\).* None for an empty"):
+        assert [tree is None for tree in model.parse_many(sentences)] == [False, True] * 2
+    with pytest.warns(FallbackWarning):
+        assert model.parse_many([[]]) == [None]
+
+
 def test_what_is_no_list_of_sentences_is_refused(model):
-    with pytest.raises(CorpusError, match="sentence 2: an empty sentence"):
-        model.parse_many(["bark", "", "bark"])
     with pytest.raises(CorpusError, match="sentence 2: None is not a word"):
         model.parse_many([["bark"], [None]])
     with pytest.raises(CorpusError, match="sentence 1: 3 is not a sentence"):
@@ -408,13 +425,11 @@ def test_the_k_best_of_many(model):
         model.k_best_many(sentences, 0)
     with pytest.raises(CorpusError, match="give a list of sentences, not a single one"):
         model.k_best_many("dogs bark", 3)
-    with pytest.raises(CorpusError, match="sentence 2: an empty sentence has no tree"):
-        model.k_best_many(["dogs", []], 3)
 
 
 @pytest.mark.parametrize("n_jobs", [0, -2, 1.5, "2"])
 def test_n_jobs_is_a_count(model, n_jobs):
-    with pytest.raises(ParameterError, match="n_jobs must be a whole number, 1 or more, not"):
+    with pytest.raises(ParameterError, match="n_jobs must be a whole number, 1 or more, or -1 for"):
         model.parse_many(["bark"], n_jobs=n_jobs)
 
 
@@ -481,21 +496,77 @@ def test_before_fitting(kind, tmp_path):
         lambda model: model.marginals("bark"),
         lambda model: model.k_best("bark", 1),
         lambda model: model.log_probability("(N bark)"),
+        lambda model: model.score(["(S (N bark) (N bark))"]),
+        lambda model: model.parsing_with(tau=0.1),
         lambda model: model.save(tmp_path / "model"),
     ):
         with pytest.raises(NotFittedError, match=f"{kind.__name__} is not fitted yet; call fit"):
             ask(kind())
 
 
-def test_parameters_that_take_effect_when_parsing_are_checked_then(ambiguous_trees):
+# settings of parsing ------------------------------------------------------------------------------
+
+
+def test_settings_of_parsing_are_those_of_a_copy(ambiguous_trees, tmp_path):
     model = PCFG(horizontal=1, vertical=1).fit(ambiguous_trees)
+    words = SENTENCES[-1]
+    other = model.parsing_with(decoding="viterbi", prune=0)
+    fresh = PCFG(horizontal=1, vertical=1, decoding="viterbi", prune=0).fit(ambiguous_trees)
+    assert other.parse(words) == fresh.parse(words)
+    assert other.marginals(words) == fresh.marginals(words)
+    assert model.get_params() == PCFG(horizontal=1, vertical=1).get_params()
+    assert model.parse(words) == PCFG(horizontal=1, vertical=1).fit(ambiguous_trees).parse(words)
+    assert other.get_params() == fresh.get_params()
+    assert other.parameters_ == fresh.parameters_
+    for name, one in {"other": other, "fresh": fresh}.items():
+        one.save(tmp_path / name)
+    assert (tmp_path / "other").read_bytes() == (tmp_path / "fresh").read_bytes()
+
+
+def test_settings_of_parsing_are_checked(model):
     for name, value in {"decoding": "best", "tau": -1, "prune": 1.0}.items():
-        usual = getattr(model, name)
         with pytest.raises(ParameterError, match=f"{name} must be"):
-            model.set_params(**{name: value}).parse("bark")
-        with pytest.raises(ParameterError, match=f"{name} must be"):
-            model.parse_many(["bark"])
-        model.set_params(**{name: usual})
+            model.parsing_with(**{name: value})
+    with pytest.raises(ParameterError, match="'vertical' is no setting of parsing; those are pru"):
+        model.parsing_with(vertical=2)
+    with pytest.warns(UnusedParameterWarning, match="decoding='viterbi' does not use tau"):
+        model.parsing_with(decoding="viterbi", tau=0.1)
+
+
+# scores -------------------------------------------------------------------------------------------
+
+
+def test_the_score_is_f1_of_brackets(model, ambiguous_trees):
+    others = [
+        "(S (NP (N dogs)) (VP (V park) (PP (P near) (NP (N bark)))))",
+        "(X (N park) (N dogs))",
+    ]
+    gold = [*ambiguous_trees[:4], *map(Tree.parse, others)]
+    found = [parsed.tree for parsed in model.parses([tree.leaves() for tree in gold])]
+    f1 = brackets(gold, found).f1
+    assert 0 < f1 < 1
+    assert model.score(gold) == f1
+    assert model.score(iter(map(str, gold))) == f1
+    assert model.score([f"(TOP {tree})" for tree in gold]) == f1  # normalised first
+    with pytest.raises(CorpusError, match="no brackets to measure: give longer ones"):
+        model.score(["(N dogs)"])
+    with pytest.raises(CorpusError, match="tree 2: "):
+        model.score([gold[0], "(S"])
+
+
+# odd trees ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["pcfg", *METHODS])
+def test_deep_trees_are_learned(method):
+    """However deep: nothing here calls itself."""
+    deep = "(N a)"
+    for _ in range(3000):
+        deep = f"(X (V b) {deep})"
+    model = PCFG() if method == "pcfg" else LatentPCFG(2, method=method)
+    model.fit([deep, "(X (V b) (N a))", "(" * 2000 + "(S (N a))" + ")" * 2000])
+    assert np.isfinite(model.log_probability(deep))
+    assert str(model.parse("b a")) == "(X (V b) (N a))"
 
 
 def test_more_ways_to_parse_than_a_double_can_tell():

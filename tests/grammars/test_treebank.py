@@ -348,9 +348,9 @@ def test_no_trees():
     ("options", "message"),
     [
         ({"binarize": "up"}, "'left' or 'right', not 'up'"),
-        ({"horizontal": -1}, "horizontal must be 0 or more, or None for all siblings, not -1"),
+        ({"horizontal": -1}, "horizontal must be a whole number, 0 or more, or None, not -1"),
         ({"horizontal": 1.0}, "horizontal must be"),
-        ({"vertical": 0}, "vertical must be 1 or more, not 0"),
+        ({"vertical": 0}, "vertical must be a whole number, 1 or more, not 0"),
         ({"vertical": True}, "vertical must be"),
     ],
 )

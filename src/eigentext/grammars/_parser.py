@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -11,20 +12,22 @@ from eigentext.corpus.trees import Tree, normalize_tree
 from eigentext.engine import Engine
 from eigentext.engine.spread import in_batches
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learned_with
 from eigentext.grammars._cascade import Cascade, Reading
-from eigentext.grammars._fitting import Learner
+from eigentext.grammars._fitting import Learner, normalized
 from eigentext.grammars._forest import tree_forest
 from eigentext.grammars._packing import pack, unpack
+from eigentext.grammars.parameters import N_JOBS
 from eigentext.grammars.treebank import Symbol, Treebank, restore
+from eigentext.parameters import Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
 
 if TYPE_CHECKING:
     from eigentext.grammars.decoding import Scores
 
-DECODINGS = ("mbr", "max-rule", "viterbi")
 _BATCH = 200  # words of the sentences that go to a worker of a cluster together
 _MIDDLE_THRESHOLD = 3e-3  # the middle grammar judges better than the coarse one
+_NO_WORDS = "an empty sentence has no tree"
 
 
 class Parse(NamedTuple):
@@ -33,15 +36,15 @@ class Parse(NamedTuple):
     Attributes
     ----------
     tree
-        Always one.
+        Always one, but None for an empty sentence.
     log_probability
-        log p(sentence), summed over its parses; -inf for pieces.
+        log p(sentence), summed over its parses; -inf for pieces, and for an empty sentence.
     fallback
         None, or why the tree is not a parse by the grammar: it is one by the plain PCFG without
         memory and states, whose probability is given then, or pieces hung below a root.
     """
 
-    tree: Tree
+    tree: Tree | None
     log_probability: float
     fallback: str | None
 
@@ -63,21 +66,20 @@ class ScoredTree(NamedTuple):
 
 
 class FallbackWarning(UserWarning):
-    """A sentence has no parse by the grammar; its tree is a plainer one, or made of pieces."""
+    """A sentence has no parse by the grammar; its tree is plainer, made of pieces, or None."""
 
 
 class Parser(Estimator, Saved):
     """The common part of :class:`~eigentext.PCFG` and :class:`~eigentext.LatentPCFG`."""
 
+    _of_parsing: ClassVar[tuple[str, ...]] = ("prune", "decoding", "tau")
+    _has_middle: ClassVar[bool]  # whether a grammar of few states prunes for the others
     binarize: str
     horizontal: int | None
     vertical: int
     rare: int
     beta: float
     gamma: float
-    prune: float
-    decoding: str
-    tau: float
     symbols_: list[Symbol]
     _cascade: Cascade
     _empty: Treebank  # no trees, but the symbols, words and rules to encode others in
@@ -92,10 +94,15 @@ class Parser(Estimator, Saved):
         """
         parsed = self._parse(self._words(tokens))
         self._warn([parsed])
-        return parsed.tree
+        return parsed.tree  # type: ignore[return-value] - an empty sentence was refused
 
-    def parse_many(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> list[Tree]:
-        """The trees of many sentences; see :meth:`parses` for a stream, with what befell each."""
+    def parse_many(
+        self, sentences: Iterable[Any], *, n_jobs: int | None = None
+    ) -> list[Tree | None]:
+        """The trees of many sentences; see :meth:`parses` for a stream, with reasons of fallbacks.
+
+        An empty sentence has None in its place, and counts as a fallback.
+        """
         parses = list(self.parses(sentences, n_jobs=n_jobs))
         self._warn(parses)
         return [parsed.tree for parsed in parses]
@@ -103,15 +110,19 @@ class Parser(Estimator, Saved):
     def parses(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Parse]:
         """Parses of sentences as they come, in order; on `n_jobs` threads of this process.
 
-        By default on those of the engine in use, or on its cluster.
+        By default on those of the engine in use, or on its cluster. An empty sentence has a parse
+        in its place too, without a tree.
         """
         for parsed in self._many("parse", _parse, sentences, n_jobs=n_jobs):
-            yield parsed._replace(tree=unpack(parsed.tree))
+            yield parsed if parsed.tree is None else parsed._replace(tree=unpack(parsed.tree))
 
     def k_best_many(
         self, sentences: Iterable[Any], k: int, *, n_jobs: int | None = None
     ) -> list[list[ScoredTree]]:
-        """The k best trees of each sentence; see :meth:`k_best`, and `k_bests` for a stream."""
+        """The k best trees of each sentence; see :meth:`k_best`, and `k_bests` for a stream.
+
+        An empty sentence has none: an empty list.
+        """
         return list(self.k_bests(sentences, k, n_jobs=n_jobs))
 
     def k_bests(
@@ -147,8 +158,8 @@ class Parser(Estimator, Saved):
     def k_best(self, tokens: Sequence[str] | str, k: int) -> list[ScoredTree]:
         """The k best trees of a sentence, with log p(tree, words), best first.
 
-        By probability, exactly, for a grammar without hidden states (over what pruning leaves:
-        set `prune` to 0 for all there is). With hidden states, where that is intractable, the k
+        By probability, exactly, for a grammar without hidden states (over what pruning leaves: all
+        there is by ``parsing_with(prune=0)``). With hidden states, where that is intractable, the k
         best by products of the posteriors of their rules, then ordered by their probability.
         """
         from eigentext.grammars.decoding import k_best
@@ -179,7 +190,54 @@ class Parser(Estimator, Saved):
         logs = [level.log_probability(forest, encoded.tokens) for level in self._cascade.levels]
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
+    def score(self, trees: Iterable[Any], y: Any = None) -> float:
+        """F1 of labelled brackets, from 0 to 1, of parses of the words of trees.
+
+        By EVALB's rules (``et.evaluate.brackets``, which tells more); the trees are normalised
+        first.
+        """
+        from eigentext.evaluate import brackets
+
+        check_is_fitted(self)
+        gold = normalized(trees)
+        found = self.parses([tree.leaves() for tree in gold])
+        result = brackets(gold, [parsed.tree for parsed in found])
+        if not result.gold:
+            raise CorpusError("the trees have no brackets to measure: give longer ones")
+        return float(result.f1)
+
+    def parsing_with(self, **settings: Any) -> Self:
+        """The same grammar with other settings of parsing: a copy that shares what was learned.
+
+        `prune`, `decoding` and `tau`; those of a :class:`~eigentext.LatentPCFG` also `negative`.
+
+        Examples
+        --------
+        >>> from eigentext import PCFG
+        >>> model = PCFG().fit(["(S (NP (NNP Ann)) (VP (VBZ sleeps)))"])
+        >>> model.parsing_with(decoding="viterbi", prune=0)
+        PCFG(prune=0, decoding='viterbi')
+        """
+        check_is_fitted(self)
+        for name in settings:
+            if name not in self._of_parsing:
+                raise ParameterError(
+                    f"{name!r} is no setting of parsing; those are {', '.join(self._of_parsing)}"
+                )
+        used = self._table.taken({**self.parameters_, **settings})
+        deciding = {name: used[name] for name in ("method", "decoding") if name in used}
+        given = {name: used[name] for name in settings}
+        warn_of_unused(self._table, {**self._table.defaults, **deciding, **given})
+        twin = copy(self)
+        twin.parameters_ = Settings(used)
+        return twin.set_params(**given)
+
     # -- what is learned ---------------------------------------------------------------------------
+
+    @property
+    def _used(self) -> Any:
+        """The parameters that the model was learned with; while it is learned, its own."""
+        return vars(self).get("parameters_", self)
 
     def _keep(self, learner: Any, cascade: Cascade) -> None:
         from eigentext.grammars.decoding import brackets
@@ -212,18 +270,24 @@ class Parser(Estimator, Saved):
         check_is_fitted(self)
         arrays, about = cascade_to_arrays(self._cascade, self._empty)
         return arrays, {
-            "parameters": self.get_params(),
+            "parameters": dict(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
             "grammar": about,
         }
 
     @classmethod
+    def _schema(cls, about):
+        from eigentext.grammars._saving import schema
+
+        return schema(about, has_middle=cls._has_middle)
+
+    @classmethod
     def _from_saved(cls, arrays, about):
         from eigentext.grammars._saving import arrays_to_cascade
         from eigentext.grammars.decoding import brackets
 
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         self._cascade, self._empty = arrays_to_cascade(arrays, about["grammar"])
         self.symbols_ = self._empty.symbols
         self._brackets = brackets(self.symbols_)
@@ -242,7 +306,7 @@ class Parser(Estimator, Saved):
             raise CorpusError("give a list of sentences, not a single one: that is for `parse`")
         total = len(sentences) if isinstance(sentences, Sequence) else None
         with engine.phase(name, total, "sentences") as advance:
-            words = (self._words(tokens, n) for n, tokens in enumerate(sentences, 1))
+            words = (self._some_words(tokens, n) for n, tokens in enumerate(sentences, 1))
             for found in in_batches(
                 workers(n_jobs), function, words, self, *known, weigh=len, size=_BATCH
             ):
@@ -253,9 +317,12 @@ class Parser(Estimator, Saved):
         return self._cascade.read(words, *self._thresholds())
 
     def _thresholds(self) -> tuple[float, float]:
-        return self.prune, _MIDDLE_THRESHOLD if self.prune else 0.0
+        prune = self._used.prune
+        return prune, _MIDDLE_THRESHOLD if prune else 0.0
 
     def _parse(self, words: list[str]) -> Parse:
+        if not words:
+            return Parse(None, -np.inf, _NO_WORDS)
         reading = self._read(words)
         return Parse(self._tree(reading, words), reading.log_probability, reading.problem)
 
@@ -266,11 +333,12 @@ class Parser(Estimator, Saved):
         forest = reading.forest
         if reading.problem is not None:
             return self._fallback(reading, words)
-        if self.decoding == "mbr":
+        used = self._used
+        if used.decoding == "mbr":
             marginals = self._signed(reading.items, reading.sign)
-            found = minimum_bayes_risk(forest, marginals, self._brackets, tau=self.tau)
+            found = minimum_bayes_risk(forest, marginals, self._brackets, tau=used.tau)
         else:
-            found = best(forest, *self._rule_scores(reading, words, self.decoding))
+            found = best(forest, *self._rule_scores(reading, words, used.decoding))
         return _restored(reading, found, words)
 
     def _rule_scores(self, reading: Reading, words: list[str], decoding: str) -> "Scores":
@@ -313,15 +381,18 @@ class Parser(Estimator, Saved):
         """Marginals as they are decoded, of a sentence whose probability has this sign."""
         return marginals
 
-    def _words(self, tokens: Sequence[str] | str, number: int | None = None) -> list[str]:
+    def _words(self, tokens: Sequence[str] | str) -> list[str]:
+        words = self._some_words(tokens)
+        if not words:
+            raise CorpusError(f"{_NO_WORDS}; leave it out")
+        return words
+
+    def _some_words(self, tokens: Sequence[str] | str, number: int | None = None) -> list[str]:
         check_is_fitted(self)
-        self._check_parameters()
         where = "" if number is None else f"sentence {number}: "
         if not isinstance(tokens, Iterable):
             raise CorpusError(f"{where}{tokens!r} is not a sentence: give a list of words")
         words = tokens.split() if isinstance(tokens, str) else list(tokens)
-        if not words:
-            raise CorpusError(f"{where}an empty sentence has no tree; leave it out")
         for word in words:
             if not isinstance(word, str) or not word:
                 raise CorpusError(f"{where}{word!r} is not a word: give a list of strings")
@@ -333,20 +404,16 @@ class Parser(Estimator, Saved):
             binarize=self.binarize, horizontal=self.horizontal, vertical=self.vertical,
         )  # fmt: skip
 
-    def _check_parameters(self) -> None:
-        check_choice("decoding", self.decoding, DECODINGS)
-        check_count("rare", self.rare, 0)
-        for name in ("beta", "gamma", "tau"):
-            check_number(name, getattr(self, name))
-        check_number("prune", self.prune, below=1)
-
     def _warn(self, parses: list[Parse]) -> None:
         failed = [n for n, parsed in enumerate(parses, 1) if parsed.fallback is not None]
         if failed:
             some = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
+            empty = sum(parsed.tree is None for parsed in parses)
             warnings.warn(
                 f"{len(failed)} of {len(parses)} sentences ({some}) had no parse by the grammar; "
-                "their trees are plainer ones, or made of pieces (`parses` says which and why)",
+                "their trees are plainer ones, or made of pieces"
+                f"{', or None for an empty sentence' if empty else ''} (`parses` says which and "
+                "why)",
                 FallbackWarning,
                 stacklevel=3,
             )
@@ -362,10 +429,12 @@ def _restored(reading: Reading, found: Any, words: Sequence[str]) -> Tree:
 
 def _parse(words: list[str], model: Parser) -> Any:
     parsed = model._parse(words)
-    return parsed._replace(tree=pack(parsed.tree))
+    return parsed if parsed.tree is None else parsed._replace(tree=pack(parsed.tree))
 
 
 def _k_best(words: list[str], model: Parser, k: int) -> list[Any]:
+    if not words:
+        return []
     return [one._replace(tree=pack(one.tree)) for one in model.k_best(words, k)]
 
 
@@ -373,28 +442,12 @@ def workers(n_jobs: int | None) -> Engine:
     """The engine in use; or, as in joblib, so many threads, -1 for one on each core."""
     if n_jobs is None:
         return engine.workers()
-    if n_jobs == -1:
-        return engine.ThreadEngine()
-    check_count("n_jobs", n_jobs, 1)
-    return engine.ThreadEngine(int(n_jobs))
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise unless the value is one of the choices."""
-    if value not in choices:
-        raise ParameterError(
-            f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
-        )
-
-
-def check_number(name: str, value: Any, below: float = np.inf) -> None:
-    """Raise unless the value is a number from 0 on and below a limit."""
-    if not (isinstance(value, (int, float, np.number)) and 0 <= value < below):
-        limit = "" if below == np.inf else f" and less than {below}"
-        raise ParameterError(f"{name} must be 0 or more{limit}, not {value!r}")
+    if not N_JOBS.allows(n_jobs):
+        raise ParameterError(f"n_jobs must be {N_JOBS.wording}, or None, not {n_jobs!r}")
+    return engine.ThreadEngine() if n_jobs == -1 else engine.ThreadEngine(int(n_jobs))
 
 
 def check_count(name: str, value: Any, least: int) -> None:
     """Raise unless the value is a whole number of at least so much."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+    if not is_whole(value) or value < least:
         raise ParameterError(f"{name} must be a whole number, {least} or more, not {value!r}")

@@ -30,12 +30,24 @@ import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.grammars.heads import by_height, heads
+from eigentext.grammars.parameters import FEATURE_SETS
 from eigentext.grammars.treebank import Treebank
 
 Templates = Mapping[str, Any]  # a value for each node, by the name of the template
 FeatureSet = Callable[["Nodes"], tuple[Templates, Templates]]
 
-SETS = ("full", "simple")
+
+class Forgotten(str):
+    """A function of which a model file keeps the name alone: it must be given again for a fit."""
+
+    __slots__ = ()
+
+    def __call__(self, nodes: "Nodes") -> Any:
+        """Raise an error that says so."""
+        raise ParameterError(
+            f"features were the function {str(self)!r}, which a model file does not hold; "
+            "give it again: set_params(features=...)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,10 +256,10 @@ def code_features(feature_set: str | FeatureSet, nodes: Nodes) -> tuple[Coded, C
     >>> code_features("full", nodes)[1].names
     ['rule', '2 rules', '3 rules', 'parent', 'parents', 'head', 'left', 'right']
     """
-    if isinstance(feature_set, str) and feature_set in SETS:
+    if isinstance(feature_set, str) and feature_set in FEATURE_SETS:
         feature_set = {"full": full, "simple": simple}[feature_set]
     if not callable(feature_set):
-        names = ", ".join(map(repr, SETS))
+        names = ", ".join(map(repr, FEATURE_SETS))
         raise ParameterError(f"features must be {names} or a function, not {feature_set!r}")
     templates = feature_set(nodes)
     if not isinstance(templates, tuple | list) or len(templates) != 2:

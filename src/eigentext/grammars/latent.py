@@ -41,30 +41,24 @@ from typing import Any, Self
 import numpy as np
 
 from eigentext import engine
-from eigentext.estimators import check_is_fitted
+from eigentext.estimators import check_is_fitted, learning
+from eigentext.grammars import parameters as tables
 from eigentext.grammars._cascade import Cascade, Level
 from eigentext.grammars._clusters import cluster_start
 from eigentext.grammars._em import em, random_start
 from eigentext.grammars._fitting import Learner
-from eigentext.grammars._parser import Parser, check_choice, check_count, check_number, workers
+from eigentext.grammars._parser import Parser, workers
 from eigentext.grammars._pivot import pivot
 from eigentext.grammars._spectral import Evidence, Projections, spectral
 from eigentext.grammars._split_merge import merge, split
 from eigentext.grammars._training import Parameters, Smoothing
-from eigentext.grammars._validation import (
-    MEASURES,
-    Score,
-    Watch,
-    held_out_f1,
-    held_out_likelihood,
-)
+from eigentext.grammars._validation import Score, Watch, held_out_f1, held_out_likelihood
 from eigentext.grammars.decoding import brackets
-from eigentext.grammars.features import FeatureSet
+from eigentext.grammars.features import FeatureSet, Forgotten
+from eigentext.parameters import UnusedParameterWarning
 
 _Score = Score | None
 
-NEGATIVE = ("abs", "clip", "none")
-METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
 STEPS = {"em": (20, 20), "split-merge": (20, 0), "spectral+em": (0, 4), "pivot+em": (0, 2)}
 _NOISE = 0.01  # enough to break the symmetry between states
 _MIDDLE_STATES, _MIDDLE_STEPS = 2, 25  # of the grammar that prunes for the others
@@ -111,15 +105,15 @@ class LatentPCFG(Parser):
         What becomes of negative marginals, which sampling error leads to: absolute values, zeros,
         or nothing.
     nodes_per_state : int
-        A label has at most one state for so many of its nodes in the treebank; not for
-        "split-merge".
+        A label has at most one state for so many of its nodes in the treebank; for "split-merge"
+        only in the small grammar that prunes.
     early_stopping : "likelihood" | "f1"
         What is measured on the validation trees that `fit` may be given.
     binarize, horizontal, vertical, rare, beta, gamma, prune, decoding, tau
         As in :class:`~eigentext.PCFG`; labels remember nothing here by default, as states do, and
         "viterbi", which is intractable with hidden states, is "max-rule".
-    random_state : int
-        Seed of the random starts.
+    random_state : int or None
+        Seed of the random starts; None for a fresh draw.
     n_jobs : int or None
         Threads of this process for fitting; None for the engine in use, which is one thread for
         each core, or a cluster. The result is the same.
@@ -148,6 +142,9 @@ class LatentPCFG(Parser):
     """
 
     _format = "eigentext.latent-pcfg.v2"
+    _table = tables.LatentPCFG
+    _has_middle = True
+    _of_parsing = (*Parser._of_parsing, "negative")
 
     def __init__(
         self,
@@ -204,13 +201,14 @@ class LatentPCFG(Parser):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @learning
     def fit(self, trees: Iterable[Any], y: Any = None, *, validation: Any = None) -> Self:
         """Learn from trees; they are normalised first (``et.normalize_tree``).
 
         With `validation`, other trees, what does best on them is kept: EM stops smoothing,
         "split-merge" splitting, when they gain no more; "spectral" may take fewer states.
         """
-        self._check_parameters()
+        self._warn_of_unused(validation)
         with engine.use(workers(self.n_jobs)):
             learner = self._learner(trees)
             evidence = self._evidence(learner)
@@ -390,12 +388,12 @@ class LatentPCFG(Parser):
             warnings.warn(
                 f"{sentences:.0%} of sentences have a probability below zero: too few trees for so "
                 "many states; take fewer (n_states) or raise smoothing",
-                stacklevel=4,
+                stacklevel=5,
             )
         return {"negative_marginals": float(signs.mean()), "negative_sentences": sentences}
 
     def _signed(self, marginals: np.ndarray, sign: float) -> np.ndarray:
-        match self.negative:
+        match self._used.negative:
             case "abs":
                 return np.abs(marginals)
             case "clip":
@@ -405,36 +403,41 @@ class LatentPCFG(Parser):
 
     def _to_saved(self) -> tuple[Any, dict[str, Any]]:
         arrays, about = super()._to_saved()
-        if callable(self.features):  # a file holds no code: its name will do, until the next fit
-            name = getattr(self.features, "__qualname__", type(self.features).__qualname__)
+        features = about["parameters"]["features"]
+        if not isinstance(features, str):  # a file holds no code: its name will do
+            name = getattr(features, "__qualname__", type(features).__qualname__)
             about["parameters"]["features"] = name
         return arrays, about
 
     @classmethod
     def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
-        self = super()._from_saved(arrays, about)
+        given = dict(about["parameters"])
+        features = given.get("features")
+        if isinstance(features, str) and features not in tables.FEATURE_SETS:
+            given["features"] = Forgotten(features)
+        self = super()._from_saved(arrays, about | {"parameters": given})
         self.history_ = self.diagnostics_["history"]
         return self
 
     def _smoothing(self) -> Smoothing | None:
         return Smoothing().times(self.smoothing) if self.smoothing else None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("method", self.method, METHODS)
-        check_choice("early_stopping", self.early_stopping, MEASURES)
-        check_choice("negative", self.negative, NEGATIVE)
-        for name in ("n_states", "n_grammars", "nodes_per_state"):
-            check_count(name, getattr(self, name), 1)
-        for name in ("n_iter", "n_smooth", "random_state"):
-            if name == "random_state" or getattr(self, name) is not None:
-                check_count(name, getattr(self, name), 0)
-        for name in ("smoothing", "noise"):
-            check_number(name, getattr(self, name))
-        if self.kappa != np.inf:
-            check_number("kappa", self.kappa)
-        for name in ("merge", "tolerance"):
-            check_number(name, getattr(self, name), below=1)
+    def _warn_of_unused(self, validation: Any) -> None:
+        """Of what has no effect for another reason than `method`, of which the table tells."""
+
+        def is_set(name: str) -> bool:
+            kind = self._table[name]
+            return getattr(self, name) != kind.default and self.method in kind.only["method"]
+
+        unused = []
+        if self.n_grammars == 1 and is_set("noise"):
+            unused.append("noise makes grammars differ: let several of them vote (n_grammars)")
+        if validation is None and is_set("early_stopping"):
+            unused.append("early_stopping needs trees to measure on: give fit some (validation)")
+        if validation is not None and self.method == "pivot":
+            unused.append("validation trees have no effect with method='pivot': leave them out")
+        for message in unused:
+            warnings.warn(message, UnusedParameterWarning, stacklevel=4)
 
 
 def _watch(learner: Learner, score: _Score, every: int = 1, patience: int = 2) -> Watch | None:

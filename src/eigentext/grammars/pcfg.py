@@ -9,6 +9,8 @@ ancestors (``treebank.py``) is what makes such a grammar good or bad; hidden sta
 from collections.abc import Iterable
 from typing import Any, Self
 
+from eigentext.estimators import learning
+from eigentext.grammars import parameters
 from eigentext.grammars._cascade import Cascade
 from eigentext.grammars._parser import Parser
 
@@ -51,6 +53,8 @@ class PCFG(Parser):
     """
 
     _format = "eigentext.pcfg.v2"
+    _table = parameters.PCFG
+    _has_middle = False
 
     def __init__(
         self,
@@ -75,9 +79,9 @@ class PCFG(Parser):
         self.decoding = decoding
         self.tau = tau
 
+    @learning
     def fit(self, trees: Iterable[Any], y: Any = None) -> Self:
         """Learn from trees; they are normalised first (``et.normalize_tree``)."""
-        self._check_parameters()
         learner = self._learner(trees)
         level = learner.level(learner.pcfg)
         symbols = learner.treebank.symbols

@@ -26,13 +26,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigentext.corpus.trees import Tree, as_tree
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.grammars.parameters import BINARIZATION
 
 
 class Symbol(NamedTuple):
@@ -181,7 +181,7 @@ class Treebank:
         )
         offsets = [part.offsets[1:] + first for part, first in zip(parts, n_nodes)]
         tokens = [token for part in parts for token in part.tokens]
-        symbols = sorted(numbers, key=_rank)
+        symbols = in_order(numbers)
         places = np.empty(len(symbols), np.int32)
         places[[numbers[symbol] for symbol in symbols]] = np.arange(len(symbols))
         counts = Counter(tokens)
@@ -370,25 +370,19 @@ def coarse(symbols: Sequence[Symbol]) -> tuple[np.ndarray, list[Symbol]]:
         symbol._replace(siblings=None if symbol.siblings is None else (), parents=())
         for symbol in symbols
     ]
-    plain = sorted(set(bare), key=_rank)
+    plain = in_order(bare)
     places = {symbol: a for a, symbol in enumerate(plain)}
     return np.array([places[symbol] for symbol in bare], np.int32), plain
 
 
+def in_order(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """Symbols as a treebank numbers them, each once: inner ones, then preterminals, by name."""
+    return sorted(set(symbols), key=_rank)
+
+
 def check_binarization(how: Binarization) -> None:
     """Raise unless trees can be binarised so."""
-    if how.binarize not in ("left", "right"):
-        raise ParameterError(f"binarize must be 'left' or 'right', not {how.binarize!r}")
-    if how.horizontal is not None and not _is_count(how.horizontal, 0):
-        raise ParameterError(
-            f"horizontal must be 0 or more, or None for all siblings, not {how.horizontal!r}"
-        )
-    if not _is_count(how.vertical, 1):
-        raise ParameterError(f"vertical must be 1 or more, not {how.vertical!r}")
-
-
-def _is_count(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+    BINARIZATION.checked(how._asdict())
 
 
 def _rank(symbol: Symbol) -> tuple[Any, ...]:

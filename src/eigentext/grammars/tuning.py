@@ -21,6 +21,7 @@ from eigentext import engine
 from eigentext.corpus.trees import Tree
 from eigentext.engine.spread import Spread
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.estimators import learned_with
 from eigentext.evaluate import brackets
 from eigentext.grammars._cascade import Cascade, Charted, Level, Pruned
 from eigentext.grammars._fitting import Learner, normalized
@@ -28,7 +29,7 @@ from eigentext.grammars._packing import Packed, pack, unpack
 from eigentext.grammars._parser import workers
 from eigentext.grammars._spectral import Projections
 from eigentext.grammars.latent import LatentPCFG
-from eigentext.grammars.treebank import Treebank
+from eigentext.parameters import warn_of_unused
 
 WITHOUT_FEATURES = ("em", "split-merge")
 MARKOVIZATIONS = ((0, 1), (1, 1), (0, 2))
@@ -77,7 +78,7 @@ class Tuned:
 
     def __str__(self) -> str:
         names = list(self.trials[0].parameters)
-        if self.model.method in WITHOUT_FEATURES:
+        if self.model.parameters_.method in WITHOUT_FEATURES:
             names.remove("kappa")
         rows = [["F1", *(name.removeprefix("n_") for name in names), "fallbacks", "seconds"]]
         for trial in self.trials:
@@ -98,7 +99,7 @@ def tune(
     kappa: Iterable[float] = (5.0, 20.0),
     markovization: Iterable[tuple[int | None, int]] = MARKOVIZATIONS,
     full: bool = False,
-    random_state: int = 0,
+    random_state: int | None = 0,
     n_jobs: int | None = None,
     **fixed: Any,
 ) -> Tuned:
@@ -147,8 +148,8 @@ def tune(
     if not brackets(gold, gold).gold:
         raise CorpusError("the validation trees have no brackets to measure: give longer ones")
     fixed = {"method": method, **fixed, "random_state": random_state, "n_jobs": n_jobs}
-    _check(grid, fixed, gold[0])
-    if method in WITHOUT_FEATURES:
+    fixed = _checked(grid, fixed)
+    if fixed["method"] in WITHOUT_FEATURES:
         grid["kappa"] = grid["kappa"][:1]
     with engine.use(workers(n_jobs)):
         search = _Search(normalized(trees), gold, fixed, max(grid["n_states"]))
@@ -283,7 +284,7 @@ class _Search:
         return _Found(trial, model, learner, history)
 
     def _model(self, point: _Point) -> LatentPCFG:
-        return LatentPCFG().set_params(**self._fixed, **_parameters(point))
+        return learned_with(LatentPCFG, self._fixed | _parameters(point))
 
 
 def _make(name: str, charts: Spread, n_sentences: int) -> None:
@@ -345,18 +346,17 @@ def _values(name: str, values: Any) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def _check(grid: dict[str, list[Any]], fixed: dict[str, Any], tree: Tree) -> None:
-    """All values, before any work is done."""
+def _checked(grid: dict[str, list[Any]], fixed: dict[str, Any]) -> dict[str, Any]:
+    """The fixed parameters as learning wants them; all values are checked before any work."""
     for name in ("horizontal", "vertical"):
         if name in fixed:
             raise ParameterError(f"{name} is searched for: give pairs to try as markovization")
+    table = LatentPCFG._table
+    given = LatentPCFG().set_params(**fixed).get_params(deep=False)
     point = {name: values[0] for name, values in grid.items()}
     for name, values in grid.items():
         for value in values:
-            parameters = _parameters(tuple((point | {name: value}).values()))
-            model = LatentPCFG().set_params(**fixed, **parameters)
-            model._check_parameters()
-            Treebank.from_trees(
-                [tree], binarize=model.binarize, horizontal=model.horizontal,
-                vertical=model.vertical,
-            )  # fmt: skip
+            table.checked(given | _parameters(tuple((point | {name: value}).values())))
+    warn_of_unused(table, given, stacklevel=3)
+    taken = table.taken(given)
+    return {name: taken[name] for name in fixed}

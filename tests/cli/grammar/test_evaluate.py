@@ -65,11 +65,11 @@ def test_what_people_read(cli, process, pcfg, gold):
 
 
 def test_options_of_evaluate(told, cli, latent, gold, standard_input):
-    options = {"decoding": "viterbi", "prune": 0.2, "tau": 0.0}
+    options = {"decoding": "viterbi", "prune": 0.2}
     given = [x for name, value in options.items() for x in (f"--{name}", value)]
     trees = [et.normalize_tree(tree) for tree in et.read_trees(gold)]
     short = [tree for tree in trees if len(tree.leaves()) <= 6]
-    model = et.load(latent).set_params(**options)
+    model = et.load(latent).parsing_with(**options)
     parses = list(model.parses([tree.leaves() for tree in short]))
     standard_input(gold.read_bytes())
     found = told("evaluate", latent, "-", "--max-length", 6, "--threads", 1, *given)
@@ -180,7 +180,10 @@ def test_mistakes_are_one_line(cli, pcfg, model, files, gold, standard_input, tm
         (("evaluate", pcfg, "-"), "standard input, line 1: the tree '(S' is never closed"),
         (("evaluate", pcfg, gold, "--max-length", 0), "see eigentext grammar evaluate --help"),
         (("evaluate", pcfg, gold, "--decoding", "best"), "see eigentext grammar evaluate --help"),
-        (("evaluate", pcfg, gold, "--prune", 3), "prune must be 0 or more and less than 1"),
+        (
+            ("evaluate", pcfg, gold, "--prune", 3),
+            "prune must be a number, 0 or more and less than 1",
+        ),
         (("score", right), "predicted"),
         (("score", right, missing), "missing: no such file"),
         (("score", missing, right), "missing: no such file"),

@@ -14,13 +14,6 @@ import pytest
 import eigentext as et
 from eigentext.cli.grammar.learn import fit as command
 
-NAMES = {
-    "n_states": "states",
-    "n_grammars": "grammars",
-    "n_iter": "iterations",
-    "n_smooth": "smooth_steps",
-    "random_state": "seed",
-}
 FEW = {"n_states": 2, "nodes_per_state": 1, "n_iter": 4, "n_smooth": 4}
 FEW_STEPS = ("--states", 2, "--nodes-per-state", 1, "--iterations", 4, "--smooth-steps", 4)
 FEW_CYCLES = ("--method", "split-merge", "--states", 2, "--iterations", 4)
@@ -47,7 +40,7 @@ def test_defaults_are_the_estimators():
     for name, default in latent.items():
         same = name not in plain or plain[name] == default
         # None is the estimator's own, where they differ.
-        assert options[NAMES.get(name, name)] == (default if same else None), name
+        assert options[name] == (default if same else None), name
     assert options["horizontal"] is options["vertical"] is None
 
 
@@ -86,11 +79,11 @@ def test_fit_is_the_estimator(fit, treebank, tmp_path, method, arguments, expect
 def test_every_option_reaches_the_estimator(fit, treebank):
     binarization = ("--binarize", "right", "--horizontal", "all", "--vertical", 2)
     words = ("--rare", 3, "--beta", 0.5, "--gamma", 2)
-    parsing = ("--prune", 1e-4, "--decoding", "max-rule", "--tau", 0.3)
+    parsing = ("--prune", 1e-4, "--tau", 0.3)
     common = {
         "binarize": "right", "horizontal": None, "vertical": 2,
         "rare": 3, "beta": 0.5, "gamma": 2.0,
-        "prune": 1e-4, "decoding": "max-rule", "tau": 0.3,
+        "prune": 1e-4, "decoding": "mbr", "tau": 0.3,
     }  # fmt: skip
     model, _ = fit(treebank, "--method", "pcfg", *binarization, *words, *parsing)
     assert model.get_params() == common
@@ -115,7 +108,8 @@ def test_every_option_reaches_the_estimator(fit, treebank):
     model, told = fit(treebank, *given, *features, *steps)
     chosen = {"method": "pivot+em", "n_iter": 1, "n_smooth": 2}
     assert model.get_params() == defaults | latent | shared | chosen
-    assert fit(treebank, "--method", "pcfg", "--horizontal", 2)[0].horizontal == 2
+    model, _ = fit(treebank, "--method", "pcfg", "--horizontal", 1, "--decoding", "max-rule")
+    assert (model.horizontal, model.vertical, model.decoding) == (1, 2, "max-rule")
 
 
 @pytest.mark.parametrize("measure", ["likelihood", "f1"])
@@ -278,36 +272,50 @@ def test_the_penn_sample(fit, penn_sample):
 # Mistakes.
 
 
-def test_options_that_would_do_nothing(cli, treebank, tmp_path):
+@pytest.mark.filterwarnings("always")
+def test_options_without_effect_are_told(cli, treebank, tmp_path):
+    """Each on a line of its own, and the model is what it would be without them."""
+
+    def fit(*arguments):
+        result = cli("grammar", "fit", treebank, "-o", tmp_path / "model", "-q", *arguments)
+        assert result.status == 0
+        model = et.load(tmp_path / "model")
+        return result.err.splitlines(), model.marginals("the children eat")
+
+    told, found = fit("--method", "pcfg", "--states", 16, "--smooth-steps", 3, "--seed", 1)
+    for line, name in zip(told, ("n_states (--states): 16", "n_smooth (--smooth-", "random_state")):
+        assert line.startswith(f"eigentext: warning: PCFG does not use {name}")
+    assert len(told) == 3
+    assert ([], found) == fit("--method", "pcfg")
+    for method, option, value, label, others in (
+        ("em", "--kappa", 2, "kappa", "'spectral', 'spectral+em', 'pivot' or 'pivot+em'"),
+        ("em", "--merge", 0.1, "merge", "'split-merge'"),
+        ("split-merge", "--smooth-steps", 3, "n_smooth (--smooth-steps)", "'spectral+em', 'piv"),
+        ("spectral", "--iterations", 3, "n_iter (--iterations)", "'spectral+em', 'pivot+em', 'e"),
+        ("spectral+em", "--tolerance", 0.1, "tolerance", "'spectral', 'pivot' or 'pivot+em'"),
+    ):
+        few = ("--method", method, "-m", 2)
+        (line,), found = fit(*few, option, value)
+        start = f"LatentPCFG with method={method!r} does not use {label}: {value}"
+        assert line.startswith(f"eigentext: warning: {start}")
+        assert f" has no effect; it is for method {others}" in line
+        assert ([], found) == fit(*few)
+    (line,), _ = fit("-m", 2, "--noise", 0.1)
+    assert line.endswith("noise makes grammars differ: let several of them vote (n_grammars)")
+    (line,), _ = fit("-m", 2, "--method", "em", "--early-stopping", "f1")
+    assert "early_stopping needs trees to measure on" in line
+
+
+def test_options_that_cannot_be(cli, treebank, tmp_path):
     fit = ("grammar", "fit", treebank, "-o", tmp_path / "model")
-    for option, value in (("--states", 16), ("--validation", treebank), ("--smooth-steps", 3)):
-        line = cli(*fit, "--method", "pcfg", option, value).mistake
-        assert line.startswith(f"{option} is for hidden states, which --method pcfg has not")
-    assert "is for hidden states" in cli(*fit, "--method", "pcfg", "--tune").mistake
-    for name in ("--early-stopping", "--tune"):
-        value = ["f1"] if name == "--early-stopping" else []
-        line = cli(*fit, "--method", "em", name, *value).mistake
-        assert line == f"{name} needs trees to measure on: --validation FILE"
+    for option in (("--validation", treebank), ("--tune",)):
+        line = cli(*fit, "--method", "pcfg", *option).mistake
+        assert line.startswith(f"{option[0]} is for hidden states, which --method pcfg has not")
+    line = cli(*fit, "--method", "em", "--tune").mistake
+    assert line == "--tune needs trees to measure on: --validation FILE"
     both = ("--method", "em", "--tune", "--early-stopping", "f1")
     line = cli(*fit, *both, "--validation", treebank).mistake
     assert line == "--tune goes by F1; leave --early-stopping out"
-    for method, option, value, others in (
-        ("em", "--kappa", 5, "spectral or spectral+em or pivot or pivot+em"),
-        ("em", "--merge", 0.5, "split-merge"),
-        ("split-merge", "--features", "full", "spectral or spectral+em or pivot or pivot+em"),
-        ("split-merge", "--smooth-steps", 3, "spectral+em or pivot+em or em"),
-        ("spectral", "--iterations", 3, "spectral+em or pivot+em or em or split-merge"),
-        ("spectral", "--early-stopping", "f1", "spectral+em or pivot+em or em or split-merge"),
-        ("pivot", "--negative", "abs", "spectral"),
-        ("spectral+em", "--tolerance", 0.1, "spectral or pivot or pivot+em"),
-    ):
-        line = cli(*fit, "--method", method, option, value).mistake
-        assert line == (
-            f"{option} does nothing with --method {method}; leave it out, or choose "
-            f"--method {others}"
-        )
-    line = cli(*fit, "--method", "spectral", "--noise", 0.1).mistake
-    assert line == "--noise makes grammars differ; let several of them vote: --grammars"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -348,16 +356,19 @@ def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
         ((treebank, "-o", tmp_path), "is a folder"),
         ((treebank, "-o", tmp_path / "no" / "model"), "cannot be written"),
         ((treebank, "-o", output, "--method", "magic"), "see eigentext grammar fit --help"),
-        ((treebank, "-o", output, *SPECTRAL, "--tolerance", 1), "tolerance must be 0 or more and"),
-        ((treebank, "-o", output, *SPECTRAL, "--kappa=-1"), "--kappa"),
-        ((treebank, "-o", output, *SPECTRAL, "--features", "all"), "grammar fit --help"),
+        (
+            (treebank, "-o", output, *SPECTRAL, "--tolerance", 1),
+            "tolerance must be a number",
+        ),
+        ((treebank, "-o", output, *SPECTRAL, "--kappa=-1"), "kappa must be a number, 0 or"),
+        ((treebank, "-o", output, *SPECTRAL, "--features", "all"), "features must be 'full', 'si"),
         ((treebank, "-o", output, "--states", 0), "--states"),
         ((treebank, "-o", output, "--horizontal", "some"), "'some' is no number of siblings"),
         ((treebank, "-o", output, "--horizontal=-1"), "'-1' is no number of siblings"),
-        ((treebank, "-o", output, "--vertical", 0), "--vertical"),
+        ((treebank, "-o", output, "--vertical", 0), "vertical must be a whole number, 1 or more"),
         ((treebank, "-o", output, *FEW_CYCLES, "--merge", 1), "merge must be"),
-        ((treebank, "-o", output, "--beta", "nan"), "--beta"),
-        ((treebank, "-o", output, "--gamma", "inf"), "gamma must be 0 or more"),
+        ((treebank, "-o", output, "--beta", "nan"), "beta must be a number, 0 or more, not nan"),
+        ((treebank, "-o", output, "--gamma", "inf"), "gamma must be a number, 0 or more"),
         ((treebank, "-o", output, "--decoding", "best"), "see eigentext grammar fit --help"),
     ):
         assert reason in cli("grammar", "fit", *arguments, "--quiet").mistake

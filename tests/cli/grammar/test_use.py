@@ -109,7 +109,7 @@ def test_options_of_the_parser(parse, latent, tmp_path):
     for name, value in (("decoding", "max-rule"), ("tau", 5.0), ("prune", 0.3)):
         (line,), _ = parse(latent, odd, f"--{name}", value, "--json")
         told.append(json.loads(line))
-        (expected,) = et.load(latent).set_params(**{name: value}).parses(words_of(odd))
+        (expected,) = et.load(latent).parsing_with(**{name: value}).parses(words_of(odd))
         assert told[-1] == {**expected._asdict(), "tree": str(expected.tree)}
     best, flat, pruned = told
     assert best["log_probability"] == flat["log_probability"] > pruned["log_probability"]
@@ -176,7 +176,7 @@ def test_the_k_best_as_json_and_into_a_file(cli, latent, sentences, tmp_path):
     assert (result.status, result.err) == (0, "")
     told = [json.loads(line) for line in result.out.splitlines()]
     assert told.pop(1) == {"trees": [], "fallback": False}
-    model = et.load(latent).set_params(prune=0.0)
+    model = et.load(latent).parsing_with(prune=0.0)
     for one, words in zip(told, words_of(sentences), strict=True):
         expected = [
             {"tree": str(tree), "log_probability": log if math.isfinite(log) else None}
@@ -331,7 +331,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, sentences, standard_input, tmp_
         ((pcfg, own, "-o", tmp_path), "is a folder"),
         ((pcfg, own, "-o", tmp_path / "no" / "trees"), "cannot be written"),
         ((pcfg, own, "--prune", -1), "--prune"),
-        ((pcfg, own, "--prune", 2), "prune must be 0 or more and less than 1"),
+        ((pcfg, own, "--prune", 2), "prune must be a number, 0 or more and less than 1"),
         ((pcfg, own, "--errors", "ignore"), f"see eigentext grammar {command} --help"),
         ((pcfg,), "-: no words in it"),
     ):

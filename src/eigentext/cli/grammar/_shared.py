@@ -56,7 +56,7 @@ def load_grammar(path: Path, **options: Any) -> Any:
     model = load(path)
     if not isinstance(model, (PCFG, LatentPCFG)):
         raise EigentextError(f"{path}: holds {model!r}, not a grammar")
-    return model.set_params(**{name: x for name, x in options.items() if x is not None})
+    return model.parsing_with(**{name: x for name, x in options.items() if x is not None})
 
 
 def read_treebank(paths: Iterable[Any], **options: Any) -> list[Any]:

@@ -2,8 +2,10 @@
 
 import math
 import time
+import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -24,46 +26,13 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
+from eigentext.cli._options import Parameters, given_on_command_line, with_options
 from eigentext.cli.grammar._shared import TreesArgument, read_treebank
 from eigentext.errors import ParameterError
+from eigentext.grammars import parameters as tables
+from eigentext.parameters import Given, Table, UnusedParameterWarning
 
-Method = Literal["pcfg", "spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge"]
-_COMMON = (
-    *("binarize", "horizontal", "vertical", "rare", "beta", "gamma"),
-    *("prune", "decoding", "tau"),
-)
-# What a grammar without hidden states has no use for, and what the estimator calls it.
-_LATENT = {
-    "states": "n_states",
-    "grammars": "n_grammars",
-    "iterations": "n_iter",
-    "smooth_steps": "n_smooth",
-    "smoothing": "smoothing",
-    "merge": "merge",
-    "features": "features",
-    "kappa": "kappa",
-    "tolerance": "tolerance",
-    "noise": "noise",
-    "negative": "negative",
-    "nodes_per_state": "nodes_per_state",
-    "early_stopping": "early_stopping",
-    "seed": "random_state",
-}
-_BY_FEATURES = ("spectral", "spectral+em", "pivot", "pivot+em")
-_BY_EM = ("spectral+em", "pivot+em", "em")
-# The methods that have a use for an option, if not all of them have.
-_FOR = {
-    "iterations": (*_BY_EM, "split-merge"),
-    "smooth_steps": _BY_EM,
-    "merge": ("split-merge",),
-    "features": _BY_FEATURES,
-    "kappa": _BY_FEATURES,
-    "tolerance": ("spectral", "pivot", "pivot+em"),
-    "noise": ("spectral", "pivot", "pivot+em"),
-    "negative": ("spectral",),
-    "nodes_per_state": (*_BY_FEATURES, "em"),
-    "early_stopping": (*_BY_EM, "split-merge"),  # what "spectral" calls probability is none
-}
+_DIFFER = ("horizontal", "vertical")  # parameters with other defaults for a PCFG
 
 
 def parse_horizontal(siblings: str | int) -> int | str:
@@ -79,64 +48,38 @@ def parse_horizontal(siblings: str | int) -> int | str:
     return number
 
 
+def _options() -> Table:
+    """Those of a latent grammar, and "pcfg" as one more method; None where defaults differ."""
+    latent, plain = tables.LatentPCFG, tables.PCFG
+    kinds = dict(latent)
+    kinds["method"] = replace(
+        latent["method"],
+        of=("pcfg", *tables.METHODS),
+        help="pcfg: no hidden states; others: how these are learned.",
+    )
+    shown = {name: f"{latent[name].default}; {plain[name].default} for pcfg" for name in _DIFFER}
+    kinds["horizontal"] = Given(
+        None,
+        what="a number of siblings, or all",
+        test=lambda siblings: True,  # its parser has seen it
+        parse=parse_horizontal,
+        metavar="NUMBER|all",
+        shown=shown["horizontal"],
+        help=latent["horizontal"].help,
+    )
+    kinds["vertical"] = replace(latent["vertical"], default=None, shown=shown["vertical"])
+    return Table(latent.owner, **kinds)
+
+
+_OPTIONS = _options()
+
+
+@with_options(_OPTIONS, checked=False)
 def fit(
     context: typer.Context,
     files: TreesArgument,
     output: OutputOption,
-    method: Annotated[
-        Method, typer.Option(help="pcfg: no hidden states; others: how these are learned.")
-    ] = "spectral",
-    states: Annotated[
-        int, typer.Option("--states", "-m", min=1, help="The most hidden states of a label.")
-    ] = 16,
-    grammars: Annotated[
-        int, typer.Option(min=1, help="Learn so many, from random starts, and let them vote.")
-    ] = 1,
-    iterations: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Steps of EM; for split-merge, in each cycle.",
-            show_default="20; 0 after spectral or pivot",
-        ),
-    ] = None,
-    smooth_steps: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="For EM: further steps, with smoothing.",
-            show_default="20; 4 after spectral, 2 after pivot",
-        ),
-    ] = None,
-    smoothing: Annotated[
-        float, typer.Option(min=0, help="How far rules and words move towards simpler models.")
-    ] = 1.0,
-    merge: Annotated[
-        float, typer.Option(min=0, help="For split-merge: the share of splits to undo.")
-    ] = 0.5,
-    features: Annotated[
-        Literal["full", "simple"],
-        typer.Option(help="What spectral and pivot look at; simple: the rules above and below."),
-    ] = "full",
-    kappa: Annotated[
-        float,
-        typer.Option(min=0, help="Features are scaled by sqrt(1 / (count + kappa)); inf: not."),
-    ] = 5.0,
-    tolerance: Annotated[
-        float,
-        typer.Option(min=0, help="Singular values below this share of the largest do not count."),
-    ] = 0.01,
-    noise: Annotated[
-        float,
-        typer.Option(min=0, help="Of the scales of features, where several --grammars vote."),
-    ] = 0.2,
-    negative: Annotated[
-        Literal["abs", "clip", "none"],
-        typer.Option(help="For spectral: absolute values of negative marginals, zeros, neither."),
-    ] = "abs",
-    nodes_per_state: Annotated[
-        int, typer.Option(min=1, help="A state for so many nodes of a label at most.")
-    ] = 10,
+    parameters: Parameters,
     validation: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE", help="Other trees: keep what does best on them."),
@@ -149,49 +92,6 @@ def fit(
             "that are not given, and keep what has the best F1 on --validation.",
         ),
     ] = False,
-    early_stopping: Annotated[
-        Literal["likelihood", "f1"], typer.Option(help="For EM: what is measured on --validation.")
-    ] = "likelihood",
-    binarize: Annotated[
-        Literal["left", "right"], typer.Option(help="Where nodes of many children branch.")
-    ] = "left",
-    horizontal: Annotated[
-        Any,
-        typer.Option(
-            parser=parse_horizontal,
-            metavar="NUMBER|all",
-            help="How many siblings such a branch remembers.",
-            show_default="0; 2 for pcfg",
-        ),
-    ] = None,
-    vertical: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="1: labels alone; 2: with their parents'; and so on.",
-            show_default="1; 2 for pcfg",
-        ),
-    ] = None,
-    rare: Annotated[
-        int, typer.Option(min=0, help="Words seen no more often share their class's statistics.")
-    ] = 5,
-    beta: Annotated[
-        float, typer.Option(min=0, help="What a word's class weighs, in tokens of the word.")
-    ] = 1.0,
-    gamma: Annotated[
-        float, typer.Option(min=0, help="What the tags of a word weigh, in tokens.")
-    ] = 3.0,
-    prune: Annotated[
-        float, typer.Option(min=0, help="In parsing, leave out what is less probable; 0: nothing.")
-    ] = 5e-5,
-    decoding: Annotated[
-        Literal["mbr", "max-rule", "viterbi"],
-        typer.Option(help="mbr: the most expected brackets; others: the best tree as one."),
-    ] = "mbr",
-    tau: Annotated[
-        float, typer.Option(min=0, help="For mbr: how probable a bracket must be.")
-    ] = 0.45,
-    seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bits.")] = 0,
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -206,17 +106,14 @@ def fit(
     from eigentext.corpus.readers import expand_paths
 
     check_model_path(output)
-    options = dict(context.params)
-    given = {name for name in options if _is_given(context, name)}
-    _check_options(given, method, grammars, validation)
+    given = given_on_command_line(context, parameters)
+    method = parameters["method"]
+    _check_options(given, method, validation, tune=tune)
     started = time.perf_counter()
-    parameters = {name: options[name] for name in _COMMON if options[name] is not None}
-    if horizontal == "all":
-        parameters["horizontal"] = None
-    if method != "pcfg":
-        parameters |= {name: options[option] for option, name in _LATENT.items()}
-        parameters["method"] = method
-    model: Any = (PCFG if method == "pcfg" else LatentPCFG)(**parameters)
+    table = tables.PCFG if method == "pcfg" else tables.LatentPCFG
+    _warn_of_unused(table, given, parameters)
+    chosen = table.checked(table.defaults | _values(table, parameters))
+    model: Any = (PCFG if method == "pcfg" else LatentPCFG)(**chosen)
     held_out, tuned = validation or [], None
     with (
         inputs([*files, *held_out]) as paths,
@@ -241,48 +138,54 @@ def fit(
     _tell(model, output, method, tuned, watch, seconds, json=json, quiet=quiet)
 
 
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+def _values(table: Table, parameters: Parameters) -> Parameters:
+    """Of the parameters that an estimator has; its own defaults where none was given."""
+    values = {name: value for name, value in parameters.items() if name in table}
+    for name in _DIFFER:
+        if values[name] is None:
+            del values[name]
+        elif values[name] == "all":
+            values[name] = None
+    return values
+
+
+def _warn_of_unused(table: Table, given: list[str], parameters: Parameters) -> None:
+    """Of what a PCFG does not have; of what the method does not use, the estimator tells."""
+    for name in given:
+        if name not in table and name != "method":
+            warnings.warn(
+                f"{table.owner} does not use {_OPTIONS.label(name)}: {parameters[name]!r} has no "
+                "effect; it is for hidden states, which --method pcfg has not",
+                UnusedParameterWarning,
+                stacklevel=2,
+            )
 
 
 def _check_options(
-    given: set[str], method: str, grammars: int, validation: list[str] | None
+    given: list[str], method: str, validation: list[str] | None, *, tune: bool
 ) -> None:
-    """Refuse options that would do nothing."""
-    for name in (*_LATENT, "validation", "tune"):
-        option = f"--{name.replace('_', '-')}"
-        if name not in given:
-            continue
-        if method == "pcfg":
+    """Refuse what cannot be done."""
+    for name, wanted in (("validation", bool(validation)), ("tune", tune)):
+        if wanted and method == "pcfg":
             raise ParameterError(
-                f"{option} is for hidden states, which --method pcfg has not; leave it out, or "
+                f"--{name} is for hidden states, which --method pcfg has not; leave it out, or "
                 "choose another --method"
             )
-        if method not in _FOR.get(name, (method,)):
-            raise ParameterError(
-                f"{option} does nothing with --method {method}; leave it out, or choose "
-                f"--method {' or '.join(_FOR[name])}"
-            )
-    if "noise" in given and grammars == 1:
-        raise ParameterError("--noise makes grammars differ; let several of them vote: --grammars")
-    if "early_stopping" in given and "tune" in given:
+    if "early_stopping" in given and tune:
         raise ParameterError("--tune goes by F1; leave --early-stopping out")
-    for name in ("early_stopping", "tune"):
-        if name in given and not validation:
-            option = f"--{name.replace('_', '-')}"
-            raise ParameterError(f"{option} needs trees to measure on: --validation FILE")
+    if tune and not validation:
+        raise ParameterError("--tune needs trees to measure on: --validation FILE")
 
 
-def _tune(trees: list[Any], held_out: list[Any], model: Any, given: set[str]) -> Any:
+def _tune(trees: list[Any], held_out: list[Any], model: Any, given: list[str]) -> Any:
     """Search for the values that were not given."""
     from eigentext.grammars.tuning import MARKOVIZATIONS, tune
 
     fixed = model.get_params()
     here = fixed.pop("horizontal"), fixed.pop("vertical")
     keep = "horizontal" in given, "vertical" in given
-    values = {name: fixed.pop(_LATENT[name]) for name in ("states", "smoothing", "kappa")}
-    grid: dict[str, Any] = {_LATENT[n]: [x] for n, x in values.items() if n in given}
+    values = {name: fixed.pop(name) for name in ("n_states", "smoothing", "kappa")}
+    grid: dict[str, Any] = {name: [value] for name, value in values.items() if name in given}
     grid["markovization"] = [
         tuple(one if kept else other for one, kept, other in zip(here, keep, pair))
         for pair in MARKOVIZATIONS
@@ -341,7 +244,8 @@ def _tell(
         f"{cost['peak_memory'] / 1e6:,.0f} MB at most",
         markup=False,
     )
-    measure = "f1" if method == "spectral" else getattr(model, "early_stopping", "")
+    used = dict(model.parameters_)
+    measure = "f1" if method == "spectral" else used.get("early_stopping", "")
     for steps, part in zip(likelihoods, scores):
         told = []
         if steps:

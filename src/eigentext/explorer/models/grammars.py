@@ -49,9 +49,9 @@ class ExploredGrammar(Explored):
         yield "parameters", self.found["n_parameters"]
         if self._has_states:
             yield "states of all labels", self.found["n_states"]
-            yield "method", self.model.method
+            yield "method", self.model.parameters_.method
             yield "grammars that vote", len(self.model._cascade.levels)
-        yield "decoding", self.model.decoding
+        yield "decoding", self.model.parameters_.decoding
 
     def told(self) -> Iterator[Told]:
         """Of rules seen once, rare words, and what spectral estimation leaves."""
@@ -105,7 +105,7 @@ class ExploredGrammar(Explored):
                 for tree in trees[:k]
             ],
             "fallback": found.fallback,
-            "decoding": self.model.decoding,
+            "decoding": self.model.parameters_.decoding,
             "log_probability": _finite(found.log_probability),
         }
 
@@ -141,7 +141,7 @@ class ExploredGrammar(Explored):
             "states": states.round(6).tolist(),
             "symbol": symbol,
             # A spectral grammar has projections in their place, which may be negative.
-            "states_are": "coordinates" if self.model.method == "spectral" else "probabilities",
+            "states_are": "coordinates" if self._is_spectral else "probabilities",
         }
 
     # Steps.
@@ -149,6 +149,10 @@ class ExploredGrammar(Explored):
     @property
     def _has_states(self) -> bool:
         return self.found["most_states"] > 1
+
+    @property
+    def _is_spectral(self) -> bool:
+        return self.model.parameters_.method == "spectral"
 
     def _words(self, arguments: Arguments) -> list[str]:
         words = penn_tokens(asking.text(arguments))
