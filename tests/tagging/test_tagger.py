@@ -317,6 +317,10 @@ def test_a_sentence_of_one_token_has_a_tagging(scheme):
 # Same input and seed, same bits.
 
 
+CRF = {"perceptron": {}, "crf": {"c2": 0.1}}
+SHORT = {"perceptron": ("n_epochs", 3), "crf": ("n_iter", 10)}
+
+
 @pytest.mark.parametrize("model", ["perceptron", "crf"])
 def test_same_bits_on_any_number_of_threads(monkeypatch, model):
     if model == "crf":
@@ -331,8 +335,8 @@ def test_same_bits_on_any_number_of_threads(monkeypatch, model):
     for n in (1, 2):
         with engine.use(engine.ThreadEngine(n)):
             tagger = Tagger(
-                model=model, n_epochs=3, vectors=vectors, eigentokens=tokens, states=states,
-                clusters=dict.fromkeys(words, "01"), n_iter=10,
+                model=model, vectors=vectors, eigentokens=tokens, states=states,
+                clusters=dict.fromkeys(words, "01"), **{SHORT[model][0]: SHORT[model][1]},
             ).fit(random_tagged(), dev=random_tagged(1, 30))  # fmt: skip
             confidences = np.concatenate(tagger.confidences(sentences))
             found.append((tagger, confidences, tagger.k_best_many(sentences, 3)))
@@ -411,7 +415,9 @@ def test_more_sentences_come_nearer_to_the_best_tagger_there_is(tags_and_words, 
     )
     accuracies, errors = [], []
     for n in (5, 50, 2000):
-        tagger = Tagger(model=model, features=["word[0]"], c2=0.1).fit(train[:n], dev=test[:50])
+        tagger = Tagger(model=model, features=["word[0]"], **CRF[model]).fit(
+            train[:n], dev=test[:50]
+        )
         accuracies.append(tagger.evaluate(test).accuracy)
         found = np.concatenate([tagger.marginals(words) for words in words_of(test)])
         errors.append(np.abs(found - np.concatenate(p)).mean())
@@ -575,19 +581,19 @@ def test_labels_never_seen_count_as_wrong():
         ({"features": ["word[0]|vector[0]"]}, "vectors are numbers, and stand alone"),
         ({"features": ["vector[0]"]}, "a template looks at 'vector'; give vectors=… too"),
         ({"features": ["cluster4[0]"]}, "a template looks at 'cluster4'; give clusters=… too"),
-        ({"features": []}, "no feature templates"),
+        ({"features": []}, "features must be .* or a list of templates"),
         ({"features": None}, "features must be"),
         ({"features": ["cluster0[0]"], "clusters": {"the": "01"}}, "cluster0"),
-        ({"min_count": 0}, "min_count must be a whole number from 1, not 0"),
-        ({"n_epochs": 0}, "n_epochs must be a whole number from 1, not 0"),
-        ({"n_epochs": 1.5}, "n_epochs must be a whole number from 1"),
-        ({"n_iter": 0}, "n_iter must be a whole number from 1"),
-        ({"scale": -1}, "scale must be a number from 0 up, not -1"),
-        ({"margin": np.nan}, "margin must be a number from 0 up"),
-        ({"c1": np.inf}, "c1 must be a number from 0 up"),
-        ({"c2": "1"}, "c2 must be a number from 0 up, not '1'"),
+        ({"min_count": 0}, "min_count must be a whole number, 1 or more, not 0"),
+        ({"n_epochs": 0}, r"n_epochs \(--epochs\) must be a whole number, 1 or more, not 0"),
+        ({"n_epochs": 1.5}, "n_epochs .* must be a whole number, 1 or more, not 1.5"),
+        ({"n_iter": 0}, "n_iter .* must be a whole number, 1 or more"),
+        ({"scale": -1}, "scale must be a number, 0 or more, not -1"),
+        ({"margin": np.nan}, "margin must be a number, 0 or more"),
+        ({"c1": np.inf}, "c1 must be a number, 0 or more"),
+        ({"c2": "1"}, "c2 must be a number, 0 or more, not '1'"),
         ({"columns": ["word", "pos"]}, "columns 'word', 'pos' for tokens with 1 parts"),
-        ({"vectors": 3}, "int has no word vectors"),
+        ({"vectors": 3}, "vectors must be fitted Eigenwords, .*, not 3"),
         ({"vectors": (["the"], [[np.nan]])}, "vectors must be finite numbers"),
         (
             {"vectors": (["le", "chien"], np.eye(2))},
@@ -597,9 +603,9 @@ def test_labels_never_seen_count_as_wrong():
             {"clusters": {"le": "00"}},
             "no word of the training sentences is among those of clusters",
         ),
-        ({"clusters": ["00"]}, "list has no clusters"),
-        ({"eigentokens": 3}, "int has no transform"),
-        ({"states": (["the"], np.eye(1))}, "tuple has no transform"),
+        ({"clusters": ["00"]}, "clusters must be fitted WordClusters"),
+        ({"eigentokens": 3}, "eigentokens must be a fitted model with transform"),
+        ({"states": (["the"], np.eye(1))}, "states must be a fitted model with transform"),
     ],
 )
 def test_settings_that_are_none(settings, message):
@@ -705,16 +711,22 @@ def test_held_out_data_that_are_none():
                 use(dev)
 
 
+def test_a_sentence_without_words_has_its_answer_in_its_place():
+    tagger = Tagger().fit(PETS)
+    (first, nothing, last), alone = tagger.tag(["the dog", [], "the cat"]), tagger.tag(["the cat"])
+    assert (len(first), nothing, last) == (2, [], alone[0])
+    assert [len(one) for one in tagger.confidences([[], "the dog"])] == [0, 2]
+    assert tagger.marginals([]).shape == (0, len(tagger.tags_))
+    assert tagger.k_best("", 3) == [([], 0.0)]
+    assert tagger.tag([[]]) == [[]]
+
+
 def test_sentences_that_are_none():
     tagger = Tagger().fit(PETS)
     with pytest.raises(CorpusError, match="give a list of sentences, each a list of words"):
         tagger.tag("the dog")
     with pytest.raises(CorpusError, match="give a list of sentences"):
         tagger.tag(7)
-    with pytest.raises(CorpusError, match="sentence 2 is empty and has no tags; leave it out"):
-        tagger.tag(["the dog", []])
-    with pytest.raises(CorpusError, match="sentence 1 is empty"):
-        tagger.marginals([])
     with pytest.raises(CorpusError, match="sentence 2, token 1: 7 is not a word"):
         tagger.confidences([["a"], [7]])
     with pytest.raises(CorpusError, match=r"token 1: \('the', 'D'\) is not a word, as this tagger"):

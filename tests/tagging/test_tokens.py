@@ -47,13 +47,12 @@ def test_plain_sentences():
     pairs = [("a", "D"), ("dog", "N")]
     assert plain_sentence(iter(pairs), ["word", "pos"], 1) == pairs
     assert plain_sentence([list(pair) for pair in pairs], ["word", "pos"], 1) == pairs
+    assert plain_sentence([], ["word"], 4) == plain_sentence("  ", ["word", "pos"], 4) == []
 
 
 @pytest.mark.parametrize(
     ("sentence", "columns", "message"),
     [
-        ([], ["word"], "sentence 4 is empty and has no tags; leave it out"),
-        ("  ", ["word"], "sentence 4 is empty"),
         (7, ["word"], "sentence 4, token 1: 7 is not a word"),
         (["a", ""], ["word"], r"sentence 4, token 2: \('',\) is not a word"),
         ([("a", "D")], ["word"], r"sentence 4, token 1: \('a', 'D'\) is not a word, as this tagge"),

@@ -14,6 +14,7 @@ import typer
 
 from eigentext.parameters import Choice, Count, Flag, Given, Number, Parameter, Seed, Table
 
+_NONE = "none"  # how None is written
 Parameters = dict[str, Any]  # the annotation of the argument that options take the place of
 
 
@@ -78,6 +79,8 @@ def _is_many(kind: Parameter) -> bool:
 
 def _value(kind: Parameter, value: Any) -> Any:
     """What an option says; one that may be given several times, and was not, its default."""
+    if isinstance(kind, Choice) and kind.none and value == _NONE:
+        return None
     return kind.default if _is_many(kind) and not value else value
 
 
@@ -106,8 +109,11 @@ def _type(kind: Parameter) -> Any:
         case Flag():
             plain = bool
         case Choice():
-            names = tuple(one for one in kind.of if isinstance(one, str))
-            plain = Literal[names] if len(names) == len(kind.of) else int
+            if not all(isinstance(one, str) for one in kind.of):
+                return int
+            names = (*kind.of, _NONE) if kind.none else kind.of
+            plain = Literal[names]
+            return plain if kind.default is not None else plain | None
         case Given() if kind.many:
             return list[kind.parse] | None  # type: ignore[name-defined]
         case _:

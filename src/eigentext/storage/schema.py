@@ -38,6 +38,9 @@ class Array:
         Every value is at least `least`, and less than `below`.
     rising_to : size, optional
         Offsets: the first is 0, none is less than the one before, and the last is this size.
+    forbids : bool
+        Its numbers may be -inf: scores of what is forbidden. All others are finite, as they are in
+        any other array.
     optional : bool
         The file may lack it.
     lazy : bool
@@ -50,6 +53,7 @@ class Array:
     least: float | str | None = field(default=None, kw_only=True)
     below: float | str | None = field(default=None, kw_only=True)
     rising_to: Side | None = field(default=None, kw_only=True)
+    forbids: bool = field(default=False, kw_only=True)
     optional: bool = field(default=False, kw_only=True)
     lazy: bool = field(default=False, kw_only=True)
 
@@ -71,7 +75,12 @@ class Array:
         below = None if self.below is None else _limit(self.below, sizes)
         for start in range(0, flat.size, _CHUNK):
             part = flat[start : start + _CHUNK]
-            if part.dtype.kind == "f" and not np.isfinite(part).all():
+            if (
+                part.dtype.kind == "f"
+                and not (
+                    np.isfinite(part) | (part == -np.inf) if self.forbids else np.isfinite(part)
+                ).all()
+            ):
                 raise MismatchError("has numbers that are not finite")
             if least is not None and part.min() < least:
                 raise MismatchError(f"has {part.min()}, below {least}")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from eigentext.errors import ParameterError
 
@@ -22,9 +23,7 @@ def attribute(name: str) -> Callable[[str], str] | None:
         return _LOOKS[name]
     if match := _AFFIX.fullmatch(name):
         length = int(match[2])
-        if match[1] == "prefix":
-            return lambda word: word[:length] if len(word) >= length else ""
-        return lambda word: word[-length:] if len(word) >= length else ""
+        return partial(_prefix if match[1] == "prefix" else _suffix, length)
     return None
 
 
@@ -63,6 +62,14 @@ def case(word: str) -> str:
 def digits(word: str) -> str:
     """The word with every digit made 0."""
     return "".join("0" if letter.isdigit() else letter for letter in word)
+
+
+def _prefix(length: int, word: str) -> str:
+    return word[:length] if len(word) >= length else ""
+
+
+def _suffix(length: int, word: str) -> str:
+    return word[-length:] if len(word) >= length else ""
 
 
 def _kind(letter: str) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal
 
-import numpy as np
-
 from eigentext.corpus import schemes
 from eigentext.errors import ParameterError
 from eigentext.tagging.attributes import check_attribute
@@ -23,25 +21,6 @@ ARGUMENTS = {
 _COLUMNS = {1: ("word",), 2: ("word", "pos")}
 _CLUSTER = re.compile(r"cluster([1-9]\d*)?")
 _FEW = 0.5  # of the tokens with vectors: another language, or split in another way
-
-
-def check_parameters(tagger: Any) -> None:
-    """Raise where a tagger's parameters are out of range."""
-    if tagger.model not in ("perceptron", "crf"):
-        raise ParameterError(f"model must be 'perceptron' or 'crf', not {tagger.model!r}")
-    if tagger.scheme not in ("auto", "bio", "bilou", None):
-        raise ParameterError(
-            f"scheme must be 'auto', 'bio', 'bilou' or None, not {tagger.scheme!r}"
-        )
-    for name in ("min_count", "n_epochs", "n_runs", "n_iter", "random_state"):
-        value, least = getattr(tagger, name), int(name != "random_state")
-        is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not (is_whole and value >= least):
-            raise ParameterError(f"{name} must be a whole number from {least}, not {value!r}")
-    for name in ("scale", "margin", "c1", "c2"):
-        value = getattr(tagger, name)
-        if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
-            raise ParameterError(f"{name} must be a number from 0 up, not {value!r}")
 
 
 def choose_columns(given: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:

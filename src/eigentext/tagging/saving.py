@@ -4,13 +4,17 @@ from typing import Any
 
 import numpy as np
 
+from eigentext.estimators import learned_with
+from eigentext.parameters import Choice, Flag, Given, Number
+from eigentext.storage.facts import TEXTS, facts
 from eigentext.storage.files import Arrays
 from eigentext.storage.models import nested, restored
-from eigentext.tagging.choices import ARGUMENTS, check_parameters
+from eigentext.storage.schema import Array, Schema, Strings, damage
+from eigentext.tagging.choices import ARGUMENTS
 from eigentext.tagging.features import Features, restore_features, saved_features
 from eigentext.tagging.perceptron import Weights
 from eigentext.tagging.sources import Clusters, WordVectors, given_sources
-from eigentext.tagging.templates import parse_templates
+from eigentext.tagging.templates import VECTORS, parse_templates
 
 
 def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
@@ -18,11 +22,9 @@ def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
     features, weights = self._features, self._weights
     arrays: dict[str, Any] = saved_features(features)
     arrays |= {"W": weights.W, "D": weights.D, "T": weights.T, "end": weights.end}
-    parameters = {n: v for n, v in self.get_params().items() if n not in ARGUMENTS.values()}
-    if not isinstance(self.features, (str, list, tuple)):
-        parameters["features"] = self.templates_  # an iterator is used up
+    used = {n: v for n, v in dict(self.parameters_).items() if n not in ARGUMENTS.values()}
     about: dict[str, Any] = {
-        "parameters": parameters,
+        "parameters": used,
         "tags": self.tags_,
         "learned_tags": self._tags,
         "columns": self.columns_,
@@ -63,8 +65,7 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
             if name == "vector"
             else restored(parts, info)
         )
-    self = cls(**about["parameters"], **given)
-    check_parameters(self)
+    self = learned_with(cls, about["parameters"] | given)
     clusters, sources = given_sources(self)
     for name, source in sources.items():
         source.scale = float(about["scales"][name])
@@ -76,18 +77,49 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
     self._features = Features(templates, columns, clusters, sources)
     restore_features(self._features, arrays)
     self._weights = Weights(*(np.array(arrays[name]) for name in Weights._fields))
-    _check_shapes(self._weights, self._features, len(self._tags))
+    if len(self._weights.D) != self._features.n_dense:
+        raise damage("D", f"has {len(self._weights.D)} rows, not {self._features.n_dense}")
+    self._features.check_parts()
     if self.tags_ != sorted(set(self._shown_tags())):
-        raise ValueError(f"tags {self.tags_} that were not learned")
+        raise damage("tags", "are not those that were learned")
+    if any(not T.size or np.isneginf(T).all() for T in (self._weights.T[-1], self._weights.end)):
+        raise damage("T", "forbids every tagging")
     return self
 
 
-def _check_shapes(weights: Weights, features: Features, m: int) -> None:
-    """Kernels trust these."""
-    shapes = ((len(features.keys), m), (features.n_dense, m), (m + 1, m), (m,))
-    found = tuple(part.shape for part in weights)
-    if found != shapes or len(features.parts) != len(features.keys):
-        raise ValueError(f"weights of shapes {found}, not {shapes}")
-    features.check_parts()
-    if any(part.dtype != np.float32 for part in weights):
-        raise ValueError("weights that are not in single precision")
+def tagger_schema(about: dict[str, Any]) -> Schema:
+    """What a tagger's file must hold."""
+    names = {part.name for one in parse_templates(about["templates"]) for part in one}
+    arrays: dict[str, Any] = {
+        "keys": Array("uint64", ("features",), least=1),
+        "parts": Array("int32", ("features", "parts")),
+        "W": Array("float32", ("features", "tags")),
+        "D": Array("float32", ("dense", "tags")),
+        "T": Array("float32", ("tags+1", "tags"), forbids=True),
+        "end": Array("float32", ("tags",), forbids=True),
+        "vector.words": Strings("vectors", optional=True),
+        "vector.vectors": Array("float32", ("vectors", "width"), optional=True),
+        "clusters.words": Strings("clustered", optional=True),
+        "clusters.paths": Strings("clustered", optional=True),
+    }
+    arrays |= {f"symbols.{name}": Strings(f"symbols.{name}", unique=True) for name in names
+               if name not in VECTORS}  # fmt: skip
+    models = facts("documents of models", needs=(), **dict.fromkeys(ARGUMENTS, facts("a document")))
+    known = {
+        "parameters": facts("parameters"),
+        "tags": TEXTS,
+        "learned_tags": Given([], what="different tags", test=_are_tags),
+        "columns": Given([], what="different columns", test=_are_tags),
+        "templates": TEXTS,
+        "scheme": Choice(None, of=("bio", "bilou")),
+        "converts": Flag(False),
+        "temperature": Number(1.0, above=0),
+        "diagnostics": facts("diagnostics", needs=("n_sentences", "n_tokens", "coverage")),
+        "scales": facts("scales", needs=(), **dict.fromkeys(ARGUMENTS, Number(1.0, least=0))),
+        "sources": models,
+    }
+    return Schema(arrays, about=known, sizes={"tags": len(about["learned_tags"])})
+
+
+def _are_tags(value: Any) -> bool:
+    return TEXTS.allows(value) and all(value) and 0 < len(value) == len(set(value))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -157,17 +158,13 @@ class Clusters:
         if not name.startswith("cluster"):
             return None
         bits = name.removeprefix("cluster")
-        if not bits:
-            return lambda word: fold(word, self._paths)
-        if not bits.isdigit() or int(bits) < 1:
+        if bits and (not bits.isdigit() or int(bits) < 1):
             return None
-        length = int(bits)
+        return partial(self._prefix, int(bits) if bits else None)
 
-        def prefix(word: str) -> str | None:
-            path = fold(word, self._paths)
-            return path if path is None else path[:length]
-
-        return prefix
+    def _prefix(self, length: int | None, word: str) -> str | None:
+        path = fold(word, self._paths)
+        return path if path is None else path[:length]
 
 
 def given_sources(tagger: Any) -> tuple[Clusters | None, dict[str, VectorSource]]:

@@ -14,7 +14,7 @@ w and T are learned by an averaged perceptron (Collins 2002, "Discriminative tra
 hidden Markov models", EMNLP) or, as a conditional random field, by CRFsuite.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, Self
 
@@ -24,12 +24,12 @@ from eigentext import engine
 from eigentext.corpus import schemes
 from eigentext.engine import even_blocks
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted
+from eigentext.estimators import Estimator, check_is_fitted, learning
 from eigentext.storage import Saved
+from eigentext.tagging import parameters
 from eigentext.tagging.choices import (
     Scheme,
     check_coverage,
-    check_parameters,
     choose_columns,
     choose_scheme,
     choose_templates,
@@ -38,7 +38,7 @@ from eigentext.tagging.choices import (
 from eigentext.tagging.decoding import best_tags, best_temperature, local_scores, posteriors
 from eigentext.tagging.features import Encoded, Features, Sentence
 from eigentext.tagging.perceptron import Epoch, Watch, Weights, mean_of_runs, train
-from eigentext.tagging.saving import restored_tagger, saved_tagger
+from eigentext.tagging.saving import restored_tagger, saved_tagger, tagger_schema
 from eigentext.tagging.sources import given_sources
 from eigentext.tagging.templates import parse_templates
 from eigentext.tagging.tokens import (
@@ -59,6 +59,14 @@ class ScoredTagging(NamedTuple):
 
     tagging: list[tuple[str, str]]
     log_probability: float
+
+
+# What is said of a sentence without tokens.
+_NOTHING: dict[str, Callable[[], Any]] = {
+    "_tag": list,
+    "_confidences": lambda: np.zeros(0),
+    "_k_best": lambda: [ScoredTagging([], 0.0)],
+}
 
 
 class Tagger(Saved, Estimator):
@@ -126,6 +134,7 @@ class Tagger(Saved, Estimator):
     """
 
     _format = "eigentext.tagger.v1"
+    _table = parameters.Tagger
 
     def __init__(
         self,
@@ -168,6 +177,7 @@ class Tagger(Saved, Estimator):
 
     # Learning.
 
+    @learning
     def fit(
         self,
         tagged: Iterable[Sequence[tuple[str, ...]]],
@@ -180,9 +190,7 @@ class Tagger(Saved, Estimator):
         With other sentences, `dev`, the number of the perceptron's passes that is best for them is
         taken, up to `n_epochs`, and confidences are calibrated on them.
         """
-        new = self.__sklearn_clone__()  # a fit that fails leaves what there was
-        new._fit(tagged_sentences(tagged), None if dev is None else tagged_sentences(dev))
-        vars(self).update(vars(new))
+        self._fit(tagged_sentences(tagged), None if dev is None else tagged_sentences(dev))
         return self
 
     def calibrate(self, tagged: Iterable[Sequence[tuple[str, ...]]]) -> Self:
@@ -204,7 +212,7 @@ class Tagger(Saved, Estimator):
         """The best tags of each sentence, behind the parts of its tokens: (word, …, tag).
 
         A sentence is a list of words, or of tuples where the tagger has more columns, or a string
-        of words with blanks between.
+        of words with blanks between. One without words has no tags: [].
         """
         return self._map("_tag", sentences)
 
@@ -215,7 +223,10 @@ class Tagger(Saved, Estimator):
     def marginals(self, sentence: Any) -> np.ndarray:
         """p(tag at t | sentence), a row for each token, a column for each of `tags_`."""
         check_is_fitted(self)
-        return self._marginals(self._features.encode(self._checked([sentence])))
+        (tokens,) = self._checked([sentence])
+        if not tokens:
+            return np.zeros((0, len(self.tags_)))
+        return self._marginals(self._features.encode([tokens]))
 
     def k_best(self, sentence: Any, k: int) -> list[ScoredTagging]:
         """The k best taggings of a sentence, exactly, best first; fewer if there are.
@@ -245,6 +256,10 @@ class Tagger(Saved, Estimator):
         found = [[token[-1] for token in one] for one in self.tag(sentences)]
         of_chunks = schemes.is_chunk_tags(chain(self.tags_, *tags))
         return (evaluate.chunks if of_chunks else evaluate.tags)(tags, found)
+
+    def score(self, tagged: Iterable[Sequence[tuple[str, ...]]], y: None = None) -> float:
+        """The F1 of chunks, or the accuracy of tags, from 0 to 1: see :meth:`evaluate`."""
+        return float(np.nan_to_num(self.evaluate(tagged).f1))
 
     def top_features(self, tag: str, topn: int = 10) -> list[tuple[str, float]]:
         """The features that speak most for a tag, and their weights.
@@ -277,10 +292,9 @@ class Tagger(Saved, Estimator):
 
     def __sklearn_clone__(self) -> Self:
         """Sources are shared, not copied, and stay fitted."""
-        return type(self)(**self.get_params())
+        return type(self)(**self.get_params(deep=False))
 
     def _fit(self, tagged: Tagged, dev: Tagged | None) -> None:
-        check_parameters(self)
         sentences, tags = tagged
         self._scheme, self._converts = choose_scheme(self.scheme, tags)
         learned = self._internal(tags)
@@ -361,7 +375,7 @@ class Tagger(Saved, Estimator):
         self._weights = weights
         # On threads: to a cluster the weights would have to go after each pass.
         with engine.report_to(None), engine.use(engine.current()):
-            return float(np.nan_to_num(self.evaluate(tagged).f1))
+            return self.score(tagged)
 
     def _problem(self, data: Encoded, gold: np.ndarray) -> Any:
         features = self._features
@@ -427,7 +441,8 @@ class Tagger(Saved, Estimator):
     def _map(self, method: str, sentences: Any, *known: Any) -> Any:
         """What a method makes of each sentence, block by block, on the engine's workers."""
         check_is_fitted(self)
-        checked = self._checked(sentences)
+        given = self._checked(sentences)
+        checked = [one for one in given if one]
         work = np.cumsum([0, *map(len, checked)])
         found: list[Any] = []
         with engine.phase("tag", int(work[-1]), "tokens") as advance:
@@ -438,7 +453,9 @@ class Tagger(Saved, Estimator):
             for block, results in zip(blocks, workers.map(_run, some, self, method, *known)):
                 found += results
                 advance(int(work[block[1]] - work[block[0]]))
-        return found
+        # Every sentence has its answer in its place, one without tokens too.
+        answers = iter(found)
+        return [next(answers) if one else _NOTHING[method]() for one in given]
 
     def _best(self, data: Encoded) -> np.ndarray:
         """The place in `tags_` of each token's tag."""
@@ -480,6 +497,10 @@ class Tagger(Saved, Estimator):
     def _to_saved(self):
         check_is_fitted(self)
         return saved_tagger(self)
+
+    @classmethod
+    def _schema(cls, about):
+        return tagger_schema(about)
 
     @classmethod
     def _from_saved(cls, arrays, about):

@@ -43,8 +43,6 @@ def plain_sentence(sentence: Any, columns: Sequence[str], number: int) -> Senten
     if isinstance(sentence, str):
         sentence = sentence.split()
     tokens = list(sentence) if isinstance(sentence, Iterable) else [sentence]
-    if not tokens:
-        raise CorpusError(f"sentence {number} is empty and has no tags; leave it out")
     if width == 1:
         tokens = [(token,) if isinstance(token, str) else token for token in tokens]
     for i, token in enumerate(tokens, 1):

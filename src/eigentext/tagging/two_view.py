@@ -21,8 +21,6 @@ lambda_j)). Coordinates too many then cost little, since what is noise correlate
 """
 
 import warnings
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -42,8 +40,13 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from eigentext import engine
 from eigentext.errors import ParameterError
+from eigentext.estimators import check_table, learned_with, learning
 from eigentext.factor import CCA
+from eigentext.parameters import Number, Settings, Table
 from eigentext.storage import Saved
+from eigentext.storage.facts import facts
+from eigentext.storage.schema import Array, Schema, Strings, damage
+from eigentext.tagging import parameters
 
 __all__ = ["TwoViewClassifier", "TwoViewRegressor"]
 
@@ -57,7 +60,9 @@ _ITERATIONS = 1000  # of logistic regression; some dozens are usual
 class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEstimator):
     """The projection that both estimators learn; they add the linear model."""
 
+    _table: ClassVar[Table]
     _learned: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
+    parameters_: Settings
     n_components: int
     n_first: int | None
     regularization: float
@@ -162,7 +167,7 @@ class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEst
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names"] = self.feature_names_in_.tolist()
         about = {
-            "parameters": self.get_params(),
+            "parameters": dict(self.parameters_),
             "use": "both" if len(self.views_) == 2 else self.views_[0],
             "cca": self.cca_.diagnostics_,
             "diagnostics": self.diagnostics_,
@@ -170,11 +175,33 @@ class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEst
         return arrays, about
 
     @classmethod
+    def _schema(cls, about) -> Schema:
+        needs = ("correlations", "next_correlations", "regularization")
+        views = facts("facts of a CCA", needs=needs, regularization=Number(0.0, least=0))
+        known = {
+            "parameters": facts("parameters"),
+            "use": cls._table["use"],
+            "cca": views,
+            "diagnostics": facts("diagnostics", needs=("n_labelled", "n_unlabelled")),
+        }
+        arrays: dict[str, Any] = {
+            "x_weights": Array("float64", ("x", "m")),
+            "y_weights": Array("float64", ("y", "m")),
+            "x_mean": Array("float64", ("x",)),
+            "y_mean": Array("float64", ("y",)),
+            "correlations": Array("float64", ("m",), least=0),
+            "scale": Array("float64", ("m",)),
+            "feature_names": Strings("x+y", optional=True),
+        }
+        return Schema(arrays, about=known)
+
+    @classmethod
     def _from_saved(cls, arrays, about) -> Self:
-        self = cls(**about["parameters"])
+        self = learned_with(cls, about["parameters"])
         A, B = arrays["x_weights"], arrays["y_weights"]
         m, r = A.shape[1], about["cca"]["regularization"]
-        self.cca_ = cca = CCA(m, regularization=r, random_state=self.random_state)
+        used = {"n_components": m, "regularization": r, "random_state": self.random_state}
+        self.cca_ = cca = learned_with(CCA, used)
         cca.x_weights_, cca.y_weights_ = A, B
         cca.x_mean_, cca.y_mean_ = arrays["x_mean"], arrays["y_mean"]
         cca.correlations_, cca.diagnostics_ = arrays["correlations"], about["cca"]
@@ -186,28 +213,25 @@ class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEst
         if "feature_names" in arrays:
             self.feature_names_in_ = np.array(arrays["feature_names"], object)
         self.diagnostics_ = about["diagnostics"]
-        belong = [B.shape[1], len(self.scale_), self.coef_.shape[-1] / len(self.views_)]
-        if belong != [m] * 3 or len(cca.x_mean_) != len(A) or len(cca.y_mean_) != len(B):
-            raise ValueError("arrays that do not belong together")
+        self._check_linear()
         return self
 
-    # Small steps.
+    def _check_linear(self) -> None:
+        """Raise unless the linear model, as it was loaded, fits the coordinates."""
+        for name, part in (("coef", self.coef_), ("intercept", self.intercept_)):
+            if part.dtype != np.float64 or not np.isfinite(part).all():
+                raise damage(name, "has numbers that are not finite, or of another kind")
+        if self.coef_.ndim not in (1, 2) or self.coef_.shape[-1] != self._n_features_out:
+            raise damage("coef", f"has shape {self.coef_.shape} for {self._n_features_out} columns")
+        if self.intercept_.shape not in ((), self.coef_.shape[:-1]):
+            raise damage("intercept", f"has shape {self.intercept_.shape}")
 
-    def _check_parameters(self, penalty: str) -> None:
-        m, r, weight = self.n_components, self.regularization, getattr(self, penalty)
-        if not _is_whole(m) or m < 1:
-            raise ParameterError(f"n_components must be a whole number of at least 1, not {m!r}")
-        if not _is_number(r) or r < 0:
-            raise ParameterError(f"regularization must be a finite number of at least 0, not {r!r}")
-        if not _is_number(weight) or weight <= 0:
-            raise ParameterError(f"{penalty} must be a finite number above 0, not {weight!r}")
-        if not isinstance(self.use, str) or self.use not in _VIEWS:
-            raise ParameterError(f"use must be 'both', 'first' or 'second', not {self.use!r}")
+    # Small steps.
 
     def _checked_n_first(self, d: int) -> int:
         if self.n_first is None:
             return d // 2
-        if not _is_whole(self.n_first) or not 1 <= self.n_first < d:
+        if self.n_first >= d:
             raise ParameterError(
                 f"n_first={self.n_first!r}, but X has {d} columns: give the number of those of the "
                 f"first view, from 1 to {d - 1}"
@@ -288,6 +312,7 @@ class TwoViewClassifier(ClassifierMixin, _TwoView):
     """
 
     _format = "eigentext.two-view-classifier.v1"
+    _table = parameters.TwoViewClassifier
     _learned = ("coef_", "intercept_", "classes_")
 
     def __init__(
@@ -309,9 +334,9 @@ class TwoViewClassifier(ClassifierMixin, _TwoView):
         self.C = C
         self.random_state = random_state
 
+    @learning
     def fit(self, X, y, *, unlabelled=None) -> Self:
         """Learn from n labelled rows of both views, and unlabelled rows of the same columns."""
-        self._check_parameters("C")
         X, y = validate_data(self, X, y, ensure_min_samples=2, ensure_min_features=2, **_CHECKS)
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
@@ -324,6 +349,15 @@ class TwoViewClassifier(ClassifierMixin, _TwoView):
             linear.classes_,
         )
         return self
+
+    def _check_linear(self) -> None:
+        super()._check_linear()
+        classes = self.classes_
+        if classes.ndim != 1 or len(np.unique(classes)) < max(len(classes), 2):
+            raise damage("classes", "are not two or more different ones")
+        n = 1 if len(classes) == 2 else len(classes)
+        if self.coef_.shape[:-1] != (n,) or self.intercept_.shape != (n,):
+            raise damage("coef", f"has shape {self.coef_.shape} for {len(classes)} classes")
 
     def decision_function(self, X) -> np.ndarray:
         """Log-odds of the second of two classes, or a score for each class: rows by classes."""
@@ -380,6 +414,7 @@ class TwoViewRegressor(RegressorMixin, _TwoView):
     """
 
     _format = "eigentext.two-view-regressor.v1"
+    _table = parameters.TwoViewRegressor
 
     def __init__(
         self,
@@ -400,9 +435,9 @@ class TwoViewRegressor(RegressorMixin, _TwoView):
         self.alpha = alpha
         self.random_state = random_state
 
+    @learning
     def fit(self, X, y, *, unlabelled=None) -> Self:
         """Learn from n rows of both views and n values, and unlabelled rows of the same columns."""
-        self._check_parameters("alpha")
         options = {"ensure_min_samples": 2, "ensure_min_features": 2, **_CHECKS}
         X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **options)
         linear = Ridge(alpha=self.alpha).fit(self._fit_projection(X, unlabelled), y)
@@ -417,6 +452,10 @@ class TwoViewRegressor(RegressorMixin, _TwoView):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+check_table(TwoViewClassifier)
+check_table(TwoViewRegressor)
 
 
 def _with_unlabelled(X, unlabelled) -> Any:
@@ -468,11 +507,3 @@ def _plain(learned):
     """Classes may be strings, which a file holds as a list."""
     learned = np.asarray(learned)
     return learned.tolist() if learned.dtype.kind in "UO" else learned
-
-
-def _is_whole(number) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool)
-
-
-def _is_number(number) -> bool:
-    return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number)

@@ -1,6 +1,5 @@
 """`eigentext tagger fit`: from tagged sentences to a tagger, and what it says about it."""
 
-import inspect
 import json
 import lzma
 import os
@@ -13,7 +12,6 @@ import warnings
 import pytest
 
 import eigentext as et
-from eigentext.cli.tagger.learn import fit as command
 
 
 @pytest.fixture
@@ -87,33 +85,6 @@ def test_a_crf(fit, train, tagged):
     assert len(told["loss"]) == 5
     expected = et.Tagger(model="crf", c1=0.1, c2=0.2, n_iter=5).fit(et.read_conll(train))
     assert model.tag(tagged[0]) == expected.tag(tagged[0])
-
-
-def test_defaults_are_those_of_the_tagger():
-    parameters = inspect.signature(command).parameters
-    shown = {
-        name: parameter.annotation.__metadata__[0].show_default
-        for name, parameter in parameters.items()
-    }
-    defaults = et.Tagger().get_params()
-    names = {"epochs": "n_epochs", "runs": "n_runs", "iterations": "n_iter"}
-    for name in (
-        "features",
-        "scale",
-        "min_count",
-        "epochs",
-        "runs",
-        "margin",
-        "c1",
-        "c2",
-        "iterations",
-    ):
-        assert shown[name] == str(defaults[names.get(name, name)])
-        assert parameters[name].default is None
-    for name, value in (("model", "perceptron"), ("scheme", "auto"), ("seed", 0)):
-        assert (
-            parameters[name].default == value == defaults[{"seed": "random_state"}.get(name, name)]
-        )
 
 
 # Files.
@@ -302,6 +273,17 @@ def test_threads_change_nothing(fit, train, tmp_path):
 # Mistakes.
 
 
+@pytest.mark.filterwarnings("default")
+def test_options_without_effect_are_told(cli, train, tmp_path):
+    for arguments, reason in (
+        (("--c1", 1), "does not use c1: 1.0 has no effect; it is for model 'crf'"),
+        (("--model", "crf", "--epochs", 3), "does not use n_epochs (--epochs): 3 has no effect"),
+    ):
+        told = cli("tagger", "fit", train, *arguments, "-o", tmp_path / "model", "-q")
+        assert told.status == 0
+        assert reason in told.err
+
+
 def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_input):
     (tmp_path / "four").write_text("a DT X O\n")
     (tmp_path / "one").write_text("a\n")
@@ -325,11 +307,9 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
         ((train, "--template", "word"), "'word' is no feature template; write one as in"),
         ((train, "--template", "gender[0]"), "no attribute 'gender': there are the columns word"),
         ((train, "--template", "vector[0]"), "a template looks at 'vector'; give --vectors too"),
-        ((train, "--c1", 1), "--c1 does nothing with --model perceptron; leave it out, or choose"),
-        ((train, "--model", "crf", "--epochs", 3), "--epochs does nothing with --model crf"),
         ((train, "--scale", 1), "--scale is of --vectors, --eigentokens or --states; give some"),
-        ((train, "--epochs", 0), "see eigentext tagger fit --help"),
-        ((train, "--features", "all"), "see eigentext tagger fit --help"),
+        ((train, "--epochs", 0), "n_epochs (--epochs) must be a whole number, 1 or more, not 0"),
+        ((train, "--features", "all"), "features must be 'auto', 'chunk', 'ner', 'pos' or a list"),
         ((train, "--scheme", "iob1"), "see eigentext tagger fit --help"),
     ):
         assert reason in refused(*arguments)

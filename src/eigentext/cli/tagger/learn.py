@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +27,7 @@ from eigentext.cli._console import (
     save_model,
     work,
 )
+from eigentext.cli._options import Parameters, given_on_command_line, with_options
 from eigentext.cli.tagger._shared import (
     TaggedArgument,
     places_of,
@@ -34,6 +35,7 @@ from eigentext.cli.tagger._shared import (
     training_layout,
 )
 from eigentext.errors import EigentextError, ParameterError
+from eigentext.tagging import parameters as tables
 
 # What plain text taught: the classes of the models that hold it, and what these are called.
 _SOURCES = {
@@ -42,19 +44,13 @@ _SOURCES = {
     "eigentokens": ("Eigentokens", "eigentokens of `words tokens`"),
     "states": ("HMM", "a hidden Markov model (`hmm fit`)"),
 }
-_FOR = {
-    "epochs": "perceptron",
-    "runs": "perceptron",
-    "margin": "perceptron",
-    "c1": "crf",
-    "c2": "crf",
-    "iterations": "crf",
-}
 _KEYWORD = re.compile(rf"\b({'|'.join(_SOURCES)})=…")
 _FOREIGN = re.compile(rf"among (?:those|the words) of ({'|'.join(_SOURCES)})\b")
 
 
+@with_options(tables.Tagger)
 def fit(
+    context: typer.Context,
     files: TaggedArgument,
     output: OutputOption,
     columns: Annotated[
@@ -71,14 +67,6 @@ def fit(
             metavar="FILE",
             help="Other tagged sentences: take the passes that do best on them, and score them.",
         ),
-    ] = None,
-    model: Annotated[
-        Literal["perceptron", "crf"],
-        typer.Option(help="crf: probabilities; takes longer, and needs python-crfsuite."),
-    ] = "perceptron",
-    features: Annotated[
-        Literal["auto", "chunk", "ner", "pos"] | None,
-        typer.Option(help="What to look at; auto goes by the labels.", show_default="auto"),
     ] = None,
     template: Annotated[
         list[str] | None,
@@ -102,49 +90,7 @@ def fit(
         Path | None,
         typer.Option(metavar="MODEL", help="States of a hidden Markov model, of `hmm fit`."),
     ] = None,
-    scheme: Annotated[
-        Literal["auto", "bio", "bilou", "none"],
-        typer.Option(
-            help="Which taggings are valid; bilou: learn firsts, lasts and onlies of chunks, too."
-        ),
-    ] = "auto",
-    scale: Annotated[
-        float | None,
-        typer.Option(
-            min=0, help="Of vectors' coordinates; other features are 1.", show_default="0.3"
-        ),
-    ] = None,
-    min_count: Annotated[
-        int | None,
-        typer.Option(min=1, help="Features seen less often are left out.", show_default="1"),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="The perceptron's passes.", show_default="10")
-    ] = None,
-    runs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Perceptrons in other orders, whose mean is taken.", show_default="1"
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            min=0, help="How far ahead of others the right tagging must be.", show_default="0.0"
-        ),
-    ] = None,
-    c1: Annotated[
-        float | None,
-        typer.Option(min=0, help="The CRF's penalty of absolute weights.", show_default="0.0"),
-    ] = None,
-    c2: Annotated[
-        float | None,
-        typer.Option(min=0, help="The CRF's penalty of squared weights.", show_default="1.0"),
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, help="The CRF's most iterations.", show_default="100")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bits.")] = 0,
+    parameters: Parameters = {},  # noqa: B006 - options take its place
     threads: ThreadsOption = None,
     cluster: ClusterOption = None,
     checkpoint: CheckpointOption = None,
@@ -161,25 +107,6 @@ def fit(
     from eigentext.corpus.readers import expand_paths
 
     check_model_path(output)
-    given = {
-        "min_count": min_count,
-        "scale": scale,
-        "n_epochs": epochs,
-        "n_runs": runs,
-        "margin": margin,
-        "c1": c1,
-        "c2": c2,
-        "n_iter": iterations,
-        "features": template or features,
-    }
-    chosen = {
-        "epochs": epochs,
-        "runs": runs,
-        "margin": margin,
-        "c1": c1,
-        "c2": c2,
-        "iterations": iterations,
-    }
     paths = {
         "vectors": vectors,
         "clusters": clusters,
@@ -187,10 +114,12 @@ def fit(
         "states": states,
     }
     sources = {name: path for name, path in paths.items() if path}
-    if features and template:
-        raise ParameterError("--features names templates, too; give the one or the other")
-    _check_options({name for name, value in chosen.items() if value is not None}, model)
-    if scale is not None and not sources.keys() - {"clusters"}:
+    written = given_on_command_line(context, parameters)
+    if template:
+        if "features" in written:
+            raise ParameterError("--features names templates, too; give the one or the other")
+        parameters["features"] = template
+    if "scale" in written and not sources.keys() - {"clusters"}:
         raise ParameterError("--scale is of --vectors, --eigentokens or --states; give some")
     if [*files, *(dev or [])].count("-") > 1:
         raise ParameterError("standard input (-) can be read but once; name a file for the other")
@@ -211,11 +140,8 @@ def fit(
         sentences = read_tagged(tagged, layout)
         others = [one.tokens for one in read_tagged(held_out, layout)] if dev else None
         tagger = Tagger(
-            model=model,
+            **parameters,
             columns=layout.kept[:-1],
-            scheme=None if scheme == "none" else scheme,
-            random_state=seed,
-            **{name: value for name, value in given.items() if value is not None},
             **{name: _load_source(name, path) for name, path in sources.items()},
         )
         with _spelled(sources), places_of(sentences):
@@ -225,16 +151,6 @@ def fit(
         save_model(tagger, output)
     seconds = time.perf_counter() - started
     _tell(tagger, output, report, watch, seconds, json=json, quiet=quiet)
-
-
-def _check_options(given: set[str], model: str) -> None:
-    """Refuse options that would do nothing."""
-    for name in sorted(given):
-        if model != _FOR[name]:
-            raise ParameterError(
-                f"--{name} does nothing with --model {model}; leave it out, or choose --model "
-                f"{_FOR[name]}"
-            )
 
 
 def _load_source(name: str, path: Path) -> Any:

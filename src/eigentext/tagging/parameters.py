@@ -1,0 +1,119 @@
+"""The parameters of taggers and of two-view models."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table
+
+PERCEPTRON, CRF = {"model": ("perceptron",)}, {"model": ("crf",)}
+
+
+def _are_vectors(value: Any) -> bool:
+    is_pair = isinstance(value, (tuple, list)) and len(value) == 2
+    return is_pair or hasattr(value, "key_to_index") or hasattr(value, "fit") or _has_words(value)
+
+
+def _has_words(value: Any) -> bool:
+    return hasattr(value, "words") and not isinstance(value, type)
+
+
+def _are_clusters(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(x, str) for pair in value.items() for x in pair)
+    return hasattr(value, "bit_strings_") or hasattr(value, "fit") or _has_words(value)
+
+
+def _gives_vectors(value: Any) -> bool:
+    return hasattr(value, "transform") and not isinstance(value, type)
+
+
+def _are_features(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in ("auto", "chunk", "ner", "pos")
+    return _are_names(value)
+
+
+def _are_names(value: Any) -> bool:
+    is_list = isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and bool(value)
+    return is_list and all(isinstance(one, str) for one in value)
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, str) else list(value)
+
+
+Tagger = Table(
+    "Tagger",
+    model=Choice(
+        "perceptron",
+        of=("perceptron", "crf"),
+        help="crf: a probabilistic model; takes longer, and needs python-crfsuite.",
+    ),
+    features=Given(
+        "auto",
+        what="'auto', 'chunk', 'ner', 'pos' or a list of templates such as 'word[-1]|word[0]'",
+        test=_are_features,
+        keep=_listed,
+        metavar="auto|chunk|ner|pos",
+        help="What to look at; auto goes by the labels.",
+    ),
+    vectors=Given(
+        None,
+        what="fitted Eigenwords, gensim's KeyedVectors, or a pair of words and a matrix",
+        test=_are_vectors,
+        flags="",
+    ),
+    clusters=Given(
+        None,
+        what="fitted WordClusters, or a dictionary of words and bit strings",
+        test=_are_clusters,
+        flags="",
+    ),
+    eigentokens=Given(
+        None, what="a fitted model with transform(sentences)", test=_gives_vectors, flags=""
+    ),
+    states=Given(
+        None, what="a fitted model with transform(sentences)", test=_gives_vectors, flags=""
+    ),
+    columns=Given(
+        None,
+        what="a list of names, the word's first",
+        test=lambda value: isinstance(value, str) or _are_names(value),
+        keep=_listed,
+        flags="",
+    ),
+    scheme=Choice(
+        "auto",
+        of=("auto", "bio", "bilou"),
+        none=True,
+        help="Which taggings are valid; bilou: learn firsts, lasts and onlies of chunks, too.",
+    ),
+    scale=Number(0.3, least=0, help="Of vectors' coordinates; other features are 1."),
+    min_count=Count(1, help="Features seen less often are left out."),
+    n_epochs=Count(10, flags="--epochs", help="The perceptron's passes.", only=PERCEPTRON),
+    n_runs=Count(
+        1, flags="--runs", help="Perceptrons in other orders; their mean counts.", only=PERCEPTRON
+    ),
+    margin=Number(
+        0.0, least=0, help="How far ahead of others the right tagging must be.", only=PERCEPTRON
+    ),
+    c1=Number(0.0, least=0, help="The CRF's penalty of absolute weights.", only=CRF),
+    c2=Number(1.0, least=0, help="The CRF's penalty of squared weights.", only=CRF),
+    n_iter=Count(100, flags="--iterations", help="The CRF's most iterations.", only=CRF),
+    random_state=Seed(0, flags="--seed", help="Equal seeds give equal bits.", only=PERCEPTRON),
+)
+
+_VIEWS = {
+    "n_components": Count(50),
+    "n_first": Count(None),
+    "regularization": Number(1.0, least=0),
+    "use": Choice("both", of=("both", "first", "second")),
+    "shrink": Flag(True),
+}
+
+TwoViewClassifier = Table(
+    "TwoViewClassifier", **_VIEWS, C=Number(1.0, above=0), random_state=Seed(0)
+)
+TwoViewRegressor = Table(
+    "TwoViewRegressor", **_VIEWS, alpha=Number(1.0, above=0), random_state=Seed(0)
+)
