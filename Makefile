@@ -3,13 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format docs fuzz clean
+.PHONY: demo test check lint format docs fuzz clean
 
 demo: $(VENV)/.core
 	$(BIN)/eigentext demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+# The quick part: linters, types, the contract of every estimator, examples in docstrings.
+check: lint
+	$(BIN)/python -m pytest -q -n auto --dist worksteal tests/contract src \
+	  tests/test_parameters.py tests/test_estimators.py tests/test_docs.py tests/storage/test_schema.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

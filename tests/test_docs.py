@@ -1,5 +1,6 @@
 """Pages and tutorials: links lead somewhere, and snippets that are cheap do run."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def test_links_lead_somewhere(page):
         assert file.exists(), target
         if anchor:
             assert anchor in anchors(file), target
+
+
+def test_the_page_of_parameters_says_what_the_tables_say():
+    script = ROOT / "docs" / "_parameters.py"
+    spec = importlib.util.spec_from_file_location("_parameters", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = module.PAGE.read_text(encoding="utf-8")
+    assert written == module.page(), "run: python docs/_parameters.py"
 
 
 def test_every_page_is_on_the_map():

@@ -47,7 +47,7 @@ def test_what_a_kind_accepts(kind, good, bad):
     for value in good:
         table.checked({"it": value})
     for value in bad:
-        with pytest.raises(ParameterError, match="^it must be .*, not "):
+        with pytest.raises(ParameterError, match=r"^it must be .*, not "):
             table.checked({"it": value})
 
 

@@ -15,6 +15,7 @@ import typer
 from eigentext.parameters import Choice, Count, Flag, Given, Number, Parameter, Seed, Table
 
 _NONE = "none"  # how None is written
+SHOWN: dict[str, list[str]] = {}  # estimators that have commands, and parameters with an option
 Parameters = dict[str, Any]  # the annotation of the argument that options take the place of
 
 
@@ -27,6 +28,7 @@ def with_options(
     estimators to choose from.
     """
     names = [n for n, kind in table.items() if kind.flags != "" and n not in leave_out]
+    SHOWN[table.owner] = names
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(command)
