@@ -173,3 +173,11 @@ def test_reuters(data_folder, monkeypatch):
     unigram = completion_perplexity(topics.sum(axis=0)[None], held_out)
     assert edited.perplexity < 0.8 * unigram.perplexity
     assert edited.n_tokens == unigram.n_tokens > 10_000
+
+
+def test_documents_longer_than_any_text_take_no_more_memory():
+    X = np.array([[4 * 10**9, 10**9, 0], [3, 4, 5]])
+    first, second = (half.toarray() for half in _halves(sp.csr_array(X), np.random.default_rng(0)))
+    assert np.array_equal(first + second, X)
+    assert first[1].sum() == 6
+    assert np.allclose(first[0], X[0] / 2, rtol=1e-3)

@@ -339,10 +339,49 @@ def test_damaged_moments_are_refused(tmp_path, zipf_lines):
             for damaged in (array[:-1], -array.astype(np.int64)):
                 content = {**arrays, name: np.ascontiguousarray(damaged)}
                 write_saved(tmp_path / "damaged", DocumentMoments._format, content, about)
-                if name == "totals" and len(damaged) == len(array):
-                    continue  # numbers that nothing is learned from
                 with pytest.raises(ModelFileError, match="damaged"):
                     et.load(tmp_path / "damaged")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"n_empty": -1}, "n_empty must be"),
+        ({"rare_count": float("nan")}, "rare_count must be"),
+        ({"whole": 1}, "whole must be"),
+        ({"options": {"tokenizer": "words"}}, "options must be how text was read"),
+        ({"options": {"tokenizer": 1, "lowercase": True, "unit": "line"}}, "options must be"),
+        ({"sources": "abc"}, "sources must be"),
+        ({"vocabulary": ["ham", "eggs"]}, "vocabulary is no Vocabulary"),
+        ({"vocabulary": et.Vocabulary(["ham"], [3])}, "counts has 2 columns for 1 words"),
+        ({"vocabulary": et.Vocabulary(["ham", "ham"], [3, 1])}, "vocabulary has a string twice"),
+        ({"times": np.array([1, 0])}, "times has 0, below 1"),
+        ({"times": np.array([1])}, "times has shape"),
+        ({"times": np.array([1.0, 1.0])}, "times holds float64"),
+        ({"counts": np.eye(2)}, "counts is no sparse matrix in rows"),
+        ({"counts": sp.csr_array([[1, 0], [0, 0]])}, "counts has documents without words"),
+        ({"counts": sp.csr_array([[1.0, 0], [0, np.nan]])}, "counts.data has numbers"),
+        ({"counts": sp.csr_array([[-1, 0], [0, 1]])}, "counts.data has -1, below 1"),
+        ({"counts": sp.csr_array([[1, 0], [0, 2**53]])}, "counts has more tokens than"),
+    ],
+)
+def test_moments_made_by_hand_are_checked(changes, why):
+    parts = {"vocabulary": et.Vocabulary(["ham", "eggs"], [3, 1]), "times": np.array([1, 2])}
+    parts |= {"counts": sp.csr_array([[1, 0], [1, 1]])}
+    DocumentMoments(**parts).check()
+    with pytest.raises(MomentsError, match=f"these are no moments of documents: {why}"):
+        DocumentMoments(**parts | changes).check()
+
+
+def test_wrong_places_of_counts_are_found():
+    """Whatever a matrix says of itself."""
+    words = et.Vocabulary(["ham", "eggs"], [3, 1])
+    for part, wrong in (("indices", [0, 2, 1]), ("indices", [1, 0, 1]), ("indptr", [0, 4, 3])):
+        counts = sp.csr_array([[1, 1], [0, 2]])
+        setattr(counts, part, np.array(wrong, np.int32))
+        counts.has_canonical_format = True
+        with pytest.raises(MomentsError, match=r"counts(.ind\w+)? has|runs|falls"):
+            DocumentMoments(words, counts, np.array([1, 1])).check()
 
 
 # What cannot be done.

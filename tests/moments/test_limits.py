@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigentext import DocumentMoments, Vocabulary
-from eigentext.moments.limits import words_within
+from eigentext.moments.limits import adapted, words_within
 
 NONE = {"min_df": 1, "max_df": 1.0, "min_count": 1, "max_size": None, "stop_words": None}
 
@@ -48,3 +48,21 @@ def test_places_are_kept_whatever_the_counts():
 def test_contractions_of_stop_words_are_stop_words():
     texts = ["don't it's i’m we'll can't hasn't ham's won't"] * 2
     assert DocumentMoments.from_corpus(texts, stop_words="english").vocabulary.words == ["ham's"]
+
+
+def test_limits_that_adapt():
+    """The usual ones from 500 documents on; below, ever fewer words are left out; no jump down."""
+    limits = [adapted("auto", "auto", n) for n in range(1, 1000)]
+    assert all(limit == (5, 0.5) for limit in limits[499:])
+    assert all(limit[1] == 1.0 for limit in limits[:499])
+    assert all(low == max(n // 100, 1) for n, (low, _) in enumerate(limits[:499], 1))
+    assert adapted("auto", "auto", 10**6, columns=True) == (1, 1.0)
+    assert adapted(3, 0.2, 10, columns=True) == (3, 0.2)
+
+
+def test_adapted_limits_of_moments():
+    texts = ["ham eggs", "ham goal"] * 250 + ["ham"]
+    words = DocumentMoments.from_corpus(texts, min_df="auto", max_df="auto").vocabulary.words
+    assert words == ["eggs", "goal"]
+    whole = DocumentMoments.from_corpus(texts[:400])
+    assert whole.restrict(min_df="auto", max_df="auto") is whole

@@ -1,19 +1,23 @@
 """TopicModel: known answers, recovery, all inputs, bad input, files, scikit-learn, real text."""
 
 import json
+import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import eigentext as et
 from eigentext import DocumentMoments, TextCorpus, TopicModel, engine
-from eigentext.errors import CorpusError, EigentextError, ParameterError
+from eigentext.errors import CorpusError, EigentextError, MomentsError, ParameterError
+from eigentext.parameters import UnusedParameterWarning
 
 METHODS = ["tensor", "gradient", "anchors"]
 MEALS = ["ham eggs ham cheese", "eggs cheese ham eggs", "cheese ham bread"] * 20
@@ -121,6 +125,99 @@ def test_vocabulary_limits():
     assert sorted(model.vocabulary_.words) == ["cheese", "eggs", "goal", "match"]
 
 
+def test_defaults_leave_out_what_says_nothing():
+    """Stop words of text, and words in few documents or in most of them; all told."""
+    fillers = ["the", "of", "and", "film"]
+    texts = [f"{text} {' '.join(fillers)} {'odd' * (n < 4)}" for n, text in enumerate(6 * MEALS)]
+    texts += [f"{text} the of and" for text in 6 * GAMES]
+    model = TopicModel(2).fit(texts)
+    assert len(texts) == 600
+    assert model.diagnostics_["limits"] == {"min_df": 5, "max_df": 0.5}
+    assert set(model.vocabulary_.words) == {"goal", "team", "match", "win", "bread", "eggs"}
+    assert model.alpha0_ == 1
+    everything = TopicModel(2, stop_words=None, min_df=1, max_df=1.0).fit(texts)
+    assert set(model.vocabulary_.words) | {*fillers, "odd"} < set(everything.vocabulary_.words)
+
+
+def test_defaults_leave_small_collections_whole():
+    texts = ["the ham and eggs", "ham cheese and the eggs", "goal team match", "team match win"]
+    model = TopicModel(2).fit(texts)
+    assert model.diagnostics_["limits"] == {"min_df": 1, "max_df": 1.0}
+    words = {"ham", "eggs", "cheese", "goal", "team", "match", "win"}
+    assert set(model.vocabulary_.words) == words
+    moments = DocumentMoments.from_corpus(texts)  # of all words: the limits are kept then
+    assert np.array_equal(TopicModel(2).fit_moments(moments).components_, model.components_)
+
+
+def test_all_columns_of_a_matrix_stay(random_topics):
+    """Unless numbers are given; a name in the stop list is only a name."""
+    X = random_topics(3, 30).draw(600, 20).toarray()
+    X[:, 0], X[:, 1] = 1, 0  # in all documents, and in none
+    model = TopicModel(3).fit(X)
+    assert model.components_.shape == (3, 30)
+    assert model.diagnostics_["limits"] == {"min_df": 1, "max_df": 1.0}
+    named = DocumentMoments.from_matrix(X, words=["the", "of", *map(str, range(28))])
+    assert np.array_equal(TopicModel(3).fit_moments(named).components_, model.components_)
+    cut = TopicModel(3, min_df=1, max_df=0.99).fit(X)
+    assert cut.components_.shape == (3, 29)
+    assert cut.transform(X).shape == (600, 3)
+
+
+def test_generators_are_read_once():
+    texts = MEALS + GAMES
+    model = TopicModel(2, stop_words=(word for word in ("ham", "win")))
+    theta = model.fit_transform(text for text in texts)
+    again = TopicModel(2, stop_words=["ham", "win"]).fit(texts)
+    assert np.array_equal(theta, again.transform(texts))
+    assert model.stop_words == ["ham", "win"]
+    assert np.array_equal(model.fit(iter(texts)).components_, again.components_)
+    model = TopicModel(2, stop_words=(word for word in ("ham", "win")))
+    assert model.collect(texts) == model.collect(texts)
+    assert "ham" not in model.collect(texts).vocabulary
+
+
+def test_strings_are_documents_and_never_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("ham", "goal"):
+        (tmp_path / name).write_text("team " * 9)
+    model = TopicModel(2).fit(MEALS + GAMES)
+    theta = model.transform(["ham", "goal", "n/a", "*", "some/file"])
+    assert np.array_equal(theta[:2], model.transform([["ham"], ["goal"]]))
+    assert np.allclose(theta[2:], model.weights_)
+
+
+def test_a_refit_by_another_method_leaves_nothing():
+    texts = MEALS + GAMES
+    model = TopicModel(2, method="anchors").fit(texts)
+    assert model.topic_topic_.shape == (2, 2)
+    model.set_params(method="tensor").fit(texts)
+    assert not hasattr(model, "topic_topic_")
+    assert "anchors" not in model.diagnostics_
+
+
+def test_parameters_that_are_set_later_do_not_change_the_file(tmp_path):
+    model = TopicModel(2).fit(MEALS + GAMES)
+    model.save(tmp_path / "before")
+    model.set_params(method="anchors", n_topics=9, alpha0=0).save(tmp_path / "after")
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+    assert et.load(tmp_path / "after").parameters_ == model.parameters_
+    assert model.report() == TopicModel(2).fit(MEALS + GAMES).report()
+
+
+def test_no_array_grows_with_counts(random_topics):
+    X = random_topics(2, 6, 1.0).draw(4, 2_000_000_000).toarray()
+    tracemalloc.start()
+    try:
+        model = TopicModel(2, refine=1).fit(X)
+        assert 1 < model.perplexity(X) < 6
+        assert tracemalloc.get_traced_memory()[1] < 200e6
+    finally:
+        tracemalloc.stop()
+    assert model.provenance_["n_tokens"] == 8_000_000_000
+    with pytest.raises(CorpusError, match=r"the counts add up to 8e\+21, and beyond 2\*\*53"):
+        TopicModel(2).fit(X * 1e12)
+
+
 def test_after_a_vectorizer(tmp_path):
     pipeline = make_pipeline(CountVectorizer(), TopicModel(2, alpha0=1.0))
     theta = pipeline.fit_transform(MEALS + GAMES)
@@ -130,6 +227,19 @@ def test_after_a_vectorizer(tmp_path):
     assert set(pipeline[1].top_words(1, words=names)[1]) <= {"goal", "team"}
     assert pipeline.get_feature_names_out().tolist() == ["topic0", "topic1"]
     assert pipeline.score(GAMES) < 0
+
+
+def test_data_frames():
+    frame = TopicModel(2).set_output(transform="pandas").fit_transform(pd.Series(MEALS + GAMES))
+    assert frame.columns.tolist() == ["topic0", "topic1"]
+    assert np.array_equal(frame, TopicModel(2).fit(MEALS + GAMES).transform(MEALS + GAMES))
+
+
+def test_grid_search():
+    texts = [text for pair in zip(MEALS, GAMES * 2) for text in pair]
+    search = GridSearchCV(TopicModel(refine=3), {"n_topics": [1, 2], "alpha0": [0, 1.0]}, cv=3)
+    assert search.fit(texts).best_params_["n_topics"] == 2
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
 
 def test_scikit_learn_protocol():
@@ -324,6 +434,36 @@ def test_bad_parameters(parameters, message):
         TopicModel(**parameters).fit(MEALS)
     with pytest.raises(ParameterError, match=message):
         TopicModel(**parameters).collect(MEALS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ({"method": "anchors", "robust": 3}, "robust"),
+        ({"recovery": "kl"}, "recovery"),
+        ({"refine": 0, "smoothing": 0.5}, "smoothing"),
+    ],
+)
+def test_parameters_without_effect_are_told(parameters, name):
+    with pytest.warns(UnusedParameterWarning, match=f"does not use {name}"):
+        TopicModel(2, **parameters).fit(MEALS + GAMES)
+
+
+def test_only_sound_moments_are_learned_from():
+    with pytest.raises(MomentsError, match="from DocumentMoments, not from list; fit takes"):
+        TopicModel(2).fit_moments(MEALS)
+    moments = DocumentMoments.from_corpus(MEALS + GAMES)
+    moments.times[0] = 0
+    with pytest.raises(MomentsError, match="times has 0, below 1"):
+        TopicModel(2).fit_moments(moments)
+    with pytest.raises(MomentsError, match="times has 0, below 1"):
+        TopicModel(2).fit(moments)
+
+
+def test_diagnostics_are_json_whatever_the_topics():
+    model = TopicModel(1, method="anchors").fit(MEALS)  # one corner is infinitely far from none
+    told = json.loads(json.dumps(model.diagnostics_, allow_nan=False))
+    assert told["separations"] == [None]
 
 
 def test_use_that_makes_no_sense():

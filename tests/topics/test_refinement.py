@@ -12,6 +12,7 @@ from scipy.special import gammaln
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
+from eigentext.errors import CorpusError
 from eigentext.topics import _refinement
 from eigentext.topics._refinement import _Sampler, refine_lda, refine_mixture
 
@@ -390,3 +391,39 @@ def test_words_that_the_moments_gave_nothing_are_not_lost(random_topics):
     found = refined(X, start)
     assert (start == 0).any()
     assert distances(found.components, truth.topics).max() < 0.2
+
+
+def test_of_very_long_documents_some_tokens_are_enough(random_topics):
+    """Sums stay the same, each word's in expectation; documents of some length stay whole."""
+    truth = random_topics(3, 20, 1.0)
+    long, short = 10_000_000 * truth.draw(3, 40), truth.draw(5, 40)
+    long[[0], long[[0]].indices[:1]] = (
+        7  # a rare word: mostly none of it is left, or it counts more
+    )
+    X = sp.vstack([long, short], "csr")
+    kept = np.zeros(X.shape)
+    for seed in range(20):
+        tokens, times = _refinement._thinned(X, 2 * ones(X), seed)
+        drawn = sp.csr_array((tokens, X.indices, X.indptr), X.shape)
+        assert drawn.sum() <= 3 * (_refinement._LONGEST + 20) + short.sum()
+        assert np.allclose(times * drawn.sum(axis=1), 2 * X.sum(axis=1))
+        assert np.array_equal(drawn[3:].toarray(), short.toarray())
+        kept += times[:, None] * drawn.toarray() / 40
+    assert np.allclose(kept, X.toarray(), rtol=1e-3, atol=300)
+    same = _refinement._thinned(short, ones(short), 0)
+    assert np.array_equal(same[0], short.data)
+    assert same[1].dtype == np.int64
+
+
+def test_long_documents_teach_what_their_shares_do(random_topics):
+    truth = random_topics(3, 20, 1.0)
+    X = truth.draw(6, 3000)
+    start, settings = perturbed(truth), {"alpha0": 1.0, "n_steps": 1, "smoothing": 0.0}
+    one = refine_lda(X, 1000 * ones(X), truth.weights, start, **settings)
+    other = refine_lda(1000 * X, ones(X), truth.weights, start, **settings)
+    assert distances(one.components, other.components).max() < 0.02
+
+
+def test_no_room_for_topics_is_told_before():
+    with pytest.raises(CorpusError, match=r"keeps a topic .*: 12000000 GB, and this"):
+        _refinement._check_room(10**15)

@@ -28,9 +28,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from eigentext import engine
 from eigentext.corpus.documents import checked_matrix
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.factor.mixture import ConditionalMixture, posteriors, proportions
+
+_LONGEST = 1 << 20  # tokens that are shuffled together
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,13 +126,20 @@ def completion_perplexity(
 
 
 def _halves(X: Any, rng: np.random.Generator) -> list[Any]:
-    """Each row's tokens, shuffled and cut in the middle; the first half is the longer one."""
+    """Each row's tokens, shuffled and cut in the middle; the first half is the longer one.
+
+    Some rows at a time, as every token takes memory. Of a row that is longer than any text, a coin
+    is tossed for each token instead.
+    """
     lengths = X.sum(axis=1)
-    documents = np.repeat(np.arange(len(lengths)), lengths)
-    places = np.arange(len(documents)) - (lengths.cumsum() - lengths)[documents]
-    shuffled = np.lexsort((rng.random(len(documents)), documents))  # documents stay where they are
-    entries = np.repeat(np.arange(X.nnz), X.data)[shuffled]
-    first = np.bincount(entries[2 * places < lengths[documents]], minlength=X.nnz)
+    first = np.zeros(X.nnz, np.int64)
+    long = np.repeat(lengths > _LONGEST, np.diff(X.indptr))
+    shuffled = np.where(lengths > _LONGEST, 0, lengths)
+    for begin, end in engine.even_blocks(np.append(0, np.cumsum(shuffled)), _LONGEST):
+        entries = slice(X.indptr[begin], X.indptr[end])
+        counts = np.where(long[entries], 0, X.data[entries])
+        first[entries] = _first_halves(counts, shuffled[begin:end], rng)
+    first[long] = rng.binomial(X.data[long], 0.5)
     halves = [
         sp.csr_array((half, X.indices, X.indptr), X.shape, copy=True)
         for half in (first, X.data - first)
@@ -137,6 +147,15 @@ def _halves(X: Any, rng: np.random.Generator) -> list[Any]:
     for half in halves:
         half.eliminate_zeros()
     return halves
+
+
+def _first_halves(counts: np.ndarray, lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """How many tokens of each entry are in the first half of its document."""
+    documents = np.repeat(np.arange(len(lengths)), lengths)
+    places = np.arange(len(documents)) - (lengths.cumsum() - lengths)[documents]
+    shuffled = np.lexsort((rng.random(len(documents)), documents))  # documents stay where they are
+    entries = np.repeat(np.arange(len(counts)), counts)[shuffled]
+    return np.bincount(entries[2 * places < lengths[documents]], minlength=len(counts))
 
 
 def _smoothed(components: Any, smoothing: float) -> np.ndarray:

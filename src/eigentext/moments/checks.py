@@ -42,8 +42,8 @@ ABOUT = {
 SCHEMA = Schema(
     {
         "words": Strings("words", unique=True),
-        "totals": Array("int64", ("words",), least=0),
-        "times": Array("int64", ("documents",), least=1),
+        "totals": Array("int64", ("words",), least=0, below=MOST),
+        "times": Array("int64", ("documents",), least=1, below=MOST),
     }
     | {  # of fractions; whole counts are packed
         name.removeprefix("."): replace(part, optional=True)
@@ -57,13 +57,14 @@ def check_documents(moments: Any) -> None:
     """Raise a MomentsError that says what is wrong with moments of documents."""
     try:
         Schema(about=ABOUT).check({}, vars(moments))
-        _check_counts(moments.vocabulary, moments.counts, moments.times)
+        check_counts(moments.vocabulary, moments.counts, moments.times)
     except ModelFileError as error:
         why = str(error).partition(": ")[2]
         raise MomentsError(f"these are no moments of documents: {why}; count them again") from error
 
 
-def _check_counts(vocabulary: Any, X: Any, times: Any) -> None:
+def check_counts(vocabulary: Any, X: Any, times: Any) -> None:
+    """Raise a ModelFileError unless these are words, counts of them, and how often they occur."""
     if not isinstance(vocabulary, Vocabulary):
         raise damage("vocabulary", "is no Vocabulary")
     if not (sp.issparse(X) and X.format == "csr"):
@@ -86,5 +87,12 @@ def _check_counts(vocabulary: Any, X: Any, times: Any) -> None:
     rises[borders - 1] = True  # from one row to the next
     if not rises.all():
         raise damage("counts", "has columns that do not rise")
-    if not 0 < float(times.astype(np.float64) @ X.sum(axis=1, dtype=np.float64)) < MOST:
-        raise damage("counts", "has no tokens, or more than can be added exactly")
+    check_sums(X, times)
+
+
+def check_sums(X: Any, times: np.ndarray) -> None:
+    """Raise a ModelFileError if documents are empty, or longer than can be added exactly."""
+    if (np.diff(X.indptr) < 1).any():
+        raise damage("counts", "has documents without words, which n_empty is for")
+    if times.astype(np.float64) @ X.sum(axis=1, dtype=np.float64) >= MOST:
+        raise damage("counts", "has more tokens than can be added exactly")

@@ -42,7 +42,15 @@ from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.moments import cluster
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
-from eigentext.moments.checks import ABOUT, MOST, SCHEMA, check_documents, is_of_matrix
+from eigentext.moments.checks import (
+    ABOUT,
+    MOST,
+    SCHEMA,
+    check_counts,
+    check_documents,
+    check_sums,
+    is_of_matrix,
+)
 from eigentext.moments.limits import Limit, adapted, words_within
 from eigentext.moments.multisets import counted, distinct, moved, narrowed
 from eigentext.moments.packing import check_packed, pack
@@ -433,16 +441,18 @@ class DocumentMoments(VocabularyMoments):
             return self
         data, indices, indptr = (np.array(arrays[part]) for part in ("data", "indices", "indptr"))
         self.counts = csr(data, indices, indptr, shape)
-        self.check()
+        check_counts(vocabulary, self.counts, times)
         return self
 
     def __getattr__(self, name: str) -> Any:
         # Saved counts are unpacked when they are first asked for.
         if name != "counts" or "_saved" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.counts = narrowed(read_counts(*self._saved))
+        counts = narrowed(read_counts(*self._saved))
+        check_sums(counts, self.times)
+        self.counts = counts
         vars(self).pop("_saved", None)  # another thread may have unpacked them too
-        return self.counts
+        return counts
 
 
 def document_counts(X: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> CSR:

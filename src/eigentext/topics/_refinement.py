@@ -21,12 +21,14 @@ Counts are as :class:`~eigentext.moments.DocumentMoments` has them: CSR with sor
 duplicates or zeros; the row i stands for ``times[i]`` documents.
 """
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigentext import engine
 from eigentext.engine.spread import Spread
+from eigentext.errors import CorpusError
 from eigentext.factor.mixture import posteriors
 from eigentext.factor.products import sparse_times
 from eigentext.storage.checkpoints import Iteration, State
@@ -36,6 +38,10 @@ _FITTING = 5  # steps for a document's proportions, which its tokens' first topi
 _SETTLING = 2  # sweeps before the first M step
 _AVERAGED = 5  # last steps, whose expected counts are averaged
 _WORTH = 1 << 24  # tokens times topics of a sweep that a cluster may take
+_LONGEST = 1 << 20  # tokens of a document, each with a topic in memory; no text is as long
+_MOST = 1 << 24  # tokens in all beyond which fewer do for a document,
+_ENOUGH = 1 << 16  # but not fewer than these
+_TOKEN = 12  # bytes: its topic, before a sweep and after, and the two put together
 _LEAST = 1e-6  # alpha of a topic: the sampler's float32 has to tell 1 + alpha from 1
 _UNIFORM = 0.01  # the share of the uniform distribution in the first topics: EM cannot leave a zero
 
@@ -179,8 +185,10 @@ class _Sampler:
     ):
         from eigentext.topics._sweep_kernels import padded
 
-        first = np.concatenate([[0], np.cumsum(np.ceil(counts.data).astype(np.int64))])
+        tokens, times = _thinned(counts, times, seed)
+        first = np.concatenate([[0], np.cumsum(tokens)])
         ends = first[counts.indptr]
+        _check_room(int(ends[-1]))
         self._times, self._lengths = times, np.diff(ends)
         borders = engine.even_blocks(ends, 1 + ends[-1] // _BLOCKS)
         self._borders = ends[[stop for _, stop in borders][:-1]]
@@ -188,8 +196,8 @@ class _Sampler:
         for start, stop in borders:
             indptr = counts.indptr[start : stop + 1]
             a, z = indptr[0], indptr[-1]
-            tokens = indptr - a, counts.indices[a:z], first[a : z + 1] - first[a]
-            blocks.append(_Documents(*tokens, times[start:stop], start))
+            part = indptr - a, counts.indices[a:z], first[a : z + 1] - first[a]
+            blocks.append(_Documents(*part, times[start:stop], start))
         is_worth = ends[-1] * len(phi) >= _WORTH
         self._blocks = Spread(_same, blocks, worth=bool(is_worth))
         self.seeds = np.random.default_rng(seed)
@@ -223,6 +231,43 @@ class _Sampler:
 
     def _seed(self) -> Any:
         return self.seeds.integers(1 << 63, dtype=np.int64)
+
+
+def _thinned(counts: Any, times: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens of each entry, and how often each document counts.
+
+    Memory and time grow with tokens, and a matrix may have counts of billions. Of a document that
+    is longer than any text, so many tokens are sampled as are enough to know its proportions, and
+    it counts the more often: its sums stay the same, and so does their expectation for each word.
+    """
+    tokens = np.ceil(counts.data).astype(np.int64)
+    lengths = np.diff(np.concatenate([[0], np.cumsum(tokens)])[counts.indptr])
+    longest = _LONGEST
+    while longest > _ENOUGH and np.minimum(lengths, longest).sum() > _MOST:
+        longest //= 2
+    share = longest / np.maximum(lengths, longest)
+    if (share == 1).all():
+        return tokens, times
+    entries = np.repeat(share, np.diff(counts.indptr))
+    some = entries < 1
+    lots = np.random.default_rng([seed, 1]).random(int(some.sum()))
+    tokens[some] = tokens[some] * entries[some] + lots  # rounded up or down by chance
+    left = np.diff(np.concatenate([[0], np.cumsum(tokens)])[counts.indptr])
+    return tokens, times * (lengths / np.maximum(left, 1))
+
+
+def _check_room(n_tokens: int) -> None:
+    """Raise if the machine has no room for the topics of all tokens."""
+    try:
+        room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not every system tells
+        return
+    if (needed := _TOKEN * n_tokens) > room:
+        raise CorpusError(
+            f"EM for LDA keeps a topic for each of {n_tokens:,} tokens: {needed / 1e9:.0f} GB, and "
+            f"this machine has {room / 1e9:.0f}; divide the counts, give fewer documents, or "
+            "refine=0 (--refine 0)"
+        )
 
 
 def _same(documents: _Documents) -> _Documents:
