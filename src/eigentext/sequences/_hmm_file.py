@@ -92,7 +92,7 @@ def from_arrays(arrays: Any, kind: str) -> Operators | Parameters:
     if not model.rows.size:
         raise damage(f"{start}rows", "is empty")
     # Rows add up to the end, and states have the product 1 with it: then, and only then, what all
-    # symbols get in a state is a distribution, after it was mended.
+    # symbols get in a state is a distribution, after it was repaired.
     _check_close(f"{start}rows", model.rows.T, np.ones(len(model.rows)), model.end)
     _check_close(f"{start}start", model.start[None], model.end, 1.0)
     _check_close(f"{start}after", model.after, model.end, 1.0)

@@ -1,4 +1,4 @@
-r"""The spectral algorithm for hidden Markov models (Hsu, Kakade and Zhang 2009; seed 000).
+r"""The spectral algorithm for hidden Markov models (Hsu, Kakade and Zhang 2009).
 
 A sequence has the probability :math:`b_\infty^\top B_{x_T} \dots B_{x_1} b_1`. From windows of
 three symbols, with :math:`P_{2,1}` and :math:`P_{3,x,1}` their probabilities,
@@ -96,7 +96,7 @@ class Operators:
     def filtered(
         self, ids: np.ndarray, state: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
-        """For each id log p(x_t | x_1 .. x_t-1), the state after it, and what had to be mended.
+        """For each id log p(x_t | x_1 .. x_t-1), the state after it, and what had to be repaired.
 
         By default from the start on. Ids may be of many sequences, with END after each: there both
         are meaningless.
@@ -122,13 +122,13 @@ class Operators:
         return self._states(ids)[1]
 
     def distribution(self, state: np.ndarray | None = None) -> np.ndarray:
-        """p(x | state) of every symbol, mended; by default at the start."""
+        """p(x | state) of every symbol, repaired; by default at the start."""
         p = np.maximum(self.rows @ (self.start if state is None else state), self.floors)
         total = p.sum()
         return p / total if total > 0 else np.full(len(p), 1 / len(p))
 
     def sample(self, n_sequences: int, length: int, rng: np.random.Generator) -> np.ndarray:
-        """Ids of sequences, drawn from the mended distributions one symbol at a time."""
+        """Ids of sequences, drawn from the repaired distributions one symbol at a time."""
         ids = np.empty((n_sequences, length), np.int32)
         for row in ids:
             state = self.start
@@ -325,8 +325,8 @@ def _best_floor(
     p = states @ model.rows.T
     gains = []
     for epsilon in _FLOORS:
-        mended = np.maximum(p, epsilon * usual)
-        gains.append(np.log(mended[np.arange(len(third)), third] / mended.sum(axis=1)).sum())
+        repaired = np.maximum(p, epsilon * usual)
+        gains.append(np.log(repaired[np.arange(len(third)), third] / repaired.sum(axis=1)).sum())
     return _FLOORS[int(np.argmax(gains))]
 
 

@@ -2,7 +2,7 @@ r"""The aggregate bigram model of Saul and Pereira (1997), by EM, by pivots, and
 
 .. math:: p(w_2 \mid w_1) = \sum_{h=1}^m r(h \mid w_1)\, s(w_2 \mid h)
 
-Seed 003 (Cohen and Collins 2014), section 8. With counts C of pairs:
+The pivots are those of Cohen and Collins (2014), section 8. With counts C of pairs:
 
 ``em``
     Maximum likelihood from a random start. It has local optima, and overfits in a few steps.

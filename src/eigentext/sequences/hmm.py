@@ -7,7 +7,7 @@ and :math:`[A_x]_{h'h} = t(h'|h)\,o(x|h)`, a sequence has the probability
 
 (of the first T symbols: the model has no end). ``spectral`` learns operators
 :math:`B_x = G A_x G^{-1}` from counts of windows of three symbols, in which the unknown G cancels
-(Hsu, Kakade and Zhang 2009; seed 000): see ``_operators``. ``em`` maximises the likelihood from
+(Hsu, Kakade and Zhang 2009): see ``_operators``. ``em`` maximises the likelihood from
 random starts: see ``_baum_welch``. ``spectral+em`` recovers parameters from the operators, or
 clusters symbols in their projections, and refines them by EM: see ``_recovery``.
 

@@ -8,7 +8,7 @@ With :math:`t_{-1} = t_0` the start of a sentence and :math:`t_{n+1}` its end,
 This is the design of TnT (Brants 2000, "TnT: a statistical part-of-speech tagger", ANLP):
 transitions by deleted interpolation (``_transitions``), rare and unseen words by what words of
 their class and ending have (``_emissions``). The best taggings are found exactly, without a beam
-(``trellis``), which makes it a GEN for rerankers (seed 001).
+(``trellis``), which makes it a GEN for rerankers (Collins and Duffy 2002).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentext.corpus.symbols import INTEGERS, is_stream
+from eigentext.corpus.symbols import INTEGERS, RARE, is_stream, special_names
 from eigentext.explorer import asking
 from eigentext.explorer.asking import Arguments, RefusedError
 from eigentext.explorer.models.base import Explored, Told, spectrum_told
@@ -15,7 +15,6 @@ from eigentext.explorer.tokens import as_learned
 
 _NEXT = 10  # words of a distribution that are shown
 _END = "<end>"
-_RARE = "<rare>"
 
 
 class ExploredSequences(Explored):
@@ -77,7 +76,8 @@ class ExploredSequences(Explored):
 
     @cached_property
     def _symbols(self) -> list[str]:
-        return [*self.model.vocabulary_.words, _RARE, _END]
+        vocabulary = self.model.vocabulary_
+        return [*vocabulary.words, *special_names(vocabulary, RARE, _END)]
 
     def _rare_told(self) -> Iterator[Told]:
         rare = self.found.get("rare_tokens", 0) / max(self.source.get("n_tokens", 0), 1)
@@ -106,23 +106,23 @@ class ExploredHMM(ExploredSequences):
     def title(self) -> str:
         """As in "10 states, 5,000 symbols, spectral"."""
         symbols = f"{len(self.model.symbols_):,} symbols"
-        return f"{len(self.model.start_)} states, {symbols}, {self.model.method}"
+        return f"{len(self.model.start_)} states, {symbols}, {self.model.parameters_.method}"
 
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Of the text and the states."""
         yield from super().facts()
         yield "states", len(self.model.start_)
-        yield "method", self.model.method
+        yield "method", self.model.parameters_.method
         if "passes" in self.found:
             yield "passes over the text", float(self.found["passes"])
 
     def told(self) -> Iterator[Told]:
         """Of the rank, of negative probabilities, and of EM."""
-        found, m = self.found, self.model.n_states
+        found, m = self.found, self.model.parameters_.n_states
         if "rank" in found:
             if found["rank"] < m:
                 yield (
-                    "warning" if self.model.method == "spectral" else "note",
+                    "warning" if self.model.parameters_.method == "spectral" else "note",
                     f"Of {m} states asked for, the text shows only {found['rank']} above the "
                     "noise; give more text, or ask for fewer states.",
                 )
@@ -163,7 +163,7 @@ class ExploredHMM(ExploredSequences):
 
     def _state_is(self) -> str:
         # G times the states' probabilities, for a G that nobody knows.
-        return "coordinates" if self.model.method == "spectral" else "probabilities"
+        return "coordinates" if self.model.parameters_.method == "spectral" else "probabilities"
 
 
 class ExploredBigrams(ExploredSequences):
@@ -183,13 +183,13 @@ class ExploredBigrams(ExploredSequences):
 
     def title(self) -> str:
         """As in "32 states between 5,000 words"."""
-        return f"{self.model.n_states} states between {len(self.model.vocabulary_):,} words"
+        return f"{len(self.model.prior_)} states between {len(self.model.vocabulary_):,} words"
 
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Of the text, the states and the fit."""
         yield from super().facts()
-        yield "states", self.model.n_states
-        yield "method", self.model.method
+        yield "states", len(self.model.prior_)
+        yield "method", self.model.parameters_.method
         yield "steps of EM", self.model.n_iter_
         for name, told in (("perplexity", "perplexity"), ("heldout_perplexity", "held out")):
             if name in self.found:
@@ -231,7 +231,7 @@ class ExploredKneserNey(ExploredSequences):
 
     def title(self) -> str:
         """As in "3-grams of 5,000 words"."""
-        return f"{self.model.order}-grams of {len(self.model.vocabulary_):,} words"
+        return f"{self.model.moments_.order}-grams of {len(self.model.vocabulary_):,} words"
 
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Of the text and the n-grams."""
@@ -254,7 +254,7 @@ class ExploredKneserNey(ExploredSequences):
         yield from self._rare_told()
 
     def _steps(self, tokens: list[Any]) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        start, n = not is_stream(self.options), self.model.order - 1
+        start, n = not is_stream(self.options), self.model.moments_.order - 1
         for t in range(len(tokens) + 1):
             given = tokens[max(0, t - n) : t]
             yield self.model.distribution(given, start=start and t < n), None

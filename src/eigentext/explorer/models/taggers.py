@@ -78,7 +78,7 @@ class ExploredTagger(Explored):
     @property
     def is_factored(self) -> bool:
         """Whether tokens are written with a class behind a bar."""
-        return getattr(self.model, "classes", None) == "factor"
+        return getattr(getattr(self.model, "parameters_", None), "classes", None) == "factor"
 
 
 class ExploredHMMTagger(ExploredTagger):
