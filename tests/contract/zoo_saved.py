@@ -239,6 +239,7 @@ _WORDS: Uses = {
     "export": lambda m: [
         _written(m.export, form) for form in ("word2vec", "word2vec-binary", "glove")
     ],
+    "transform": lambda m: m.transform([LIKE_THE_SEEN, UNSEEN, []]),
     "partial_fit": lambda m: m.partial_fit([["a", "cat"]]).vectors_ if m.moments_ else None,
 }
 _CLUSTERS: Uses = {
