@@ -1,7 +1,7 @@
 r"""Eigenwords: word vectors from one SVD of transformed, scaled co-occurrence counts.
 
-Figure 2 of seed 002 (Stratos, Collins and Hsu 2015), whose special cases include seed 000's
-eigenwords (CCA between words and contexts), PPMI + SVD, and plain LSA on contexts:
+Figure 2 of Stratos, Collins and Hsu (2015), whose special cases include eigenwords by CCA between
+words and contexts (Dhillon, Foster and Ungar 2011), PPMI + SVD, and plain LSA on contexts:
 
 1. transform the counts #(w, c), #(w), #(c); 2. scale them to a matrix :math:`\Omega`;
 3. :math:`\Omega \approx U \Sigma V^\top` of rank m; 4. v(w) is the w-th row of
@@ -29,7 +29,7 @@ from eigentext.factor.products import row_blocks, with_transpose
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting
 from eigentext.moments.runs import is_on_disk, transposed
-from eigentext.parameters import Choice, Count, argument, is_whole
+from eigentext.parameters import Choice, Count, argument
 from eigentext.storage.scratch import Growing, forget, give_back, resident, room
 from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
@@ -324,10 +324,11 @@ class Eigenwords(CooccurrenceModel):
         check_is_fitted(self)
 
         def draw_map() -> Any:
-            shown = words
-            if is_whole(shown):
+            if isinstance(words, Sequence):
+                shown = words
+            else:
                 frequent = (word for word in self.vocabulary_.words if word.isalpha())
-                shown = list(islice(frequent, argument("words", Count(60), shown)))
+                shown = list(islice(frequent, argument("words", Count(60), words)))
             vectors = np.array([self[word] for word in shown])
             return plots.points(vectors, shown, groups=groups, ax=ax)
 
