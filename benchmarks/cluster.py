@@ -88,7 +88,7 @@ def models(name: str, path: Path):
     yield "BigramModel(16)", lambda: et.BigramModel(16, n_iter=5).fit(path)
     yield (
         "TopicModel(50)",
-        lambda: et.TopicModel(50, min_df=20, stop_words="english").fit(et.TextCorpus(documents)),
+        lambda: et.TopicModel(50, alpha0=0, min_df=20, max_df=1.0).fit(et.TextCorpus(documents)),
     )
 
 

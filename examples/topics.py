@@ -32,8 +32,8 @@ print(len(texts), "documents")
 # %%
 # Learning
 # --------
-# Words of the whole language and of these documents alike say nothing about topics: stop words, and
-# words in more than a fifth of the documents, are left out.
+# Words of the whole language and of these documents alike say nothing about topics: stop words are
+# left out anyway, and here words in more than a fifth of the documents are, too.
 
 limits = {"stop_words": "english", "min_df": 8, "max_df": 0.2}
 model = et.TopicModel(10, alpha0=0.5, **limits).fit(texts)

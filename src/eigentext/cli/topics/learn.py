@@ -34,21 +34,16 @@ from eigentext.cli.topics._shared import print_topics, write_report
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.topics import parameters as tables
 
-_STOP_WORDS: Any = tables.TopicModel["stop_words"]  # a file of them is read when the case is known
 _TOPICS_SHOWN = 20
 _WORDS_SHOWN = 8
 _FACTS = ("n_empty", "n_short", "n_reduced", "residual", "moved", "alpha0_perplexities")
 
 
-@with_options(tables.TopicModel, leave_out=("stop_words",))
+@with_options(tables.TopicModel, checked=False)
 def fit(
     files: FilesArgument,
     output: OutputOption,
     parameters: Parameters,
-    stop_words: Annotated[
-        str,
-        typer.Option(metavar=_STOP_WORDS.metavar, help=_STOP_WORDS.help),
-    ] = _STOP_WORDS.default,
     tokenizer: TokenizerOption = "words",
     keep_case: Annotated[
         bool, typer.Option("--keep-case", help="Tell Ham from ham; else the case is lowered.")
@@ -76,7 +71,8 @@ def fit(
     if report is not None:
         _check_report_path(report, output)
     started = time.perf_counter()
-    model = TopicModel(**parameters, stop_words=_stop_words(stop_words, keep_case))
+    parameters |= {"stop_words": _stop_words(parameters["stop_words"], keep_case)}
+    model = TopicModel(**tables.TopicModel.checked(tables.TopicModel.defaults | parameters))
     with (
         inputs(files) as paths,
         work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
