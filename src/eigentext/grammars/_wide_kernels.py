@@ -177,7 +177,7 @@ def multiply(values, outer):
     for i in range(len(x)):
         z, d = _fit(y[i], f[i])
         z, d = _times(x[i], e[i], z, d)
-        y[i] = math.ldexp(z, 512 * max(-4, min(d, 1)))
+        y[i] = _double(z, d)
 
 
 @njit(cache=True, nogil=True)
@@ -286,7 +286,7 @@ def outside_forest_wide(
                     z, d = _times(above_x[pair], above_e[pair], x[b], e[b])
                     _add_to(outer_x, outer_e, c, z, d)
                 total, level = _fit(total, level)
-                posterior[edge] = math.ldexp(total, 512 * max(-4, min(level, 1)))
+                posterior[edge] = _double(total, level)
 
 
 @njit(cache=True, nogil=True)
@@ -300,6 +300,16 @@ def _fit(x, e):
         elif abs(x) < _LEAST:
             x, e = x * _UP, e - 1
     return x, e
+
+
+@njit(cache=True, nogil=True)
+def _double(x, e):
+    """The nearest double to a number in range, or one that is as large as 2^512 makes it."""
+    if e > 0:
+        return x * _UP
+    if e == 0:
+        return x
+    return x * _DOWN * (_DOWN if e == -2 else 1.0) if e >= -2 else 0.0
 
 
 @njit(cache=True, nogil=True)
