@@ -229,7 +229,7 @@ def _as_json(tour: _Tour) -> dict[str, Any]:
         "models": [str(file) for file in tour.files],
         "n_tokens": model.provenance_["n_tokens"],
         "n_words": len(model.vocabulary_),
-        "dim": model.n_components,
+        "dim": model.parameters_.n_components,
         "neighbors": tour.neighbors,
         "topics": tour.topics and tour.topics.top_words(8),
         "exact": tour.exact,

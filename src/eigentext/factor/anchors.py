@@ -1,6 +1,6 @@
 r"""Anchors (pivots): the corners of a cloud of points, and the decomposition of a matrix by them.
 
-Seed 003 (Cohen and Collins 2014), section 5, after Arora et al. (2013). Given
+Cohen and Collins (2014), section 5, after Arora et al. (2013). Given
 
 .. math:: Q_{fg} = \sum_{h=1}^m \pi(h)\,r(f|h)\,s(g|h)
 

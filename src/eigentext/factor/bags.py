@@ -11,7 +11,7 @@ For a document with counts c and :math:`n = \sum_w c_w` words, the average of
     + 2 \sum_w c_w\, e_w \otimes e_w \otimes e_w}{n (n-1) (n-2)},
 
 with :math:`\mathrm{sym}_3` the sum over the three places of c. Their weighted means over documents
-estimate the moments of seed 000's addendum without bias. The first is d x d and the second
+estimate the moments of Anandkumar et al. (2014) without bias. The first is d x d and the second
 d x d x d: neither is ever made. Of the pair moment there are products with thin matrices; of the
 triple moment, :math:`T(W, W, W)` for a W of K columns. With :math:`y = W^\top c`, weights
 :math:`\rho` over documents and :math:`Z = \sum \rho\, c\, y^\top`, this is

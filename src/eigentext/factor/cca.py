@@ -1,20 +1,20 @@
 r"""Canonical correlation analysis: the directions in which two views of a sample agree most.
 
-Seed 000, "Mechanics of CCA", in its three steps and letters, for rows x of X and y of Y:
+Hotelling's (1936), in three steps, for rows x of X and y of Y:
 
 1. C_XX, C_XY, C_YY: the covariances, sums over the n samples divided by n;
-2. Omega = C_XX^{-1/2} C_XY C_YY^{-1/2} = U Sigma V^T (the Omega of seed 002, Lemma 3.1);
+2. Omega = C_XX^{-1/2} C_XY C_YY^{-1/2} = U Sigma V^T (Stratos, Collins and Hsu 2015, Lemma 3.1);
 3. A = C_XX^{-1/2} U and B = C_YY^{-1/2} V, and a sample becomes (A^T x, B^T y).
 
 Any W with W^T C W = I may stand for C^{-1/2}: it turns U, and A = W U stays what it was. So W is
-dense for a dense view, and a diagonal and a rank-one term for a one-hot view (seed 002,
-Observation 2), where C = D - mu mu^T with D = E[diag(x^2)]. Write u = D^{-1/2} mu; then
+dense for a dense view, and a diagonal and a rank-one term for a one-hot view
+(Observation 2 there), where C = D - mu mu^T with D = E[diag(x^2)]. Write u = D^{-1/2} mu; then
 
     C = D^{1/2} (I - u u^T) D^{1/2}   and   |u|^2 <= 1, by Cauchy-Schwarz,
 
 with equality if every row has one nonzero and a column has one value. Then u = sqrt(p) is the
 trivial singular vector of D_X^{-1/2} E[x y^T] D_Y^{-1/2}, of sigma = 1, and centring takes away
-exactly that triple: seed 002's Observation 1 ("centring can be ignored") is off by it alone.
+exactly that triple: their Observation 1 ("centring can be ignored") is off by it alone.
 """
 
 import warnings
@@ -63,10 +63,10 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     scaled to :math:`A^\top C_{XX} A = B^\top C_{YY} B = I`. They are
     :math:`A = C_{XX}^{-1/2} U` and :math:`B = C_{YY}^{-1/2} V`, where
     :math:`C_{XX}^{-1/2} C_{XY} C_{YY}^{-1/2} \approx U \Sigma V^\top` is cut at rank m
-    (seed 000, "Mechanics of CCA"; seed 002, section 3). The inverse root is the pseudo-inverse's:
-    directions in which a view does not vary, up to rounding, are cut, and among the weights that
-    give the same projections those of least norm are chosen. Of each pair's two signs, the one is
-    taken that makes the largest weight of A (the first of equals) positive.
+    (Hotelling 1936; Stratos, Collins and Hsu 2015, section 3). The inverse root is that of the
+    pseudo-inverse: directions in which a view does not vary, up to rounding, are cut, and among
+    the weights that give the same projections those of least norm are chosen. Of each pair's two
+    signs, the one is taken that makes the largest weight of A (the first of equals) positive.
 
     A sparse view with at most one nonzero in a row, such as a one-hot word, never has a covariance
     formed: its inverse root is a diagonal and a rank-one term, exactly, centred or not, whatever

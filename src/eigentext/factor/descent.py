@@ -1,10 +1,10 @@
-r"""Seed 004's direct minimisation: moments matched by descent instead of algebra.
+r"""Direct minimisation: moments matched by descent instead of algebra.
 
 .. math:: \min_{\theta, \phi}\;
    \Big\| T - \sum_t \theta_t\, \phi_t \otimes \phi_t \otimes \phi_t \Big\|_F^2 \,/\, \|T\|_F^2
    \;\Big[ + \Big\| M - \rho \sum_t \theta_t\, \phi_t \phi_t^\top \Big\|_F^2 \,/\, \|M\|_F^2 \Big]
 
-(equation 9; the term in brackets if pairs M are given). Nothing need be orthogonal. With
+(the term in brackets if pairs M are given). Nothing need be orthogonal. With
 :math:`a_t = \theta_t^{1/3} \phi_t` and :math:`q_t = \theta_t^{1/3}` the models are polynomials,
 :math:`\sum a_t \otimes a_t \otimes a_t` and :math:`\rho \sum q_t a_t a_t^\top`, and with the Gram
 matrix :math:`G = A A^\top` of the rows :math:`a_t` the first term and its gradient are

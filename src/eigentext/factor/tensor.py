@@ -1,6 +1,6 @@
 r"""Decomposing a symmetric tensor, :math:`T = \sum_i \lambda_i\, v_i \otimes v_i \otimes v_i`.
 
-Seed 004, after Anandkumar et al. (2012). T is small and dense, K x K x K; what the solvers need of
+After Anandkumar et al. (2012). T is small and dense, K x K x K; what the solvers need of
 it is :math:`T(I, x, x) = \sum_{jk} T_{\cdot jk} x_j x_k`, for many x at once one matrix product.
 Where the :math:`v_i` are orthonormal (see :mod:`eigentext.factor.whiten`),
 

@@ -1,4 +1,4 @@
-r"""Word-context co-occurrence counts, the statistic behind seed 002's template.
+r"""Word-context co-occurrence counts, the statistic behind the spectral template.
 
 With a window of :math:`\rho` words, let :math:`F_d[w, c]` count how often c stands d places after
 w in the same unit. All contexts follow from these *forward* counts, so they alone are kept:

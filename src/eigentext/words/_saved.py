@@ -26,7 +26,8 @@ def words_schema(arrays: dict[str, Array]) -> Schema:
     """Words with their counts, vectors of some `dimensions`, and where they come from."""
     return Schema(
         {
-            "words": Strings("words", unique=True),
+            # Not looked at for repeats, which take longer than all else and do no harm here.
+            "words": Strings("words"),
             "word_counts": Array("int", ("words",), least=0, below=2**53),
             **arrays,
             "singular_values": Array("float", ("dimensions",), least=0),

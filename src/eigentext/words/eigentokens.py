@@ -1,18 +1,19 @@
 r"""Eigentokens: a vector for each token, made of its context, by CCA between word and context.
 
-Seed 000, "Semi-supervised learning using CCA": x is the one-hot word, z its context, and CCA finds
-A and B. A is the matrix of eigenwords, which know nothing of the context; :math:`B^\top z` is a
+After Dhillon, Foster and Ungar (2011): x is the one-hot word, z its context, and CCA finds A and B.
+A is the matrix of eigenwords, which know nothing of the context; :math:`B^\top z` is a
 context-sensitive *eigentoken*. Here z has one block of one-hots for each place in the window
-(``list``) or one for each side (``bag``), and by seed 002, section 3.3 and eq. (5),
+(``list``) or one for each side (``bag``), and by Stratos, Collins and Hsu (2015), section 3.3 and
+eq. (5),
 
 .. math::
 
     \Omega_{w,c} = \frac{\#(w,c)^a}{\sqrt{\#(w)^a\,\#(c)^a}} \approx U \Sigma V^\top, \qquad
     A = C_{xx}^{-1/2} U, \quad B = C_{zz}^{-1/2} V
 
-with the diagonals :math:`C_{xx} = P(w)^a` and :math:`C_{zz} = P(c)^a` (seed 002, observations 1
-and 2: a sample is a word and *one* symbol of its context, not centred). For a context of one symbol
-and a = 1 this is CCA exactly; for longer ones the correlation between places is passed over.
+with the diagonals :math:`C_{xx} = P(w)^a` and :math:`C_{zz} = P(c)^a` (observations 1 and 2 there: a
+sample is a word and *one* symbol of its context, not centred). For a context of one symbol and
+a = 1 this is CCA exactly; for longer ones the correlation between places is passed over.
 
 A row of B depends on the word's distribution given the context and on nothing else:
 
@@ -60,7 +61,7 @@ class Eigentokens(CooccurrenceModel):
     Parameters
     ----------
     n_components : int
-        The dimension m of the vectors; seed 000 generally uses 30 to 50.
+        The dimension m of the vectors; 30 to 50 are usual.
     window : int
         Context words on each side; a window never leaves its sentence.
     side : "both", "left" or "right"
@@ -72,8 +73,8 @@ class Eigentokens(CooccurrenceModel):
     max_size : int, optional
         The largest vocabulary.
     count_transform : "sqrt", "two-thirds", "log" or "none"
-        What is done to counts first (a = 1/2, 2/3, …, 1). "none" is the CCA of seed 000; the
-        square root stabilises the variance of counts (seed 002, 4.3).
+        What is done to counts first (a = 1/2, 2/3, …, 1). "none" is plain CCA; the
+        square root stabilises the variance of counts (Stratos, Collins and Hsu 2015, 4.3).
     combine : bool
         Whether a token's vector is followed by its word's own eigenword.
     random_state : int

@@ -84,7 +84,7 @@ class ExploredVectors(Explored):
         yield "dimensions", dim
         yield "tokens", self.source.get("n_tokens", 0)
         yield "pairs counted", self.found.get("pairs", 0)
-        yield "window", f"{self.model.window} on each side"
+        yield "window", f"{self.model.parameters_.window} on each side"
 
     def told(self) -> Iterator[Told]:
         """Of the spectrum, rare words and words without vectors."""
@@ -94,7 +94,7 @@ class ExploredVectors(Explored):
         if rare:
             yield (
                 "good" if rare < _RARE else "note",
-                f"{rare:.1%} of the text are words seen fewer than {self.model.min_count} times, "
+                f"{rare:.1%} of the text are words seen fewer than {self.model.parameters_.min_count} times, "
                 "which have no vectors of their own.",
             )
         per_word = n_tokens / max(len(self.vocabulary), 1)
