@@ -32,7 +32,7 @@ from eigentext.estimators import Estimator, check_is_fitted, learned_with, learn
 from eigentext.kernels import parameters
 from eigentext.kernels.candidates import marked_structure
 from eigentext.kernels.features import Features
-from eigentext.parameters import Count, Flag, Given, Settings, is_whole
+from eigentext.parameters import Count, Flag, Given, Number, Settings, is_whole
 from eigentext.storage import Saved
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
@@ -389,7 +389,7 @@ FACTS = Given({}, what="a dictionary", test=lambda value: isinstance(value, dict
 
 
 def _is_bound(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(isinstance(x, Real) for x in value)
+    return isinstance(value, list) and len(value) == 3 and all(map(Number(0.0).allows, value))
 
 
 def run_facts() -> dict[str, Any]:

@@ -39,8 +39,10 @@ class Array:
     rising_to : size, optional
         Offsets: the first is 0, none is less than the one before, and the last is this size.
     forbids : bool
-        Its numbers may be -inf: scores of what is forbidden. All others are finite, as they are in
-        any other array.
+        Its numbers may be -inf: scores of what is forbidden.
+    largest : float
+        The greatest absolute value of floats. All are finite, and no fit learns larger ones;
+        products of those would not be finite.
     optional : bool
         The file may lack it.
     lazy : bool
@@ -54,6 +56,7 @@ class Array:
     below: float | str | None = field(default=None, kw_only=True)
     rising_to: Side | None = field(default=None, kw_only=True)
     forbids: bool = field(default=False, kw_only=True)
+    largest: float = field(default=1e100, kw_only=True)
     optional: bool = field(default=False, kw_only=True)
     lazy: bool = field(default=False, kw_only=True)
 
@@ -75,13 +78,11 @@ class Array:
         below = None if self.below is None else _limit(self.below, sizes)
         for start in range(0, flat.size, _CHUNK):
             part = flat[start : start + _CHUNK]
-            if (
-                part.dtype.kind == "f"
-                and not (
-                    np.isfinite(part) | (part == -np.inf) if self.forbids else np.isfinite(part)
-                ).all()
-            ):
-                raise MismatchError("has numbers that are not finite")
+            if part.dtype.kind == "f":
+                numbers = part[part != -np.inf] if self.forbids else part
+                most = min(self.largest, float(np.finfo(part.dtype).max))
+                if not (np.abs(numbers) <= most).all():
+                    raise MismatchError("has numbers that are not finite, or far too large")
             if least is not None and part.min() < least:
                 raise MismatchError(f"has {part.min()}, below {least}")
             if below is not None and part.max() >= below:

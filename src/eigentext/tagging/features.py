@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigentext import engine
+from eigentext.errors import ParameterError
 from eigentext.tagging import _feature_kernels as kernels
 from eigentext.tagging.attributes import attribute
 from eigentext.tagging.sources import Clusters, VectorSource
@@ -174,7 +175,8 @@ class Features:
         if self.clusters is not None and (bits := self.clusters.attribute(name)):
             return 0, bits
         function = attribute(name)
-        assert function is not None, name  # names were checked
+        if function is None:  # names were checked, but for those of a file
+            raise ParameterError(f"no attribute {name!r:.60}")
         return 0, function
 
     def _strings(self, name: str) -> list[str]:

@@ -16,6 +16,8 @@ from eigentext.tagging.perceptron import Weights
 from eigentext.tagging.sources import Clusters, WordVectors, given_sources
 from eigentext.tagging.templates import VECTORS, parse_templates
 
+_LARGEST = 1e9  # of weights: sums of products stay finite in single precision
+
 
 def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
     """The arrays and the document of a file."""
@@ -93,12 +95,12 @@ def tagger_schema(about: dict[str, Any]) -> Schema:
     arrays: dict[str, Any] = {
         "keys": Array("uint64", ("features",), least=1),
         "parts": Array("int32", ("features", "parts")),
-        "W": Array("float32", ("features", "tags")),
-        "D": Array("float32", ("dense", "tags")),
-        "T": Array("float32", ("tags+1", "tags"), forbids=True),
-        "end": Array("float32", ("tags",), forbids=True),
+        "W": Array("float32", ("features", "tags"), largest=_LARGEST),
+        "D": Array("float32", ("dense", "tags"), largest=_LARGEST),
+        "T": Array("float32", ("tags+1", "tags"), forbids=True, largest=_LARGEST),
+        "end": Array("float32", ("tags",), forbids=True, largest=_LARGEST),
         "vector.words": Strings("vectors", optional=True),
-        "vector.vectors": Array("float32", ("vectors", "width"), optional=True),
+        "vector.vectors": Array("float32", ("vectors", "width"), optional=True, largest=_LARGEST),
         "clusters.words": Strings("clustered", optional=True),
         "clusters.paths": Strings("clustered", optional=True),
     }
@@ -113,9 +115,11 @@ def tagger_schema(about: dict[str, Any]) -> Schema:
         "templates": TEXTS,
         "scheme": Choice(None, of=("bio", "bilou")),
         "converts": Flag(False),
-        "temperature": Number(1.0, above=0),
+        "temperature": Number(1.0, least=1e-6, most=1e6),
         "diagnostics": facts("diagnostics", needs=("n_sentences", "n_tokens", "coverage")),
-        "scales": facts("scales", needs=(), **dict.fromkeys(ARGUMENTS, Number(1.0, least=0))),
+        "scales": facts(
+            "scales", needs=(), **dict.fromkeys(ARGUMENTS, Number(1.0, least=0, most=_LARGEST))
+        ),
         "sources": models,
     }
     return Schema(arrays, about=known, sizes={"tags": len(about["learned_tags"])})

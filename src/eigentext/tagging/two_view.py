@@ -54,6 +54,7 @@ _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _VIEWS = {"both": ("first", "second"), "first": ("first",), "second": ("second",)}
 _NO_CORRELATION = 1e-8
 _LARGEST = 0.99  # of the correlations that shrink: no coordinate is multiplied by more than 10
+_LARGEST_SAVED = 1e60  # of numbers in a file: products of three stay finite
 _ITERATIONS = 1000  # of logistic regression; some dozens are usual
 
 
@@ -185,12 +186,12 @@ class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEst
             "diagnostics": facts("diagnostics", needs=("n_labelled", "n_unlabelled")),
         }
         arrays: dict[str, Any] = {
-            "x_weights": Array("float64", ("x", "m")),
-            "y_weights": Array("float64", ("y", "m")),
-            "x_mean": Array("float64", ("x",)),
-            "y_mean": Array("float64", ("y",)),
+            "x_weights": Array("float64", ("x", "m"), largest=_LARGEST_SAVED),
+            "y_weights": Array("float64", ("y", "m"), largest=_LARGEST_SAVED),
+            "x_mean": Array("float64", ("x",), largest=_LARGEST_SAVED),
+            "y_mean": Array("float64", ("y",), largest=_LARGEST_SAVED),
             "correlations": Array("float64", ("m",), least=0),
-            "scale": Array("float64", ("m",)),
+            "scale": Array("float64", ("m",), largest=_LARGEST_SAVED),
             "feature_names": Strings("x+y", optional=True),
         }
         return Schema(arrays, about=known)
@@ -219,8 +220,8 @@ class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEst
     def _check_linear(self) -> None:
         """Raise unless the linear model, as it was loaded, fits the coordinates."""
         for name, part in (("coef", self.coef_), ("intercept", self.intercept_)):
-            if part.dtype != np.float64 or not np.isfinite(part).all():
-                raise damage(name, "has numbers that are not finite, or of another kind")
+            if part.dtype != np.float64 or not (np.abs(part) <= _LARGEST_SAVED).all():
+                raise damage(name, "has numbers that are not finite, or far too large")
         if self.coef_.ndim not in (1, 2) or self.coef_.shape[-1] != self._n_features_out:
             raise damage("coef", f"has shape {self.coef_.shape} for {self._n_features_out} columns")
         if self.intercept_.shape not in ((), self.coef_.shape[:-1]):
