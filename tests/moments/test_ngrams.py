@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -155,6 +156,16 @@ def test_saved_moments_are_the_same_moments(tmp_path, zipf_lines, settings):
     assert loaded.sources == m.sources
     assert loaded + m == m + m
     assert pickle.loads(pickle.dumps(et.load(tmp_path / "moments"))) == m
+
+
+def test_threads_may_unpack_at_once(tmp_path, zipf_lines):
+    m = NgramMoments.from_corpus(TextCorpus(zipf_lines(50), kind="texts"))
+    m.save(tmp_path / "m")
+    for _ in range(20):
+        loaded = et.load(tmp_path / "m")
+        with ThreadPoolExecutor(8) as pool:
+            orders = pool.map(lambda _, m=loaded: (m.order, len(m.levels), m.order), range(16))
+            assert set(orders) == {(3, 2, 3)}
 
 
 def test_short_units_have_no_long_windows(tmp_path):

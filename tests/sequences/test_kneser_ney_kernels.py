@@ -32,8 +32,19 @@ def test_suffixes_and_nodes():
     assert trie.find([moments.rare, 0]) == -1
     again = np.where(np.arange(len(grams)) < trie.borders[2], trie.suffix, -1)
     for begin, end in zip(trie.borders[1:-2], trie.borders[2:-1]):
-        kernels.link_suffixes(trie.first, trie.words, again, begin, end)
+        assert kernels.link_suffixes(trie.first, trie.words, again, begin, end)
     assert np.array_equal(again, trie.suffix)
+
+
+def test_a_window_without_its_suffix_is_told():
+    _, trie, _ = small_trie()
+    begin, end = trie.borders[1:3]
+    suffix, words = trie.suffix.copy(), trie.words.copy()
+    words[trie.borders[2] :] = words.max()  # every third symbol is the same now
+    assert not kernels.link_suffixes(trie.first, words, suffix, begin, end)
+    childless = trie.first.copy()
+    childless[: begin + 1] = trie.first[begin]  # no pair is counted
+    assert not kernels.link_suffixes(childless, trie.words, suffix, begin, end)
 
 
 def test_interpolation():

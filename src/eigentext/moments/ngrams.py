@@ -280,7 +280,9 @@ class NgramMoments(VocabularyMoments):
         about = {name: getattr(self, name) for name in ("order", "whole", "options", "sources")}
         return arrays, {**about, "limits": self.limits}
 
-    _schema = staticmethod(schema)
+    @classmethod
+    def _schema(cls, about):
+        return schema(about)
 
     @classmethod
     def _from_saved(cls, arrays, about):

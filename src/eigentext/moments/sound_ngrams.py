@@ -40,7 +40,7 @@ ABOUT = {"whole": Flag(True), "options": OPTIONS, "sources": SOURCES}
 
 def schema(about: dict[str, Any]) -> Schema:
     """What a file of n-gram counts must hold. What is packed has checksums of its own."""
-    order = about.get("order")
+    order: Any = about.get("order")
     levels = order - 1 if is_whole(order) and 1 <= order <= _LONGEST else 0
     arrays: dict[str, Array | Strings] = {
         "words": Strings("words", unique=True),

@@ -39,7 +39,7 @@ def to_arrays(model: Operators | Parameters) -> dict[str, np.ndarray]:
 def schema(about: dict[str, Any]) -> Schema:
     """What a file must hold; the words, and the rare one if there is any, are its symbols."""
     n = "words+1" if about.get("has_rare") is True else "words"
-    wild = {"least": -_MOST, "below": _MOST}
+    wild: dict[str, Any] = {"least": -_MOST, "below": _MOST}
     if about.get("kind") == "operators":
         arrays = {
             "operators": Array("float64", ("k", "r", "r"), **wild),
@@ -51,7 +51,7 @@ def schema(about: dict[str, Any]) -> Schema:
             "floors": Array("float64", (n,), least=0, below=1.001),
         }
     else:
-        probability = {"least": 0, "below": 1.001}
+        probability: dict[str, Any] = {"least": 0, "below": 1.001}
         arrays = {
             "initial": Array("float64", ("m",), **probability),
             "transition": Array("float64", ("m", "m"), **probability),

@@ -458,7 +458,6 @@ class HMM(LanguageModel, Saved, Estimator):
         return ids
 
     def _filtered(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
-        check_is_fitted(self)
         return self._model.filtered(ids)
 
     # The file format.
@@ -481,7 +480,9 @@ class HMM(LanguageModel, Saved, Estimator):
         }
         return words | _hmm_file.to_arrays(self._model), about
 
-    _schema = staticmethod(_hmm_file.schema)
+    @classmethod
+    def _schema(cls, about):
+        return _hmm_file.schema(about)
 
     @classmethod
     def _from_saved(cls, arrays, about):
