@@ -11,8 +11,8 @@ eq. (5),
     \Omega_{w,c} = \frac{\#(w,c)^a}{\sqrt{\#(w)^a\,\#(c)^a}} \approx U \Sigma V^\top, \qquad
     A = C_{xx}^{-1/2} U, \quad B = C_{zz}^{-1/2} V
 
-with the diagonals :math:`C_{xx} = P(w)^a` and :math:`C_{zz} = P(c)^a` (observations 1 and 2 there: a
-sample is a word and *one* symbol of its context, not centred). For a context of one symbol and
+with the diagonals :math:`C_{xx} = P(w)^a` and :math:`C_{zz} = P(c)^a` (observations 1 and 2 there:
+a sample is a word and *one* symbol of its context, not centred). For a context of one symbol and
 a = 1 this is CCA exactly; for longer ones the correlation between places is passed over.
 
 A row of B depends on the word's distribution given the context and on nothing else:
