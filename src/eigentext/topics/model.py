@@ -33,7 +33,7 @@ from eigentext.estimators import (
 from eigentext.factor.mixture import posteriors, proportions
 from eigentext.moments import DocumentMoments, document_counts
 from eigentext.moments.checks import is_of_matrix
-from eigentext.moments.limits import adapted
+from eigentext.moments.limits import Limit, adapted
 from eigentext.parameters import Count, UnusedParameterWarning, argument
 from eigentext.storage import Saved
 from eigentext.topics import _saved, parameters
@@ -140,8 +140,8 @@ class TopicModel(Saved, Estimator):
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Literal["l2", "rows", "kl"] = "l2",
-        min_df: float | Literal["auto"] = "auto",
-        max_df: float | Literal["auto"] = "auto",
+        min_df: Limit = "auto",
+        max_df: Limit = "auto",
         max_size: int | None = None,
         stop_words: str | Iterable[str] | None = "english",
         random_state: Any = 0,
@@ -154,8 +154,8 @@ class TopicModel(Saved, Estimator):
         self.smoothing = smoothing
         self.solver: Solver = solver
         self.recovery: Literal["l2", "rows", "kl"] = recovery
-        self.min_df = min_df
-        self.max_df = max_df
+        self.min_df: Limit = min_df
+        self.max_df: Limit = max_df
         self.max_size = max_size
         self.stop_words = stop_words
         self.random_state = random_state
