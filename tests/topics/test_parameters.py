@@ -9,7 +9,6 @@ import pytest
 
 from eigentext.topics import parameters
 
-
 table = parameters.TopicModel
 
 

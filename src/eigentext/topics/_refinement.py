@@ -1,4 +1,4 @@
-r"""A few steps of EM from the answer of the moments, as pivot+EM does for grammars (seed 003).
+r"""A few steps of EM from the answer of the moments, as Cohen and Collins (2014) do for grammars.
 
 Moments are used up to the third order; likelihood uses all there is, but it has many maxima. EM
 that starts at the moments' answer ends in a good one, soon.

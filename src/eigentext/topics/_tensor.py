@@ -1,4 +1,4 @@
-r"""Topics by tensor decomposition: seed 000's addendum, after Anandkumar et al. (2012).
+r"""Topics by tensor decomposition, after Anandkumar et al. (2012).
 
 With :math:`w_i = \alpha_i / \alpha_0` (or the topics' probabilities, where :math:`\alpha_0 = 0`),
 
@@ -84,7 +84,7 @@ def tensor_topics(
     start: np.ndarray | None = None,
     random_state: int = 0,
 ) -> TensorTopics:
-    """Decompose the moments; `descend` ends with seed 004's direct minimisation.
+    """Decompose the moments; `descend` ends with direct minimisation.
 
     `scale` is that of the words; weighted documents need that of all documents, or the words of
     those that hardly count any more would be scaled up again. `start` is that of the whitening.

@@ -1,7 +1,7 @@
 r"""`TopicModel`: the topics of documents, from their pairs and triples of words.
 
 A document of l words is drawn from topics :math:`\mu_1 \dots \mu_K`, distributions over d words
-(seed 000, addendum):
+(Anandkumar et al. 2012):
 
 - ``alpha0 = 0``, *bag of words*: one topic i, of probability :math:`w_i`, then every word from
   :math:`\mu_i`;
@@ -53,7 +53,7 @@ class TopicModel(Saved, Estimator):
         The number K of topics.
     method : "tensor", "gradient" or "anchors"
         How moments are decomposed. "tensor": the K x K x K whitened third moment, by `solver`.
-        "gradient": the same, then direct minimisation of the distance of both moments (seed 004).
+        "gradient": the same, then direct minimisation of the distance of both moments.
         "anchors": pairs alone, by words that only one topic has (Arora et al. 2013).
     alpha0 : float, "auto" or list of floats
         0 if a document has one topic. Else the sum of LDA's :math:`\alpha_i`: the larger, the more
