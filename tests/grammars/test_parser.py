@@ -529,8 +529,9 @@ def test_settings_of_parsing_are_checked(model):
             model.parsing_with(**{name: value})
     with pytest.raises(ParameterError, match="'vertical' is no setting of parsing; those are pru"):
         model.parsing_with(vertical=2)
-    with pytest.warns(UnusedParameterWarning, match="decoding='viterbi' does not use tau"):
+    with pytest.warns(UnusedParameterWarning, match="'viterbi' does not use tau") as caught:
         model.parsing_with(decoding="viterbi", tau=0.1)
+    assert caught[0].filename == __file__
 
 
 # scores -------------------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ def test_fitting_again_forgets(hand_trees, ambiguous_trees):
         ({"prune": 1}, "prune must be a number, 0 or more and less than 1, not 1"),
         ({"decoding": "best"}, "decoding must be 'mbr', 'max-rule' or 'viterbi', not 'best'"),
         ({"tau": "high"}, "tau must be a number, 0 or more, not 'high'"),
+        ({"gamma": 1e155}, r"gamma must be 1,000,000,000 at most, not 1e\+155"),
+        ({"rare": 10**30}, "rare must be 1,000,000,000 at most, not 1000"),
     ],
 )
 def test_wrong_parameters(hand_trees, parameters, message):

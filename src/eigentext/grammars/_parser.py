@@ -19,7 +19,7 @@ from eigentext.grammars._forest import tree_forest
 from eigentext.grammars._packing import pack, unpack
 from eigentext.grammars.parameters import N_JOBS
 from eigentext.grammars.treebank import Symbol, Treebank, restore
-from eigentext.parameters import Settings, is_whole, warn_of_unused
+from eigentext.parameters import Count, Number, Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _BATCH = 200  # words of the sentences that go to a worker of a cluster together
 _MIDDLE_THRESHOLD = 3e-3  # the middle grammar judges better than the coarse one
+_MOST = 10**9  # of parameters
 _NO_WORDS = "an empty sentence has no tree"
 
 
@@ -227,7 +228,7 @@ class Parser(Estimator, Saved):
         used = self._table.taken({**self.parameters_, **settings})
         deciding = {name: used[name] for name in ("method", "decoding") if name in used}
         given = {name: used[name] for name in settings}
-        warn_of_unused(self._table, {**self._table.defaults, **deciding, **given})
+        warn_of_unused(self._table, {**self._table.defaults, **deciding, **given}, stacklevel=2)
         twin = copy(self)
         twin.parameters_ = Settings(used)
         return twin.set_params(**given)
@@ -336,7 +337,8 @@ class Parser(Estimator, Saved):
         used = self._used
         if used.decoding == "mbr":
             marginals = self._signed(reading.items, reading.sign)
-            found = minimum_bayes_risk(forest, marginals, self._brackets, tau=used.tau)
+            tau = min(used.tau, _MOST)  # a file may have any
+            found = minimum_bayes_risk(forest, marginals, self._brackets, tau=tau)
         else:
             found = best(forest, *self._rule_scores(reading, words, used.decoding))
         return _restored(reading, found, words)
@@ -397,6 +399,14 @@ class Parser(Estimator, Saved):
             if not isinstance(word, str) or not word:
                 raise CorpusError(f"{where}{word!r} is not a word: give a list of strings")
         return words
+
+    def _check_together(self) -> None:
+        """Raise for numbers with which sums and products would end at infinity."""
+        for name, kind in self._table.items():
+            value = getattr(self, name)
+            if isinstance(kind, (Count, Number)) and value is not None and _MOST < value < np.inf:
+                label = self._table.label(name)
+                raise ParameterError(f"{label} must be {_MOST:,} at most, not {value!r}")
 
     def _learner(self, trees: Iterable[Any]) -> Learner:
         return Learner(

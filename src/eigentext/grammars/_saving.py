@@ -26,7 +26,7 @@ _GRAMMAR: dict[str, Parameter] = {
     "n_levels": Count(1, most=_MOST_LEVELS),
     "beta": Number(0.0, least=0, most=_LARGEST),
 }
-_PROVENANCE = dict.fromkeys(("n_trees", "n_tokens", "n_words"), COUNT)
+_PROVENANCE: dict[str, Parameter] = dict.fromkeys(("n_trees", "n_tokens", "n_words"), COUNT)
 _DIAGNOSTICS: dict[str, Parameter] = {
     **dict.fromkeys(("n_labels", "n_rules", "n_states", "most_states", "n_parameters"), COUNT),
     "rules_seen_once": COUNT,
@@ -74,7 +74,7 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
         list(arrays["words"]), np.array(arrays["word_counts"], np.int64),
         np.array(arrays["word_classes"], np.int64), classes, about["rare"],
     )  # fmt: skip
-    symbols = _symbols(about["symbols"])
+    symbols, beta = _symbols(about["symbols"]), float(about["beta"])
     plain = coarse(symbols)[1]
 
     def level(name: str, rules: Rules, symbols: list[Symbol]) -> Level:
@@ -83,15 +83,13 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
         part = {key: np.array(arrays[f"{name}.{key}"]) for key in _LEVEL}
         part["states"], part["offsets"] = _signed(part["states"]), _signed(part["offsets"])
         part["n_states"] = part["n_states"].astype(np.int64)
-        _check_level(name, rules, part, _n_inner(symbols), about["beta"])
+        _check_level(name, rules, part, _n_inner(symbols), beta)
         grammar = Grammar(rules, part["n_states"], part["tensor"], part["root"])
         counts = csr_array(
             (part["counts"], part["states"], part["offsets"]),
             shape=(len(lexicon.words), len(part["totals"])),
         )
-        words = WordStates(
-            lexicon, counts, part["in_class"], part["unseen"], about["beta"], part["totals"]
-        )
+        words = WordStates(lexicon, counts, part["in_class"], part["unseen"], beta, part["totals"])
         return Level(grammar, words)
 
     plain_rules = _arrays_to_rules("coarse", arrays, np.int64, np.float64, plain)

@@ -51,7 +51,7 @@ def parse_horizontal(siblings: str | int) -> int | str:
 def _options() -> Table:
     """Those of a latent grammar, and "pcfg" as one more method; None where defaults differ."""
     latent, plain = tables.LatentPCFG, tables.PCFG
-    kinds = dict(latent)
+    kinds: dict[str, Any] = dict(latent)
     kinds["method"] = replace(
         latent["method"],
         of=("pcfg", *tables.METHODS),
