@@ -13,7 +13,7 @@ of a row on the corners, :math:`p(w|k) = p(k|w)\,p(w)/p(k)` by Bayes' rule, and
 
 Q is d x d and never made. Rows are seen as points :math:`v_w = \bar Q_w F` in K dimensions, with
 :math:`F = D^{-1/2} U` for the K largest eigenvectors U of :math:`D^{-1/2} Q D^{-1/2}`, D the
-diagonal of p: CCA (their section 5.2). Sampling noise is equally large in all of this matrix, so its
+diagonal of p: CCA (section 5.2). Sampling noise is equally large in all of this matrix, so its
 leading eigenvectors are what stands out; all other directions of a row are noise, which weights on
 whole rows take for signal. Three further things help with samples, and nothing is lost by them when
 these grow:
