@@ -225,6 +225,9 @@ def test_bad_input():
         moments(["a b"], weighting="linear")
     with pytest.raises(ParameterError, match="context"):
         moments(["a b"], context="tree")
+    with pytest.raises(CorpusError, match=f"no word occurs {2**64} times"):
+        moments(["a b"], min_count=2**64)
+    assert moments(["a b"]).thresholded(2**63 - 1).n_pairs == 0
     for name in ("window", "min_count", "max_size", "memory", "n_shards"):
         for bad in (2.5, True, 0, "2"):
             with pytest.raises(ParameterError, match=rf"^{name} must be a whole number.*, not "):
@@ -334,6 +337,8 @@ def broken(part, place, value):
         ({"window": 0}, "window must be a whole number"),
         ({"window": 2.5}, "window must be a whole number"),
         ({"window": 41, "weighting": "distance"}, "exact for windows up to 40"),
+        ({"window": 1001, "context": "list"}, "1000 places on each side"),
+        ({"rare_count": 2**60}, "rare_count must be a whole number"),
         ({"context": "tree"}, "context must be 'bag' or 'list'"),
         ({"weighting": "linear"}, "weighting must be 'flat' or 'distance'"),
         ({"whole": 1}, "whole must be True or False"),
@@ -362,6 +367,7 @@ def test_moments_made_by_hand_are_checked(parts, reason):
     [
         ({"window": 0}, "window"),
         ({"window": 60, "weighting": "distance"}, "window is 60"),
+        ({"window": 10**6, "context": "list"}, "window is 1000000"),
         ({"context": 3}, "context"),
         ({"whole": 0}, "whole"),
         ({"whole": False}, "packed cannot be unpacked"),

@@ -113,7 +113,8 @@ def ranked(table: Any, min_count: int = 1, max_size: int | None = None) -> Any:
 
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size must be 1 or more, not {max_size}")
-    kept = table.filter(pc.greater_equal(table["count"], min_count))
+    # No count is beyond 62 bits, and Arrow takes none beyond 63.
+    kept = table.filter(pc.greater_equal(table["count"], min(min_count, 1 << 62)))
     if len(kept) == 0:
         most = pc.max(table["count"]).as_py() or 0
         raise CorpusError(

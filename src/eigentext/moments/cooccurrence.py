@@ -74,9 +74,10 @@ _LIMITS = Table(
     memory=Count(None),
     n_shards=Count(None),
 )
+_TOKENS = Count(0, least=0, most=2**53)
 # What is kept besides the counts.
 _ABOUT = {
-    "rare_count": facts.COUNT,
+    "rare_count": _TOKENS,
     **_SETTINGS,
     "whole": Flag(True),
     "options": facts.OPTIONS,
@@ -143,7 +144,7 @@ class CooccurrenceMoments(VocabularyMoments):
             raise MomentsError(f"vocabulary is {self.vocabulary!r:.60}; give a Vocabulary")
         for name, kind in _ABOUT.items():
             setattr(self, name, argument(name, kind, getattr(self, name)))
-        check_window(self.window, self.weighting)
+        check_window(self.window, self.weighting, self.context)
         n = len(self.vocabulary) + (not self.whole)
         self.forward = checked_counts(self.forward, _shape(n, self.window, self.context))
 
@@ -199,6 +200,7 @@ class CooccurrenceMoments(VocabularyMoments):
             {"min_count": min_count, "max_size": max_size, "memory": memory, "n_shards": n_shards}
         )
         memory, n_shards = limits.pop("memory"), limits.pop("n_shards")
+        check_window(**how)
         weights = pair_weights(how["window"], how["weighting"])
 
         def shape_of(n_words: int) -> tuple[int, int]:
@@ -349,7 +351,7 @@ class CooccurrenceMoments(VocabularyMoments):
         from eigentext.moments import _packing_kernels
 
         min_pairs = argument("min_pairs", facts.COUNT, min_pairs)
-        least = min_pairs * self.unit
+        least = min(min_pairs * self.unit, 1 << 62)  # more than any count
         if least <= 1:  # whatever was counted at all was counted so often
             return self
         F = self.forward
@@ -381,7 +383,7 @@ class CooccurrenceMoments(VocabularyMoments):
         ]
         return self._with(
             vocabulary=vocabulary,
-            rare_count=self.rare_count + other.rare_count,
+            rare_count=argument("rare_count", _TOKENS, self.rare_count + other.rare_count),
             forward=merge(parts),
             sources=sorted(self.sources + other.sources),
             min_pairs=max(self.min_pairs, other.min_pairs),
@@ -449,7 +451,7 @@ class CooccurrenceMoments(VocabularyMoments):
     def _from_saved(cls, arrays, about):
         vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         known = {name: kind.take(about[name]) for name, kind in _ABOUT.items()}
-        check_window(known["window"], known["weighting"])
+        check_window(known["window"], known["weighting"], known["context"])
         check_total(vocabulary.counts)
         shape = _shape(len(vocabulary) + (not known["whole"]), known["window"], known["context"])
         saved = arrays["packed"], arrays["blocks"], shape

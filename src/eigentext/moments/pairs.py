@@ -14,11 +14,17 @@ from eigentext.storage.scratch import forget, room
 
 DEFAULT_MEMORY = 2 << 30  # for counting, where no budget is stated
 _TOKENS = 1 << 20
+_MOST_PLACES = 1000  # each is a matrix of its own
 _LARGEST_EXACT = 40  # with a unit of lcm(1..41), counts overflow 64 bits on large corpora
 
 
-def check_window(window: int, weighting: str) -> None:
-    """Refuse weights that would not be exact."""
+def check_window(window: int, weighting: str, context: str = "bag") -> None:
+    """Refuse weights that would not be exact, and more places than a list has."""
+    if context == "list" and window > _MOST_PLACES:
+        raise ParameterError(
+            f"window is {window}, but a list of contexts has {_MOST_PLACES} places on each side "
+            "at most; use a smaller window, or context='bag' (--context bag)"
+        )
     if weighting == "distance" and window > _LARGEST_EXACT:
         raise ParameterError(
             f"window is {window}, but weights by distance are exact for windows up to "

@@ -86,7 +86,7 @@ class CooccurrenceModel(Saved, Estimator):
         raise NotImplementedError
 
     def _check_together(self) -> None:
-        check_window(self.window, self.weighting)
+        check_window(self.window, self.weighting, self.context)
 
     def _limits(self) -> dict[str, Any]:
         """Of the vocabulary of moments."""
