@@ -1,0 +1,205 @@
+"""Every reader with small good files of its own: what fuzzers begin with.
+
+An input is two bytes and a content. The first byte says how the content becomes a file: plain,
+packed, or under the ending of a packed file as it is. The second one chooses among the options of
+the reader; from 254 up it makes the content long by saying it over and over. A reader must read the
+file, or raise an `EigentextError`. What was read must be the same when it is written and read
+again, where the library can write it.
+"""
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from eigentext.corpus.conll import read_conll, write_conll
+from eigentext.corpus.documents import in_batches
+from eigentext.corpus.encoded import encode
+from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.trees import Tree, normalize_tree, read_trees, write_trees
+from eigentext.errors import EigentextError
+from eigentext.evaluate.readers import half, kind_of, read_pairs, read_questions
+from eigentext.kernels.candidates import read_candidates, read_structures, write_candidates
+from eigentext.words.clusters import WordClusters
+
+LONG = 254
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda data: gzip.compress(data, 1),
+    ".bz2": lambda data: bz2.compress(data, 1),
+    ".xz": lambda data: lzma.compress(data, preset=0),
+    ".zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+FORMS = [("", False)] * 4 + [(end, True) for end in PACK] + [(end, False) for end in PACK]
+_COLUMNS = (("word", "pos", "label"), ("word", "label"), ("word",), ("word", None, None, "label"))
+_TOKENIZERS = ("whitespace", "simple", "words", str.split)
+
+
+class Reader(NamedTuple):
+    """How to read a file with the choice of a byte, good contents, and what they are made of."""
+
+    read: Callable[[Path, int], Any]
+    good: list[bytes]
+    tokens: list[bytes]
+    only: Callable[[Path], Any] | None = None  # reads a file, and looks no further
+
+
+def file_of(data: bytes, folder: Path, n_long: int) -> tuple[Path, int]:
+    """The file that an input stands for, and the choice of options.
+
+    Long files have `n_long` bytes.
+    """
+    form, choice, content = (*data[:2], 0, 0)[0], (*data[1:2], 0)[0], data[2:]
+    ending, packs = FORMS[form % len(FORMS)]
+    if choice >= LONG and content:
+        content *= max(1, n_long // len(content))
+    path = folder / f"input.txt{ending}"
+    path.write_bytes(PACK[ending](content) if packs else content)
+    return path, choice
+
+
+def attempt(name: str, data: bytes, folder: Path, n_long: int = 1 << 13) -> bool:
+    """Whether a reader takes an input; whatever is no `EigentextError` goes through."""
+    return attempt_file(name, *file_of(data, folder, n_long))
+
+
+def attempt_file(name: str, path: Path, choice: int | None = None) -> bool:
+    """The same for a file; without a choice, it is read and no more."""
+    reader = READERS[name]
+    try:
+        if choice is None and reader.only is not None:
+            reader.only(path)
+        else:
+            reader.read(path, choice or 0)
+    except EigentextError as error:
+        str(error).encode()  # a message that can be printed
+        return False
+    return True
+
+
+def _trees(path: Path, choice: int) -> None:
+    trees = read_trees(path)
+    some = trees[:20]
+    for tree in some:
+        assert Tree.parse(str(tree)) == tree
+        assert pickle.loads(pickle.dumps(tree)) == tree
+        with contextlib.suppress(EigentextError):
+            normalize_tree(tree)
+    other = path.with_name("again.txt")
+    write_trees(some, other)
+    assert read_trees([other]) == some
+
+
+def _conll(path: Path, choice: int) -> None:
+    columns = _COLUMNS[choice % len(_COLUMNS)]
+    sentences = list(read_conll(path, columns=columns))
+    other = path.with_name("again.txt")
+    write_conll(sentences, other)
+    kept = [name for name in columns if name]
+    assert list(read_conll(other, columns=kept)) == sentences
+
+
+def _text(path: Path, choice: int) -> None:
+    corpus = TextCorpus(
+        path,
+        tokenizer=_TOKENIZERS[choice % 4],
+        unit=("line", "document", "stream")[choice // 4 % 3],
+        lowercase=bool(choice // 12 % 2),
+        errors=("strict", "replace")[choice // 24 % 2],
+    )
+    if corpus.unit != "stream":
+        for _, part in in_batches(corpus):
+            assert part.texts
+    encoded = encode(corpus)
+    assert encoded.n_tokens == sum(map(len, corpus))
+
+
+def _candidates(path: Path, choice: int) -> None:
+    lists = read_candidates(path)
+    other = path.with_name("again.txt")
+    write_candidates(lists, other)
+    assert read_candidates(other) == lists
+
+
+def _structures(path: Path, choice: int) -> None:
+    assert read_structures(path)
+
+
+def _paths(path: Path, choice: int) -> None:
+    clusters = WordClusters.read_paths(path)
+    other = path.with_name("again.txt")
+    clusters.to_tsv(other)
+    again = WordClusters.read_paths(other)
+    assert again.vocabulary_ == clusters.vocabulary_
+    assert again.bit_strings_ == clusters.bit_strings_
+
+
+def _pairs(path: Path, choice: int) -> None:
+    pairs = read_pairs(path)
+    assert len(half(pairs, "dev")) + len(half(pairs, "test")) == len(pairs)
+
+
+def _questions(path: Path, choice: int) -> None:
+    kind_of(path)
+    questions = read_questions(path)
+    assert len(half(questions, "dev")) + len(half(questions, "test")) == len(questions)
+
+
+_BRACKETS = [b"(", b")", b"((", b"))", b"( ", b"(S ", b"-NONE-", b"NP-SBJ", b"=", b"\n"]
+_TREE = b"( (S (NP-SBJ-1 (DT the) (NN cat)) (VP (VBZ sleeps) (NP (-NONE- *T*-1)))) )\n"
+_LIST = b"-12.25\t(S (NP (NNS cats)) (VP (VBP sleep)))\n2\t-inf\t(S (X cats) (Y sleep))\n\n\n"
+_TAGS = b"-1.5\tcats/NNS sleep/VBP\n-2e3\tand/or/CC (/-LRB-\n\n"
+READERS = {
+    "trees": Reader(_trees, [_TREE, b"(NP (N cats))(NP (N dogs) (N x y))"], _BRACKETS),
+    "conll": Reader(
+        _conll,
+        [b"Dogs NNS B-NP\nbark VBP B-VP\n\nYes UH O\n", b"Dogs\tN\n\n-DOCSTART- O\n\na b\n", b"x"],
+        [b"\t", b" ", b"\n\n", b"-DOCSTART-", b"\xc2\xa0", b"O", b"\r\n"],
+    ),
+    "text": Reader(
+        _text,
+        ["The cat sat.\n\nDon't — “stop”!\n ΣΑΣ İ\r\n".encode(), b"a b c a b", b"x\n" * 20],
+        [b"\n", b" ", b"'", b"-", b"\xe2\x80\x99", b"\xc2\xa0", b"\x1c", b"\r\n", b"\xcc\x81"],
+        lambda path: encode(TextCorpus(path)),
+    ),
+    "candidates": Reader(_candidates, [_LIST, _TAGS], [*_BRACKETS, b"\t", b"-1e9", b"inf", b"/"]),
+    "structures": Reader(
+        _structures, [_TREE, b"cats/NNS sleep/VBP\n\nx/y/Z\n"], [*_BRACKETS, b"/"]
+    ),
+    "paths": Reader(
+        _paths,
+        [b"00\tcat\t12\n01\tdog\t7\n1\tham\t3\n", b"0\ta\t1\r\n0\tb\t0\n"],
+        [b"\t", b"0", b"1", b"\n", b"99999999999999999999", b"\xd9\xa1"],
+    ),
+    "pairs": Reader(
+        _pairs,
+        [
+            b"word1\tword2\tscore\ncat\tdog\t7.5\n# note\nsun, ham, 1\n",
+            b"a b N 0.5 more\n",
+            b"a;b;1",
+        ],
+        [b"\t", b";", b",", b"nan", b"1e400", b"1_0", b"#", b"\n"],
+    ),
+    "questions": Reader(
+        _questions,
+        [b": capitals\nAthens Greece Oslo Norway\n# note\na\tb\tc\td\n", b"a b c d\nx,y,z,w\n"],
+        [b":", b"\t", b";", b",", b"#", b"\n", b"word1"],
+    ),
+}
+COMMON = [b"\xef\xbb\xbf", b"\0", b"\xff", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xe2\x80\xa8"]
+
+
+def seeds(name: str) -> list[bytes]:
+    """Inputs of good files, in every form."""
+    reader = READERS[name]
+    plain = [bytes([0, choice]) + good for good in reader.good for choice in (0, 1, LONG)]
+    packs = [bytes([form, 0]) + reader.good[0] for form in range(4, 8)]
+    packed = [
+        bytes([8 + number, 0]) + pack(reader.good[0]) for number, pack in enumerate(PACK.values())
+    ]
+    return plain + packs + packed
