@@ -226,6 +226,27 @@ def test_sentences_and_places_that_cannot_be_written(tmp_path):
         write_conll(DOGS, tmp_path)
 
 
+# Limits that no honest file meets.
+
+
+def test_a_line_without_end_is_no_token(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"a D\n" + b"x " * (1 << 19) + b"y D\n")
+    with pytest.raises(CorpusError, match=r"long.txt, line 2: a line of 1048579 bytes; give a tok"):
+        list(read_conll(path, columns=("word", "label")))
+    path.write_bytes(b"a " + b"x" * ((1 << 20) - 2) + b"\n")
+    ((token,),) = read_conll(path, columns=("word", "label"))
+    assert len(token[1]) == (1 << 20) - 2
+
+
+def test_a_sentence_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(conll, "_MAX_TOKENS", 100)
+    path = tmp_path / "long.txt"
+    path.write_text("a D\n" * 100 + "\n" + "a D\n" * 101)
+    with pytest.raises(CorpusError, match=r"line 202: a sentence of more than 100 tokens; put an"):
+        list(read_conll(path, columns=("word", "label")))
+
+
 # What else is made of them.
 
 

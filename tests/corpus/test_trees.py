@@ -356,6 +356,27 @@ def test_the_real_gum(data_folder):
     assert not labels & {"", "ROOT", "-NONE-"}
 
 
+# Brackets without end.
+
+
+def test_brackets_deeper_than_any_tree(tmp_path):
+    path = tmp_path / "deep.txt"
+    path.write_text("(A b)\n" + "(" * 1_000_001)
+    with pytest.raises(CorpusError, match=r"deep.txt, line 2: brackets more than 1000000 deep"):
+        read_trees(path)
+    path.write_text("(A " * 200_000 + "b" + ")" * 200_000)
+    (tree,) = read_trees(path)
+    assert tree.leaves() == ["b"]
+    del tree  # gone without recursion
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_a_byte_order_mark_is_passed_over(tmp_path, start):
+    path = tmp_path / "trees.txt"
+    path.write_text(f"{start}{CAT_LINE}", encoding="utf-8")
+    assert read_trees(path) == [CAT]
+
+
 # Pickles and copies.
 
 

@@ -211,3 +211,17 @@ def test_the_halves_of_today_are_those_of_tomorrow():
 def test_there_are_but_two_halves():
     with pytest.raises(ParameterError, match="half must be 'dev' or 'test', not 'train'"):
         half(PAIRS, "train")
+
+
+@pytest.mark.parametrize("reader", [read_pairs, read_questions])
+def test_messages_stay_short_whatever_the_line(tmp_path, reader):
+    path = tmp_path / "long.txt"
+    for line in ("x" * 1_000_000, "\t" * 1_000_000 + "x", "a\tb\t" + "9" * 1_000_000 + "z"):
+        path.write_text(f"a\tb\t1\n{line}\n" if reader is read_pairs else f"a b c d\n{line}\n")
+        with pytest.raises(CorpusError, match="line 2: ") as caught:
+            reader(path)
+        assert len(str(caught.value)) < 400
+    path.write_text(
+        "a\tb\tN\t1" + "\tmore" * 1000 if reader is read_pairs else "Rome Italy Oslo Norway"
+    )
+    assert len(reader(path)) == 1

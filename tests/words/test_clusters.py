@@ -304,6 +304,9 @@ def test_what_wcluster_writes(tmp_path):
         (b"0\t\t1\n", "line 1: not a bit string"),
         (b"0\ta\t1\n1\ta\t2\n", "line 2: 'a' is there a second time"),
         (b"0\ta\t1\n0\t\xff\t1\n", "line 2: not UTF-8"),
+        (b"0\ta\t1\n0\tb\0c\t1\n", "line 2: not a bit string"),
+        (b"0\ta\t1\n0\tb\t99999999999999999999\n", "line 2: 9999.* too large for a count"),
+        (b"0\ta\t1\n0\tb\t" + b"9" * 5000, "line 2: 9999.* too large for a count"),
         (b"\n", "no words"),
     ],
 )
@@ -311,6 +314,18 @@ def test_files_that_are_no_paths(tmp_path, content, message):
     (tmp_path / "paths").write_bytes(content)
     with pytest.raises(CorpusError, match=f"paths.*{message}"):
         WordClusters.read_paths(tmp_path / "paths")
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    (tmp_path / "paths").write_bytes("\ufeff0\ta\t7\n1\tb\t2\n".encode())
+    assert WordClusters.read_paths(tmp_path / "paths").words("0") == ["a"]
+
+
+def test_one_file_at_a_time(tmp_path):
+    for name in ("one.paths", "two.paths"):
+        (tmp_path / name).write_text("0\ta\t7\n")
+    with pytest.raises(CorpusError, match="matches 2 files; name one"):
+        WordClusters.read_paths(f"{tmp_path}/*.paths")
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path, clusters):
@@ -340,12 +355,44 @@ def test_saved_clusters_are_the_same(tmp_path, clusters):
         assert loaded.most_frequent("0") == kept.most_frequent("0")
 
 
-def test_damaged_files(tmp_path, clusters):
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"labels": np.zeros(5, np.int32)}, "labels has shape"),
+        ({"labels": np.full(6, 2, np.int32)}, "labels has 2, not below 2"),
+        ({"labels": np.full(6, -2, np.int32)}, "labels has -2"),
+        ({"labels": np.zeros(6)}, "labels holds float64"),
+        ({"paths": ["0"]}, "labels has 1, not below 1"),
+        ({"paths": ["0", "0"]}, "paths has a string twice"),
+        ({"paths": ["0", "x"]}, "paths has 'x', no bit string"),
+        ({"tree": np.zeros((2, 4))}, "tree has 2 merges for 2 clusters"),
+        ({"tree": np.full((1, 4), np.nan)}, "tree has numbers that are not finite"),
+        ({"words": ["a"] * 6}, "words has a string twice"),
+        ({"diagnostics": {"sizes": "many"}}, "diagnostics must be"),
+        ({"parameters": {"n_clusters": 0}}, "n_clusters"),
+    ],
+)
+def test_damaged_files(tmp_path, clusters, change, reason):
     arrays, about = clusters._to_saved()
-    for damage in ({"labels": clusters.labels_[1:]}, {"paths": ["0"]}):
-        write_saved(tmp_path / "clusters", clusters._format, {**arrays, **damage}, about)
-        with pytest.raises(ModelFileError, match="damaged"):
-            et.load(tmp_path / "clusters")
+    for name, value in change.items():
+        (arrays if name in arrays else about)[name] = value
+    write_saved(tmp_path / "clusters", clusters._format, arrays, about)
+    with pytest.raises(ModelFileError, match=f"damaged or made by something else: .*{reason}"):
+        et.load(tmp_path / "clusters")
+
+
+def test_wrong_questions(clusters):
+    for topn in (-1, True, 2.5):
+        with pytest.raises(ParameterError, match="topn must be a whole number, 0 or more, not"):
+            clusters.most_frequent(0, topn)
+    for length in (-1, 0, True, "4"):
+        with pytest.raises(ParameterError, match="lengths must be a whole number, 1 or more, not"):
+            clusters.prefixes("cat", [length])
+    for number in (True, 0.0, None):
+        with pytest.raises(ParameterError, match="no cluster"):
+            clusters.most_frequent(number)
+    with pytest.raises(NotFittedError):
+        "cat" in WordClusters()  # noqa: B015
 
 
 # Contracts and bad input.
