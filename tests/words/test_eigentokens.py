@@ -19,6 +19,7 @@ from eigentext import CooccurrenceMoments, Eigentokens, Eigenwords, TextCorpus, 
 from eigentext.corpus import encode
 from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
 from eigentext.factor import CCA
+from eigentext.storage import write_saved
 from eigentext.words import eigentokens as module
 from eigentext.words._eigentoken_kernels import sum_contexts
 
@@ -336,6 +337,26 @@ def test_a_saved_model_is_the_same_model(tmp_path, sentences):
             assert np.array_equal(getattr(loaded, name), getattr(tokens, name))
         for a, b in zip(loaded.transform(sentences), tokens.transform(sentences), strict=True):
             assert np.array_equal(a, b)
+
+
+def test_frames_of_a_corpus_have_the_names_of_the_dimensions(fitted):
+    names = [f"eigentokens{k}" for k in range(6)]
+    assert list(fitted.get_feature_names_out()) == names
+    plain = fitted.transform_corpus(["w1 w2", "w3"])
+    frame = fitted.set_output(transform="pandas").transform_corpus(["w1 w2", "w3"])
+    assert list(frame.columns) == names
+    assert np.array_equal(frame, plain)
+
+
+@pytest.mark.parametrize("name", ["context_vectors", "vectors"])
+def test_vectors_that_are_none_are_found_when_they_are_used(fitted, tmp_path, name):
+    arrays, about = fitted._to_saved()
+    arrays[name] = arrays[name].copy()
+    arrays[name][1, 2] = np.nan
+    write_saved(tmp_path / "model", fitted._format, arrays, about)
+    loaded = et.load(tmp_path / "model")
+    with pytest.raises(ModelFileError, match=f"model: damaged .*: {name} has numbers that are not"):
+        loaded.transform([["w1"]])
 
 
 def test_a_file_with_arrays_of_wrong_shapes_is_refused(tmp_path, fitted):

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 from eigentext import Eigenwords, engine
 from eigentext.errors import ModelFileError, ParameterError
@@ -183,6 +184,25 @@ def test_words_of_brown(data_folder):
     mean = (V[unseen] @ ridge.mean_).mean() / np.linalg.norm(ridge.mean_)
     assert theirs > others + 0.05
     assert theirs > mean + 0.05
+
+
+def test_the_score_is_the_mean_cosine(inflected):
+    words, V = inflected
+    ridge = CharacterRidge(penalty=1.0).fit(words, V)
+    cosines = (ridge.predict(words) * V).sum(axis=1)
+    assert np.isclose(ridge.score(words, V * 7), cosines.mean(), atol=1e-6)
+    zeros = np.vstack([V, np.zeros(V.shape[1])])
+    assert np.isclose(ridge.score([*words, "x"], zeros), cosines.mean(), atol=1e-6)  # left out
+    with pytest.raises(ParameterError, match="3 dimensions; this model predicts 40"):
+        ridge.score(words, V[:, :3])
+    with pytest.raises(ParameterError, match="no words to score"):
+        ridge.score(words, 0 * V)
+
+
+def test_the_penalty_is_found_by_a_search(inflected):
+    words, V = inflected
+    search = GridSearchCV(CharacterRidge(), {"penalty": [0.01, 1e6]}, cv=4).fit(words, V)
+    assert search.best_params_ == {"penalty": 0.01}
 
 
 # The contracts of an estimator.

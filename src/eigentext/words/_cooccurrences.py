@@ -56,14 +56,15 @@ class CooccurrenceModel(Saved, Estimator):
         """The statistics that `fit` needs of a corpus, and no more."""
         self._table.checked(self.get_params(deep=False))
         self._check_together()
+        return self._counted(corpus, memory=memory, cache=cache, **self._limits())
+
+    def _counted(self, corpus: Any, **settings: Any) -> CooccurrenceMoments:
         return CooccurrenceMoments.from_corpus(
             corpus,
             window=self.window,
             context=self.context,
             weighting=self.weighting,
-            memory=memory,
-            cache=cache,
-            **self._limits(),
+            **settings,
         )
 
     @learning

@@ -214,7 +214,7 @@ class Eigenwords(CooccurrenceModel):
                 "keep_moments='whole', or accept that with fixed_vocabulary=True "
                 "(--fixed-vocabulary)"
             )
-        new = clone_with(self, keep_moments="whole").collect(corpus, memory=memory, cache=cache)
+        new = self._counted(corpus, memory=memory, cache=cache)  # of all words
         if old is None:
             return self._learn(new, memory)
         return self._learn(old + new, memory)
@@ -495,8 +495,3 @@ class Eigenwords(CooccurrenceModel):
             self.spelling_ = part_of(CharacterRidge, "spelling", arrays, about)
             self.spelling_.check_width(self.vectors_.shape[1])
         return self
-
-
-def clone_with(estimator: Eigenwords, **parameters: Any) -> Eigenwords:
-    """An unfitted copy with some parameters changed."""
-    return Eigenwords(**{**estimator.get_params(), **parameters})

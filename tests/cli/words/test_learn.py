@@ -74,6 +74,12 @@ def test_every_option_reaches_the_estimator(fit, text):
     assert np.array_equal(model.vectors_, et.Eigenwords(**expected).fit(corpus).vectors_)
 
 
+def test_the_transform_goes_by_two_names(fit, text):
+    for name in ("--transform", "--count-transform"):
+        model, _ = fit(text, name, "log")
+        assert model.parameters_.count_transform == "log"
+
+
 def test_json_has_the_phases_with_their_times(fit, text):
     _, told = fit(text, "--no-cache")
     assert list(told["phases"])[:2] == ["read and encode", "count"]
