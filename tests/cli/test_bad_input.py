@@ -126,21 +126,30 @@ def test_a_packed_file_that_is_cut_short(fit, tmp_path):
         ("--memory", "nonsense"),
         ("--memory", "1kB"),
         ("--threads", "0"),
-        ("--dim", "0"),
         ("--dim", "many"),
-        ("--window", "0"),
-        ("--min-count", "0"),
-        ("--max-size", "0"),
-        ("--alpha", "1.5"),
-        ("--beta", "2"),
         ("--errors", "ignore"),
         ("--keep-moments", "all"),
     ],
 )
-def test_options_out_of_range(fit, text, option, value):
+def test_options_that_are_none(fit, text, option, value):
     line = fit(text, f"{option}={value}")
     assert option in line
     assert line.endswith("; see eigentext words fit --help")
+
+
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [
+        ("--dim=0", "n_components (--dim) must be a whole number, 1 or more, not 0"),
+        ("--window=0", "window must be a whole number from 1 to 1000000, not 0"),
+        ("--min-count=0", "min_count must be a whole number, 1 or more, not 0"),
+        ("--max-size=0", "max_size must be a whole number, 1 or more, or None, not 0"),
+        ("--alpha=1.5", "alpha must be a number, 1 at most, not 1.5"),
+        ("--beta=2", "beta must be a number, 1 at most, not 2.0"),
+    ],
+)
+def test_parameters_out_of_range(fit, text, option, line):
+    assert fit(text, option) == line
 
 
 # The output.
