@@ -157,3 +157,31 @@ def test_what_is_no_text(given, message):
 def test_a_corpus_stays_as_it_is():
     corpus = TextCorpus(["a b"], unit="stream")
     assert as_corpus(corpus) is corpus
+
+
+HALF = "b\ud800d"  # half a character, which no file can hold
+TAGGED = [[("the", "D"), ("cat", "N")], [("a", "D"), (HALF, "N")]]
+TREES = [et.Tree("S", [et.Tree("N", [word]), et.Tree("V", ["runs"])]) for word in ("cat", HALF)]
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (et.HMM(2), [["a", "b"], ["a", HALF]]),
+        (et.KneserNey(2), ["a", HALF]),
+        (et.BigramModel(2), ["a", HALF]),
+        (et.Eigenwords(2), ["a b", f"a {HALF}"]),
+        (et.Eigentokens(2), [["a", "b"], ["a", HALF]]),
+        (et.TopicModel(2), ["a b", f"a {HALF}"]),
+        (et.HMMTagger(), TAGGED),
+        (et.HMMTagger(), [[("a", HALF)]]),
+        (et.Tagger(), TAGGED),
+        (et.Tagger(), [[("a", HALF)]]),
+        (et.PCFG(), TREES),
+        (et.PCFG(), [et.Tree(HALF, ["a"])]),
+        (et.LatentPCFG(2), TREES),
+    ],
+)
+def test_every_fit_refuses_halves_of_characters(model, data):
+    with pytest.raises(CorpusError, match=r"half a character, U\+D800 .*repair it by"):
+        model.fit(data)

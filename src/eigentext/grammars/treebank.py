@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigentext.corpus.tokenizers import check_unicode
 from eigentext.corpus.trees import Tree, as_tree
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.grammars.parameters import BINARIZATION
@@ -186,6 +187,8 @@ class Treebank:
         places[[numbers[symbol] for symbol in symbols]] = np.arange(len(symbols))
         counts = Counter(tokens)
         words = sorted(counts, key=lambda word: (-counts[word], word))
+        check_unicode(words, "a word of the trees")
+        check_unicode((name for one in symbols for name in one.chain), "a label of the trees")
         left, right = left.astype(np.int32), right.astype(np.int32)
         word = _words(tokens, words, left)
         return cls(

@@ -20,6 +20,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus.schemes import allowed, check_tags
+from eigentext.corpus.tokenizers import check_unicode
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.sequences import _saved, parameters
@@ -122,6 +123,7 @@ class HMMTagger(Saved, Estimator):
         class_of = class_function(self.classes if joint else None)
         kinds, kind = _numbered(list(map(class_of, words)))
         names, tag = _numbered(tags)
+        check_unicode([*words, *names], "a word or tag")
         seen, h = np.unique(tag * len(kinds) + kind[x], return_inverse=True)
         states = [(names[s // len(kinds)], kinds[s % len(kinds)]) for s in seen.tolist()]
         counts = csr_array((np.ones(len(x), np.int64), (x, h)), (len(words), len(states)))

@@ -1,10 +1,12 @@
 """Sentences as they come in, checked: tokens are tuples of strings, the tag is the last."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from eigentext.corpus.tokenizers import check_unicode
 from eigentext.errors import CorpusError
 from eigentext.tagging.features import Sentence
 
@@ -30,6 +32,7 @@ def tagged_sentences(tagged: Any) -> Tagged:
                     f"sentence {number}, token {i}: {token!r:.80} is not a tuple of "
                     f"{max(width, 2)} strings, the word first and the tag last"
                 )
+        check_unicode(chain.from_iterable(tokens), f"sentence {number}")
         sentences.append([tuple(token[:-1]) for token in tokens])
         tags.append([token[-1] for token in tokens])
     if not sentences:
