@@ -16,7 +16,7 @@ hidden Markov models", EMNLP) or, as a conditional random field, by CRFsuite.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from eigentext.tagging.saving import restored_tagger, saved_tagger, tagger_schem
 from eigentext.tagging.sources import given_sources
 from eigentext.tagging.templates import parse_templates
 from eigentext.tagging.tokens import (
+    ScoredTagging,
     Tagged,
     joined,
     numbered_tags,
@@ -52,13 +53,6 @@ from eigentext.trellis import check_k, k_best_paths
 
 _TOKENS = 1 << 13  # of a thread's task
 _HELD, _TWIN = 500, 2000  # sentences to choose a temperature on, and to learn from before
-
-
-class ScoredTagging(NamedTuple):
-    """A sentence as (token, tag) pairs, and log p(tags | sentence)."""
-
-    tagging: list[tuple[str, str]]
-    log_probability: float
 
 
 # What is said of a sentence without tokens.

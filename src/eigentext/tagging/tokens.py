@@ -1,8 +1,8 @@
-"""Sentences as they come in, checked: tokens are tuples of strings, the tag is the last."""
+"""Sentences as they come in and go out: tokens are tuples of strings, the tag is the last."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,13 @@ from eigentext.errors import CorpusError
 from eigentext.tagging.features import Sentence
 
 Tagged = tuple[list[Sentence], list[list[str]]]
+
+
+class ScoredTagging(NamedTuple):
+    """A sentence as (token, tag) pairs, and log p(tags | sentence)."""
+
+    tagging: list[tuple[str, str]]
+    log_probability: float
 
 
 def tagged_sentences(tagged: Any) -> Tagged:

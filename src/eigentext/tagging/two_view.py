@@ -185,15 +185,12 @@ class _TwoView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, BaseEst
             "cca": views,
             "diagnostics": facts("diagnostics", needs=("n_labelled", "n_unlabelled")),
         }
+        shapes = {"x_weights": ("x", "m"), "y_weights": ("y", "m"), "x_mean": ("x",)}
+        shapes |= {"y_mean": ("y",), "correlations": ("m",), "scale": ("m",)}
         arrays: dict[str, Any] = {
-            "x_weights": Array("float64", ("x", "m"), largest=_LARGEST_SAVED),
-            "y_weights": Array("float64", ("y", "m"), largest=_LARGEST_SAVED),
-            "x_mean": Array("float64", ("x",), largest=_LARGEST_SAVED),
-            "y_mean": Array("float64", ("y",), largest=_LARGEST_SAVED),
-            "correlations": Array("float64", ("m",), least=0),
-            "scale": Array("float64", ("m",), largest=_LARGEST_SAVED),
-            "feature_names": Strings("x+y", optional=True),
+            name: Array("float64", shape, largest=_LARGEST_SAVED) for name, shape in shapes.items()
         }
+        arrays["feature_names"] = Strings("x+y", optional=True)
         return Schema(arrays, about=known)
 
     @classmethod
