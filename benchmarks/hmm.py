@@ -82,7 +82,7 @@ def ours(name: str, method: str) -> dict:
     train, test = data(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        HMM(2, method=method, n_init=2).fit(model("well").sample(50, 5))  # compile
+        HMM(2, method=method).fit(model("well").sample(50, 5))  # compile
         wall, cpu = time.perf_counter(), time.process_time()
         fitted = HMM(M, method=method).fit(train)
     seconds = since(wall, cpu)
