@@ -19,10 +19,10 @@ def cell_of(i, j):
     return j * (j - 1) // 2 + j - 1 - i
 
 
-# Every item is kept above FLOOR, so that no product of two, with a rule, is ever lost: one that is
-# smaller is taken for more than it is. Below DOUBTFUL it may have been, and `outside` sums up how
-# much that can have changed.
-FLOOR, DOUBTFUL, HIGH = 2.0**-480, 2.0**-300, 2.0**400
+# Every item is kept above FLOOR when its cell is done, so that no product of two, with a rule, is
+# ever lost: one that is smaller is taken for more than it is. Below DOUBTFUL it may have been, and
+# `outside` sums up how much that can have changed. A column's factor is between 2^-40 and 2^140.
+FLOOR, DOUBTFUL, HIGH = 2.0**-440, 2.0**-300, 2.0**400
 _LEAST_RULE, _LEAST_WORD = 2.0**-40, 2.0**-200
 
 
@@ -55,27 +55,32 @@ def inside(grammar, leaves, chart, spread, before, exponents):
                 x = tt.q[r] * leaves[j - 2, tt.left[r]] * word[tt.right[r]]
                 chart[column + tt.parent[r] * j + j - 2] += x
             _sum_up(it, word, chart, spread, j - 1, j)
+        highest = 0.0
         for k in range(j - 2, 0, -1):
-            if _lift(chart, column + k, j, cell) > 0.0:
+            total = _lift(chart, column + k, j, cell)
+            if total > 0.0:
+                highest = max(highest, total)
                 for g in range(len(ti.child)):
                     x = before[k - 1, g] * cell[ti.child[g]]
                     chart[column + ti.parent[g] * j + k - 1] += x
                 _sum_up(ii, cell, chart, spread, k, j)
         longest, i = 0.0, 0
         while longest == 0.0 and i < j - 1:
-            longest = _gather(chart, column + i, j, cell)
+            longest = _lift(chart, column + i, j, cell)
             i += 1
+        highest = max(highest, longest)
         if longest == 0.0:
             for b in range(len(word)):
                 longest = max(longest, word[b])
         exponent = math.frexp(longest)[1]
-        if not (longest < HIGH and DOUBTFUL * math.ldexp(1.0, exponent) >= FLOOR):
+        if not (highest < HIGH and -140 <= exponent <= 40):
             return False
         exponents[j - 1] += exponent
-        scale, highest = math.ldexp(1.0, -exponent), 0.0
+        scale = math.ldexp(1.0, -exponent)
         for b in range(len(word)):
             word[b] *= scale
-            highest = max(highest, word[b])
+        if not (_least(word) >= _LEAST_WORD and highest * scale < HIGH):
+            return False
         for g in range(len(ti.child)):
             before[j - 1, g] = _weight(ti, g, word)
         x = column
@@ -83,13 +88,10 @@ def inside(grammar, leaves, chart, spread, before, exponents):
             spread[j, a, 0] = j
             for i in range(j):
                 if chart[x] > 0.0:
-                    chart[x] = max(chart[x] * scale, FLOOR)
-                    highest = max(highest, chart[x])
+                    chart[x] *= scale
                     spread[j, a, 0] = min(spread[j, a, 0], i)
                     spread[j, a, 1] = i + 1
                 x += 1
-        if not (_least(word) >= _LEAST_WORD and highest < HIGH):
-            return False
     return True
 
 

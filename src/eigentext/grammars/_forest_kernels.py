@@ -36,11 +36,9 @@ def inside_forest(
         widest = max(widest, sizes[rule[g], 0] * sizes[rule[g], 1])
     products = np.empty(widest)
     for p in range(len(label)):
-        v, ma = place[p], n_states[label[p]]
         if groups[p] == groups[p + 1]:
-            for h in range(ma):
-                safe &= inside[v + h] == 0.0 or abs(inside[v + h]) > _SMALL
             continue
+        v, ma = place[p], n_states[label[p]]
         inside[v : v + ma] = 0.0
         top = -np.inf
         for e in range(edges[groups[p]], edges[groups[p + 1]]):
@@ -54,9 +52,10 @@ def inside_forest(
             products[: mb * mc] = 0.0
             for e in range(edges[g], edges[g + 1]):
                 below = scale[left[e]] + scale[right[e]] - top
-                safe &= below > _NEAR or below == -np.inf
-                if below < _NEGLIGIBLE:
-                    continue
+                if below < _NEAR:
+                    safe &= below == -np.inf
+                    if below < _NEGLIGIBLE:
+                        continue
                 w = exp(below)
                 vl, vr = place[left[e]], place[right[e]]
                 for h2 in range(mb):
@@ -71,14 +70,17 @@ def inside_forest(
         total = 0.0
         for h in range(ma):
             total += abs(inside[v + h])
-        safe &= total == 0.0 or total > _SMALL
+        if total < _SMALL:
+            safe &= total == 0.0
         if total > _TINY:
             for h in range(ma):
                 inside[v + h] /= total
-                safe &= inside[v + h] == 0.0 or abs(inside[v + h]) > _SMALL
             scale[p] = top + log(total)
         else:
             inside[v : v + ma] = 0.0
+    for h in range(len(inside)):
+        if abs(inside[h]) < _SMALL:
+            safe &= inside[h] == 0.0
     return safe
 
 
