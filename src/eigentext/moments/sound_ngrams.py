@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from eigentext.corpus import Vocabulary
 from eigentext.errors import ModelFileError, MomentsError
 from eigentext.moments.runs import CSR
-from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, is_whole
+from eigentext.parameters import Count, Flag, is_whole
+from eigentext.storage.facts import OPTIONS, TEXTS
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 
 LARGEST = 1 << 53  # of all tokens: floats of 64 bits are exact up to here
@@ -16,26 +17,7 @@ _LONGEST = 10_000  # symbols of a window
 _TABLE = 5  # columns of the table of blocks: see `packing`
 
 
-def _is_reading(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        kind.accepts(value[name]) for name, kind in _READING.items() if name in value
-    )
-
-
-_READING = {
-    "tokenizer": Given("none", what="a name", test=lambda value: isinstance(value, str)),
-    "lowercase": Flag(False),
-    "unit": Choice("line", of=("line", "document", "stream")),
-}
-OPTIONS = Given(
-    REQUIRED, what="how the text was read: tokenizer, lowercase, unit", test=_is_reading
-)
-SOURCES = Given(
-    REQUIRED,
-    what="a list of fingerprints",
-    test=lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
-)
-ABOUT = {"whole": Flag(True), "options": OPTIONS, "sources": SOURCES}
+ABOUT = {"whole": Flag(True), "options": OPTIONS, "sources": TEXTS}
 
 
 def schema(about: dict[str, Any]) -> Schema:

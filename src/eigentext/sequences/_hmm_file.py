@@ -9,12 +9,13 @@ from eigentext.parameters import Choice, Count, Flag, Number
 from eigentext.sequences import _saved
 from eigentext.sequences._baum_welch import Parameters
 from eigentext.sequences._operators import Operators
+from eigentext.storage.facts import OPTIONS, PROVENANCE, facts
 from eigentext.storage.schema import Array, Schema, damage
 
 _KINDS = {"operators": Operators, "parameters": Parameters}
 _MOST = 1e50  # of any number in operators: products of some are finite
 _CLOSE = 1e-6  # to the sum that operators have, beside the sum of absolute values
-_DIAGNOSTICS = _saved.record(
+_DIAGNOSTICS = facts(
     "what was learned",
     rank=Count(1),
     usable_rank=Count(1),
@@ -62,8 +63,8 @@ def schema(about: dict[str, Any]) -> Schema:
         {
             "kind": Choice("operators", of=tuple(_KINDS)),
             "has_rare": Flag(False),
-            "options": _saved.OPTIONS,
-            "provenance": _saved.PROVENANCE,
+            "options": OPTIONS,
+            "provenance": PROVENANCE,
             "diagnostics": _DIAGNOSTICS,
             "history": _saved.FIGURES,
         },

@@ -57,6 +57,7 @@ from eigentext.sequences._bigram_em import Judge, em
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.sequences._room import check_room
 from eigentext.storage import Saved
+from eigentext.storage.facts import PROVENANCE, TEXTS, facts
 from eigentext.storage.schema import Array, Schema
 
 Method = Literal["pivot+em", "pivot", "em"]
@@ -72,18 +73,18 @@ _GAP = 1e-4  # of p(h|w2): far below the noise of counts
 _OTHERS = (RARE, "<edge>")  # how symbols that are no words are named to people
 _MOST = 1.01  # of a probability in a file, rounded to 32 bits and added up
 _PERPLEXITY = Number(1.0, above=0, infinite=True)
-_DIAGNOSTICS = _saved.record(
+_DIAGNOSTICS = facts(
     "what was learned",
     perplexity=_PERPLEXITY,
     heldout_perplexity=_PERPLEXITY,
     rare_tokens=Count(0, least=0),
-    pivots=_saved.NAMES,
+    pivots=TEXTS,
     separations=_saved.FIGURES,
     singular_values=_saved.FIGURES,
 )
-_HISTORY = _saved.record(
+_HISTORY = facts(
     "perplexities by steps of EM",
-    ("perplexity", "heldout_perplexity"),
+    needs=("perplexity", "heldout_perplexity"),
     perplexity=_saved.FIGURES,
     heldout_perplexity=_saved.FIGURES,
 )
@@ -441,7 +442,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
                 "s": Array("float32", shape, least=0, below=_MOST),
             },
             {
-                "provenance": _saved.PROVENANCE,
+                "provenance": PROVENANCE,
                 "diagnostics": _DIAGNOSTICS,
                 "n_iter": Count(0, least=0),
                 "history": _HISTORY,

@@ -28,6 +28,7 @@ from eigentext.sequences._emissions import Classes, Emissions, class_function
 from eigentext.sequences._room import check_room
 from eigentext.sequences._transitions import deleted_interpolation, transition_scores
 from eigentext.storage import Saved
+from eigentext.storage.facts import facts
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 from eigentext.trellis import check_k, first_order_paths, second_order_paths
 
@@ -322,7 +323,7 @@ class HMMTagger(Saved, Estimator):
             },
             {
                 "states": _saved.items("a list of tags with a class each", _is_state),
-                "diagnostics": _saved.record("what was learned"),
+                "diagnostics": facts("what was learned"),
             },
             {"states": len(states) if isinstance(states, list) else 0},
         )

@@ -40,15 +40,16 @@ from eigentext.parameters import Count
 from eigentext.sequences import _saved, parameters
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.storage import Saved
+from eigentext.storage.facts import PROVENANCE, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, damage
 
 _BLOCK = 1 << 18  # tokens to score, or n-grams to smooth, that make a task
 _FIXED = (0.5, 1.0, 1.5)
-_DIAGNOSTICS = _saved.record(
+_DIAGNOSTICS = facts(
     "what was learned",
-    ("ngrams", "discount_rules"),
+    needs=("ngrams", "discount_rules"),
     ngrams=_saved.FIGURES,
-    discount_rules=_saved.NAMES,
+    discount_rules=TEXTS,
     rare_tokens=Count(0, least=0),
 )
 
@@ -286,9 +287,9 @@ class KneserNey(LanguageModel, Saved, Estimator):
         return Schema(
             {"discounts": Array("float64", ("order", 3), least=0)},
             {
-                "provenance": _saved.PROVENANCE,
+                "provenance": PROVENANCE,
                 "diagnostics": _DIAGNOSTICS,
-                "moments": _saved.record("the counts' own document"),
+                "moments": facts("the counts' own document"),
             },
         )
 
