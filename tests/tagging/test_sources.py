@@ -160,6 +160,9 @@ def test_tokens_of_eigentokens():
 def test_models_that_have_no_vectors_of_tokens():
     with pytest.raises(ParameterError, match=r"int has no transform.*give fitted Eigentokens or a"):
         TokenVectors(3)
+    words = Eigenwords(1, window=1, min_count=1).fit(["dog The cat dog", "cat The dog dog"])
+    with pytest.raises(ParameterError, match="Eigenwords.transform gives a sentence one vector"):
+        TokenVectors(words)
 
 
 def test_which_sources_a_tagger_was_given():

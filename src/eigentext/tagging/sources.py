@@ -96,7 +96,13 @@ class TokenVectors:
         words = getattr(getattr(model, "vocabulary_", None), "words", [])
         self._words = dict(zip(words, words))
         with engine.report_to(None):
-            self.width = model.transform([["a"]])[0].shape[1]
+            first = model.transform([["a"]])[0]
+        if np.ndim(first) != 2:
+            raise ParameterError(
+                f"{type(model).__name__}.transform gives a sentence one vector, not one for each "
+                "token: give fitted Eigentokens or an HMM"
+            )
+        self.width = first.shape[1]
 
     def coverage(self, words: Words) -> float:
         """The share of words that the model knows, if it says which these are."""
