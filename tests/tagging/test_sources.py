@@ -161,7 +161,7 @@ def test_models_that_have_no_vectors_of_tokens():
     with pytest.raises(ParameterError, match=r"int has no transform.*give fitted Eigentokens or a"):
         TokenVectors(3)
     words = Eigenwords(1, window=1, min_count=1).fit(["dog The cat dog", "cat The dog dog"])
-    with pytest.raises(ParameterError, match="Eigenwords.transform gives a sentence one vector"):
+    with pytest.raises(ParameterError, match="transform gives a sentence one vector"):
         TokenVectors(words)
 
 
