@@ -335,7 +335,7 @@ def refine(
         edge. A sentence of 25 words has ten or twenty thousand edges at the usual threshold, one
         of 250 a few millions.
     """
-    from eigentext.grammars._chart_kernels import build, collect
+    from eigentext.grammars._build_kernels import build, collect
 
     offsets, labels, scores = _checked(offsets, labels, scores, 0, len(grammar.coarse))
     n = len(offsets) - 1
