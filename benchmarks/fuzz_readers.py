@@ -3,7 +3,7 @@
 Run it with ``.venv/bin/python benchmarks/fuzz_readers.py --seconds 150``. Inputs are made by
 atheris (libFuzzer), which looks for those that reach new lines of the readers, from good files in
 ``tests/corpus/_readers.py``: as plain files, packed well, and as damaged packed files. Before,
-each reader gets bombs: small packed files that say one thing for 96 MiB. Each reader has a process
+each reader gets bombs: small packed files that say one thing for 72 MiB. Each reader has a process
 of its own, which may die. A fault is
 
 - a crash of the process, or a hang: more than 10 s;
@@ -26,7 +26,8 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GIGABYTE = 1 << 30
 SECONDS = 10  # of processor time: others may use the machine
 LONG = 1 << 15  # bytes of the inputs that are long
-BOMB = 96  # MiB that bombs unpack to
+BOMB = 72  # MiB that bombs unpack to
 KINDS = ("crash", "hang", "over 1 GB", "stray")
 READ = ("eigentext.corpus", "eigentext.evaluate.readers", "eigentext.kernels.candidates")
 
@@ -45,6 +46,9 @@ def main() -> int:
         import atheris  # noqa: F401
     except ImportError:
         sys.exit("fuzz_readers needs atheris: run pip install -e '.[bench]' (Linux, macOS)")
+    if options.child and options.bombs:
+        _read_bombs(options.child, Path(options.folder))
+        return 0
     if options.child:
         _fuzz(options.child, options.seconds, Path(options.folder), options.seed)
         return 0
@@ -72,36 +76,43 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--folder", help="where to keep inputs; by default a temporary one")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--bombs", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def _run(name: str, seconds: float, folder: Path, seed: int) -> Counter[str]:
-    """Fuzz a reader in processes of its own until the time is over; a new one if one dies."""
-    found: Counter[str] = Counter()
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 1:
-        here = folder / f"run{seed}"
-        here.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, __file__, "--child", name, "--seconds", f"{left:.0f}"]
-        command += ["--folder", str(here), "--seed", str(seed)]
-        with (here / "log").open("wb") as log:
-            child = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
-            try:
-                status = child.wait(left + 600)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
-                status = "hang"
-        about = here / "counts.json"
-        counts = Counter(json.loads(about.read_text()) if about.exists() else {})
-        covered = re.findall(rb"cov: (\d+)", (here / "log").read_bytes())
-        found["covered"] = max(found["covered"], *map(int, covered or [0]))
-        found.update(counts)
-        if status:
-            kind = "hang" if status == "hang" else "crash"
-            found[kind] += 1
-            print(f"{name}: {kind} ({status}); the input is in {here}", flush=True)
+    """Give a reader bombs, then fuzz it until the time is over: in a new process if one dies."""
+    found = _in_child(name, folder / "bombs", 0, "--bombs")
+    while seconds > 1:
+        started = time.monotonic()
+        part = _in_child(name, folder / f"run{seed}", seconds, "--seed", str(seed))
+        found["covered"] = max(found["covered"], part.pop("covered"))
+        found.update(part)
+        seconds -= time.monotonic() - started
         seed += 1
+    return found
+
+
+def _in_child(name: str, folder: Path, seconds: float, *options: str) -> Counter[str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, __file__, "--child", name, "--seconds", f"{seconds:.0f}"]
+    command += ["--folder", str(folder), *options]
+    with (folder / "log").open("wb") as log:
+        child = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
+        try:
+            status = child.wait(seconds + 600)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+            status = "hang"
+    about = folder / "counts.json"
+    found = Counter(json.loads(about.read_text()) if about.exists() else {})
+    covered = re.findall(rb"cov: (\d+)", (folder / "log").read_bytes())
+    found["covered"] = max(map(int, covered), default=0)
+    if status:
+        kind = "hang" if status == "hang" else "crash"
+        found[kind] += 1
+        print(f"{name}: {kind} ({status}); the input is in {folder}", flush=True)
     return found
 
 
@@ -112,17 +123,61 @@ def _table() -> Any:
     return table
 
 
-def _bombs(table: Any, name: str) -> Iterator[tuple[str, bytes]]:
-    """Packed files that say one thing for long, in many members."""
-    for piece in (b"(", b"( ", b"a", b"a ", b"\n", b"\0", b"\t", *table.READERS[name].good):
+class Judge:
+    """Counts what readers make of inputs, and keeps those that are faults."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.counts: Counter[str] = Counter()
+        self._seen: set[str] = set()
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + GIGABYTE, resource.RLIM_INFINITY))
+
+    def judge(self, data: bytes, read: Callable[[], bool], most: float = SECONDS) -> None:
+        """Read, in so many seconds at most."""
+        self.counts["inputs"] += 1
+        started = time.process_time()
+        try:
+            self.counts["read"] += read()
+        except MemoryError:
+            self._fault("over 1 GB", data, traceback.format_exc())
+        except Exception:
+            self._fault("stray", data, traceback.format_exc())
+        if time.process_time() - started > most:
+            self._fault("hang", data, "slow")
+
+    def write(self) -> None:
+        """Keep the counts, as the process may die."""
+        (self.folder / "counts.json").write_text(json.dumps(self.counts))
+
+    def _fault(self, kind: str, data: bytes, what: str) -> None:
+        self.counts[kind] += 1
+        if what not in self._seen and len(self._seen) < 100:
+            name = f"{kind.replace(' ', '-')}{len(self._seen)}"
+            (self.folder / name).write_bytes(data)
+            (self.folder / f"{name}.txt").write_text(what)
+            self._seen.add(what)
+
+
+def _read_bombs(name: str, folder: Path) -> None:
+    """In a child: packed files that say one thing for long, in many members."""
+    table = _table()
+    for data in table.seeds(name):
+        table.attempt(name, data, folder)  # what is loaded late is loaded
+    judge = Judge(folder)
+    for piece in (b"(", b"a ", b"\n", b"\0", *table.READERS[name].good[:1]):
         content = piece * ((1 << 20) // len(piece))
         for ending, pack in (table.PACK | {".gz": gzip.compress}).items():
-            if ending != ".bz2" or len(piece) == 1:  # which packs slowly
-                yield ending, pack(content) * BOMB
+            path = folder / f"bomb.txt{ending}"
+            path.write_bytes(pack(content) * BOMB)
+            # Text that says the same for long is text: 0.3 s for each MiB, at most.
+            read = partial(table.attempt_file, name, path)
+            judge.judge(path.read_bytes(), read, 0.3 * BOMB)
+            judge.write()
 
 
 def _fuzz(name: str, seconds: float, folder: Path, seed: int) -> None:
-    """In the child: never returns."""
+    """In a child: never returns."""
     import atheris
 
     with atheris.instrument_imports(include=list(READ)):
@@ -142,48 +197,16 @@ def _fuzz(name: str, seconds: float, folder: Path, seed: int) -> None:
     words = [*table.READERS[name].tokens, *table.COMMON]
     lines = ['"{}"'.format("".join(f"\\x{byte:02x}" for byte in word)) for word in words]
     (folder / "words").write_text("\n".join(lines))
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + GIGABYTE, resource.RLIM_INFINITY))
-    counts: Counter[str] = Counter()
-    seen: set[str] = set()
-
-    def keep() -> None:
-        (folder / "counts.json").write_text(json.dumps(counts))
-
-    def fault(kind: str, data: bytes, what: str) -> None:
-        counts[kind] += 1
-        if what not in seen and len(seen) < 100:
-            (folder / f"{kind.replace(' ', '-')}{len(seen)}").write_bytes(data)
-            (folder / f"{kind.replace(' ', '-')}{len(seen)}.txt").write_text(what)
-            seen.add(what)
-
-    def judged(data: bytes, read: Callable[[], bool], most: float = SECONDS) -> None:
-        counts["inputs"] += 1
-        started = time.process_time()
-        try:
-            counts["read"] += read()
-        except MemoryError:
-            fault("over 1 GB", data, traceback.format_exc())
-        except Exception:
-            fault("stray", data, traceback.format_exc())
-        if time.process_time() - started > most:
-            fault("hang", data, "slow")
+    judge = Judge(folder)
+    end = time.monotonic() + seconds
 
     def one(data: bytes) -> None:
         if time.monotonic() > end:
-            keep()
+            judge.write()
             os._exit(0)
-        judged(data, lambda: table.attempt(name, data, folder, LONG))
-        if counts["inputs"] % 500 == 0:
-            keep()
-
-    for ending, data in _bombs(table, name):
-        path = folder / f"bomb.txt{ending}"
-        path.write_bytes(data)
-        # Text that says the same for 96 MiB is text: 0.3 s for each of them, at most.
-        judged(data, lambda path=path: table.attempt_file(name, path), 0.3 * BOMB)
-    keep()
-    end = time.monotonic() + seconds
+        judge.judge(data, partial(table.attempt, name, data, folder, LONG))
+        if judge.counts["inputs"] % 500 == 0:
+            judge.write()
 
     arguments = [sys.argv[0], f"-seed={seed}", "-max_len=4096", "-rss_limit_mb=0", "-timeout=100"]
     arguments += [f"-dict={folder / 'words'}", f"-artifact_prefix={folder}/", str(inputs)]

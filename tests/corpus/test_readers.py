@@ -273,6 +273,26 @@ def test_an_xz_file_that_asks_for_gigabytes(tmp_path):
         list(read_blocks(path))
 
 
+@pytest.mark.parametrize("ending", PACKED)
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="not Linux")
+def test_broken_files_leave_no_memory_behind(tmp_path, ending):
+    path = tmp_path / f"text{ending}"
+    path.write_bytes(PACK[ending](b"a b c" * 1000)[:-9])
+
+    def read() -> None:
+        with pytest.raises(CorpusError):
+            list(read_blocks(path))
+
+    def size() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+    read()
+    before = size()
+    for _ in range(50):
+        read()
+    assert size() - before < 25 * readers.BLOCK_BYTES
+
+
 @pytest.mark.parametrize("ending", PACK)
 def test_lines_with_their_numbers(tmp_path, ending):
     path = tmp_path / f"text{ending}"

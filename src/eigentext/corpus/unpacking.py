@@ -68,9 +68,19 @@ def _opened(raw: Any, how: str) -> Any:
         return bz2.BZ2File(raw)
     if how == "xz":
         return io.BufferedReader(_Xz(raw), _PIECE)
-    import pyarrow as pa
+    return _Zst(raw)
 
-    return pa.CompressedInputStream(raw, "zstd")
+
+class _Zst:
+    """Arrow's stream, read by buffers: ``read`` (26.0) never gives back its memory if it fails."""
+
+    def __init__(self, raw: Any):
+        import pyarrow as pa
+
+        self._stream = pa.CompressedInputStream(raw, "zstd")
+
+    def read(self, size: int) -> bytes:
+        return self._stream.read_buffer(size).to_pybytes()
 
 
 class _Xz(io.RawIOBase):
