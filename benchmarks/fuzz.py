@@ -171,6 +171,20 @@ def _one(fuzzers: dict[str, "Fuzzer"], options: argparse.Namespace) -> int:
     return int(worst)
 
 
+def _warm_up_wide(model: Any) -> None:
+    """Compile what a parser needs only where numbers leave their range, as damaged ones do."""
+    if not hasattr(model, "parses"):
+        return
+    from eigentext.grammars import _chart, _passes
+
+    kept = _chart._DOUBTS, _passes._FAR
+    _chart._DOUBTS, _passes._FAR = -1.0, -1.0
+    try:
+        model.marginals(["the", "cat", "sees", "a", "bird", "."])
+    finally:
+        _chart._DOUBTS, _passes._FAR = kept
+
+
 class Fuzzer:
     """One good model, its changes, and what its answers are like."""
 
@@ -204,6 +218,7 @@ class Fuzzer:
                 self.good[use] = set(_odd(call(model)))
             except EigentextError:
                 self.good[use] = set()
+        _warm_up_wide(model)
         case = self.tried([])
         if case.kind != "answered":  # then what comes of damaged ones would tell nothing
             raise RuntimeError(f"{self.name}: the good model does not work: {case}")
