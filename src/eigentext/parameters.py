@@ -416,7 +416,7 @@ def argument(name: str, kind: Parameter, value: Any) -> Any:
     Traceback (most recent call last):
     eigentext.errors.ParameterError: topn must be a whole number, 0 or more, not -1
     """
-    return Table("", **{name: kind}).taken({name: value})[name]
+    return Table("", renamed={}, **{name: kind}).taken({name: value})[name]
 
 
 def _flag(name: str) -> str:

@@ -166,7 +166,7 @@ def test_a_bit_that_flips_anywhere_is_noticed(saved):
             bad = content.copy()
             bad.view(np.uint8).reshape(-1)[place] ^= 1 << rng.integers(8)
             write_saved(path, form, arrays | {name: bad}, about)
-            with pytest.raises(ModelFileError, match=r"moments: damaged: ValueError\("):
+            with pytest.raises(ModelFileError, match="moments: damaged or made by something else"):
                 et.load(path)
 
 
@@ -199,7 +199,7 @@ def test_parts_that_do_not_agree(saved, change):
         for name, alter in change.items()
     }
     write_saved(path, about.pop("format"), arrays | changed, about)
-    with pytest.raises(ModelFileError, match="moments: damaged: "):
+    with pytest.raises(ModelFileError, match="moments: damaged or made by something else: "):
         et.load(path)
 
 
@@ -218,7 +218,7 @@ def test_a_missing_part(saved):
     form = about.pop("format")
     for name in arrays:
         write_saved(path, form, {n: a for n, a in arrays.items() if n != name}, about)
-        with pytest.raises(ModelFileError, match=f"KeyError..{name}"):
+        with pytest.raises(ModelFileError, match=f"{name} is missing"):
             et.load(path)
 
 
@@ -302,7 +302,7 @@ def test_a_hostile_file_is_refused_when_its_counts_are_asked_for(saved):
     write_saved(path, about.pop("format"), arrays, about)
     loaded = et.load(path)
     for _ in range(2):
-        with pytest.raises(ModelFileError, match=r"moments: damaged: .*columns.*copy it again"):
+        with pytest.raises(ModelFileError, match="moments: damaged: .*columns.*copy it again"):
             loaded.counts()
 
 

@@ -51,7 +51,7 @@ from eigentext.moments.runs import (
     sums,
     transposed,
 )
-from eigentext.moments.sound import check_total, checked_counts
+from eigentext.moments.sound_pairs import check_total, checked_counts
 from eigentext.parameters import Choice, Count, Flag, Table, argument
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, Schema, Strings, damage

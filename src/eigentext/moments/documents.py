@@ -42,7 +42,11 @@ from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.moments import cluster
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
-from eigentext.moments.checks import (
+from eigentext.moments.limits import Limit, adapted, words_within
+from eigentext.moments.multisets import counted, distinct, moved, narrowed
+from eigentext.moments.packing import check_packed, pack
+from eigentext.moments.runs import CSR, csr
+from eigentext.moments.sound_documents import (
     ABOUT,
     MOST,
     SCHEMA,
@@ -51,10 +55,6 @@ from eigentext.moments.checks import (
     check_sums,
     is_of_matrix,
 )
-from eigentext.moments.limits import Limit, adapted, words_within
-from eigentext.moments.multisets import counted, distinct, moved, narrowed
-from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.runs import CSR, csr
 from eigentext.storage import checkpoint
 
 

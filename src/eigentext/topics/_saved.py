@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentext.moments.checks import OPTIONS
+from eigentext.moments.sound_documents import OPTIONS
 from eigentext.parameters import Count, Given, Number, is_number
 from eigentext.storage.facts import COUNT, NUMBERS, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, damage

@@ -32,8 +32,8 @@ from eigentext.estimators import (
 )
 from eigentext.factor.mixture import posteriors, proportions
 from eigentext.moments import DocumentMoments, document_counts
-from eigentext.moments.checks import is_of_matrix
 from eigentext.moments.limits import Limit, adapted
+from eigentext.moments.sound_documents import is_of_matrix
 from eigentext.parameters import Count, UnusedParameterWarning, argument
 from eigentext.storage import Saved
 from eigentext.topics import _saved, parameters

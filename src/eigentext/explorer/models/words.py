@@ -94,8 +94,8 @@ class ExploredVectors(Explored):
         if rare:
             yield (
                 "good" if rare < _RARE else "note",
-                f"{rare:.1%} of the text are words seen fewer than {self.model.parameters_.min_count} times, "
-                "which have no vectors of their own.",
+                f"{rare:.1%} of the text are words seen fewer than "
+                f"{self.model.parameters_.min_count} times, which have no vectors of their own.",
             )
         per_word = n_tokens / max(len(self.vocabulary), 1)
         if n_tokens and per_word < 30:
