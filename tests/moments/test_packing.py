@@ -302,7 +302,7 @@ def test_a_hostile_file_is_refused_when_its_counts_are_asked_for(saved):
     write_saved(path, about.pop("format"), arrays, about)
     loaded = et.load(path)
     for _ in range(2):
-        with pytest.raises(ModelFileError, match="moments: damaged: .*columns.*copy it again"):
+        with pytest.raises(ModelFileError, match=r"moments: damaged: .*columns.*copy it again"):
             loaded.counts()
 
 
