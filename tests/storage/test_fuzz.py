@@ -69,4 +69,4 @@ def test_damaged_files_are_refused_or_work(zoo):
     assert run.returncode == 0, run.stdout + run.stderr
     found = counts(run.stdout)
     assert found.keys() == {*zoo, "all"}
-    assert all(tried > refused > 0 for tried, refused in found.values())
+    assert all(tried >= refused > 0 for tried, refused in found.values())

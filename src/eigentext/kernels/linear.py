@@ -370,7 +370,7 @@ class Perceptron(Saved, Estimator):
         if about["lost"]:
             self._lost = tuple(about["lost"])
         self._kind = about["kind"]
-        names = [_from_json(json.loads(name)) for name in arrays["names"]]
+        names = [_from_json(json.loads(name, parse_constant=_refused)) for name in arrays["names"]]
         self.columns_ = {name: column for column, name in enumerate(names)}
         if len(self.columns_) < len(names):
             raise damage("names", "has a feature twice")
@@ -455,6 +455,10 @@ def _to_json(name: Any) -> str:
         f"the feature {name!r:.60} cannot be saved; name features by strings, numbers or tuples "
         "of them"
     )
+
+
+def _refused(constant: str) -> Any:
+    raise damage("names", f"has {constant}, which names no feature")
 
 
 def _from_json(name: Any) -> Any:

@@ -20,6 +20,7 @@ from eigentext.tagging.templates import VECTORS, Template, is_of, written
 
 _FIRST = 2  # symbols 0 and 1 stand for what lies before and after a sentence
 Sentence = Sequence[tuple[str, ...]]
+_LARGEST = 1e9  # of a coordinate: sums of products stay finite in single precision
 
 
 class Encoded(NamedTuple):
@@ -223,6 +224,8 @@ class Features:
         values, starts, size = [], np.empty((len(words), len(self.sources)), np.int64), 0
         for s, source in enumerate(self.sources.values()):
             rows, vectors = source.rows(sentences, words)
+            if not (np.abs(vectors) <= _LARGEST).all():
+                raise ParameterError("vectors are far too large beside those of the fit")
             starts[:, s] = np.where(rows >= 0, size + rows * source.width, -1)
             values.append(vectors.ravel())
             size += vectors.size
