@@ -1,44 +1,83 @@
-# `make demo` and `make test` do all the set-up on a fresh machine; a second run starts at once.
+# Every target sets up what it needs in .venv. A second run starts immediately.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: demo test check lint format docs fuzz clean
+# Your own settings, which Git ignores, e.g. the line: export EIGENTEXT_DATA := /path/to/corpora
+-include local.mk
 
+.PHONY: demo test check lint format interpreted coverage oldest hooks docs fuzz wheel clean
+
+# A tour of words, topics and grammars.
 demo: $(VENV)/.core
 	$(BIN)/eigentext demo
 
+# All tests.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	$(PYTEST) -n auto --dist worksteal
 
-# The quick part: linters, types, the contract of every estimator, examples in docstrings.
+# The quick part, in less than two minutes: the linters, the contract of every estimator,
+# the parameter tables, the rules of the rooms, the examples in docstrings and pages.
 check: lint
-	$(BIN)/python -m pytest -q -n auto --dist worksteal tests/contract src \
-	  tests/test_parameters.py tests/test_estimators.py tests/test_docs.py tests/storage/test_schema.py
+	$(PYTEST) -n auto --dist worksteal $(QUICK)
 
+QUICK := src tests/contract tests/storage/test_schema.py $(wildcard tests/test_[a-z]*.py)
+
+# Style, imports between rooms, types.
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	$(BIN)/basedpyright --level error
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Damaged model files of every format, with bounds checks in kernels: no crash, hang or stray error.
+# The tests of compiled loops, run by Python itself: the loops must not depend on the compiler.
+interpreted: $(VENV)/.test
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto --dist worksteal $(INTERPRETED)
+
+INTERPRETED := $(shell find tests -name 'test_*loops.py') tests/trellis
+
+# All tests with a report of the lines that they reach. This is slower than `make test`.
+coverage: $(VENV)/.test
+	$(PYTEST) -n auto --dist worksteal --cov --cov-report=term --cov-report=html:coverage
+
+# A part of the tests with the oldest supported versions of all dependencies, in its own venv.
+# Old versions may use what newer libraries deprecate, so warnings are no errors here.
+oldest: $(VENV)-oldest/.test
+	$(VENV)-oldest/bin/python -m pytest -q -W default $(OLDEST)
+
+OLDEST := tests/trellis tests/matrices tests/factor tests/moments tests/evaluate tests/linear \
+  tests/storage/test_files.py tests/explorer/test_app.py tests/cli/test_main.py \
+  tests/cli/test_bad_input.py tests/test_plots.py
+
+# Git hooks with the linters.
+hooks: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/pre-commit install
+
+# Damages model files of every format and loads them. A loop that leaves its array is an error.
 fuzz: $(VENV)/.test
 	$(BIN)/python benchmarks/fuzz.py --bounds --mutations 10000
 
-# The pages are in docs/_build/html; a warning is an error.
+# The pages, in docs/_build/html. A warning is an error.
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+
+# The files to release, in dist/.
+wheel: $(VENV)/.core
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "eigentext needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# Stamps depend on pyproject.toml, so a changed dependency is installed and an unchanged one is not.
+# These files mark what is installed. They depend on pyproject.toml, so that pip runs again only
+# after a change there.
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[web]"
 	@touch $@
@@ -51,5 +90,11 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	@touch $@ $(VENV)/.core
 
+$(VENV)-oldest/.test: pyproject.toml .ci/oldest.txt
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet -c .ci/oldest.txt --editable ".[test]"
+	@touch $@
+
 clean:
-	rm -rf docs/_build docs/api docs/tutorials $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/api docs/tutorials build dist coverage .coverage \
+	  $(VENV) $(VENV)-oldest .pytest_cache .ruff_cache .hypothesis .import_linter_cache
