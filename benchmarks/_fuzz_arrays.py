@@ -47,7 +47,7 @@ def _cast(array: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def _shapes(array: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Other shapes of an array that is not empty."""
+    """Functions that give a nonempty array another shape, by name."""
     found: dict[str, Callable] = {
         "0-d": lambda a: a.reshape(-1)[0].reshape(()),
         "ravelled": lambda a: a.reshape(-1),
@@ -78,7 +78,7 @@ def _shapes(array: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
 
 
 def _values(array: np.ndarray) -> dict[str, Callable[[np.ndarray, Any], np.ndarray]]:
-    """Other values of an array that is not empty, by the shape and type of the old."""
+    """Functions that give a nonempty array other values, by name."""
     dtype, found = array.dtype, {}
     top = array.max() if dtype.kind in "iu" else 0
     numbers = [*NUMBERS, *((int(top) + 1, array.size) if dtype.kind in "iu" else ())]

@@ -1,4 +1,4 @@
-"""A model file in parts, to be changed and put together again; and what a change is."""
+"""A model file in parts, which can be changed and written again; and the class of a change."""
 
 import copy
 import json
@@ -20,14 +20,14 @@ KEY = "eigentext"
 
 @dataclass
 class ModelFile:
-    """The arrays of a file (tables of strings as the two they are kept in) and its document."""
+    """The arrays of a file and its document; a table of strings is two arrays."""
 
     arrays: dict[str, np.ndarray]
     document: Any
 
     @classmethod
     def read(cls, path: Path) -> "ModelFile":
-        """A good file."""
+        """Read a good file."""
         data = path.read_bytes()
         start = 8 + struct.unpack("<Q", data[:8])[0]
         header = json.loads(data[8:start])
@@ -40,7 +40,7 @@ class ModelFile:
         return cls(arrays, document)
 
     def copy(self) -> "ModelFile":
-        """One whose document and choice of arrays may be changed."""
+        """A copy whose document and arrays may be replaced."""
         return ModelFile(dict(self.arrays), copy.deepcopy(self.document))
 
     def header(self) -> tuple[dict[str, Any], list[bytes]]:
@@ -68,12 +68,12 @@ class ModelFile:
         return [name for name in names if f"{name}.offsets" in self.arrays]
 
     def table(self, name: str) -> list[str]:
-        """The strings of one."""
+        """The strings of a table."""
         utf8, offsets = self.arrays[f"{name}.utf8"].tobytes(), self.arrays[f"{name}.offsets"]
         return [utf8[a:b].decode() for a, b in pairwise(offsets)]
 
     def set_table(self, name: str, strings: list[str]) -> None:
-        """Give it other strings."""
+        """Replace the strings of a table."""
         encoded = [text.encode() for text in strings]
         self.arrays[f"{name}.utf8"] = np.frombuffer(b"".join(encoded), np.uint8)
         self.arrays[f"{name}.offsets"] = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
@@ -87,11 +87,13 @@ def packed(header: Any, parts: list[bytes]) -> bytes:
 
 
 class Mutation(NamedTuple):
-    """A change: what it is made to, what it is, and how it is made."""
+    """A change: its target, its description, and the function that makes it."""
 
     target: str
     change: str
-    apply: Callable[[ModelFile, np.random.Generator], bytes | None]  # bytes are the whole file
+    apply: Callable[
+        [ModelFile, np.random.Generator], bytes | None
+    ]  # if it returns bytes, they are the whole file
 
     @property
     def name(self) -> str:

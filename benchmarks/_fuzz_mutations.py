@@ -1,8 +1,8 @@
-"""Changed copies of a model file; the container stays valid, unless it is what is changed.
+"""Changed copies of a model file. The container stays valid, unless the change is to the container.
 
-Every change has a name (``array places: [0] = 1000000``), from which alone it can be made again.
-`Mutations` numbers them: first each single change, in an order drawn from the seed; then, without
-end, two or three changes at once and random bits.
+Every change has a name (``array places: [0] = 1000000``), which is enough to make it again.
+`Mutations` numbers all changes: first each single change, in an order drawn from the seed; then,
+without end, two or three changes together and random bits.
 """
 
 import json
@@ -16,9 +16,9 @@ import numpy as np
 from _fuzz_arrays import noise, of_arrays
 from _fuzz_file import KEY, ModelFile, Mutation, packed
 
-_LONG_LIST = 6  # of longer ones, the first, the middle and the last entry are changed
+_LONG_LIST = 6  # in longer lists only the first, the middle and the last entry are changed
 
-# What takes the place of any value of the document.
+# Values that replace any value of the document.
 _DEEP: Any = []
 for _ in range(200):
     _DEEP = [_DEEP]
@@ -31,7 +31,7 @@ CONSTANTS: dict[str, Any] = {
         [1, 2, 3], ["a"], [[]], {}, {"a": 1},
     )
 } | {"a long string": "ab" * 5000, "a deep list": _DEEP, "a long list": [0] * 10_000}  # fmt: skip
-# Names that some part of some format knows.
+# Names that have a meaning somewhere in a format.
 CHOICES = (
     "spectral", "em", "spectral+em", "pivot", "tensor", "gradient", "anchors", "operators",
     "parameters", "bag", "list", "flat", "distance", "both", "first", "second", "left", "right",
@@ -59,13 +59,13 @@ class Mutations:
         self._order = np.random.default_rng(seed).permutation(len(self.singles))
 
     def __getitem__(self, number: int) -> list[Mutation]:
-        """One change, or beyond the number of single ones, several."""
+        """One change, or several if the number is beyond those of single changes."""
         if number < len(self.singles):
             return [self.singles[self._order[number]]]
         rng = np.random.default_rng([self.seed, number])
         some = rng.integers(len(self.singles), size=rng.integers(2, 4))
         found = [self.singles[place] for place in some]
-        if rng.random() < 0.5:  # then noise in one array, and perhaps one change
+        if rng.random() < 0.5:  # noise in one array, and perhaps one change
             names = [name for name, array in self.file.arrays.items() if array.size]
             name = names[rng.integers(len(names))]
             more = noise(name, f"noise {number}", int(2 ** rng.integers(0, 6)))
@@ -73,11 +73,11 @@ class Mutations:
         return found
 
     def named(self, name: str) -> list[Mutation]:
-        """The changes that :func:`described` names, but for noise."""
+        """The changes that :func:`described` names, except noise."""
         return [self.by_name[one] for one in name.split(" & ")]
 
     def bytes_of(self, mutations: list[Mutation]) -> bytes:
-        """The changed file; a change whose place an earlier one took away is left out."""
+        """The changed file; a change is skipped if an earlier one removed its place."""
         file = self.file.copy()
         for mutation in mutations:
             rng = np.random.default_rng([self.seed, crc32(mutation.name.encode())])
@@ -119,7 +119,7 @@ def _at(document: Any, path: tuple) -> Any:
 
 
 def _changes_of(value: Any, key: Any, formats: list[str]) -> dict[str, Any]:
-    """Other values in the place of this one, by name."""
+    """Values that replace this one, by name."""
     others = dict(CONSTANTS)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         others |= {repr(x): x for x in (value + 1, value - 1, 2 * value, -value, float(value))}
@@ -201,7 +201,7 @@ def _of_tables(file: ModelFile) -> Iterator[Mutation]:
 
 
 def _of_json(name: str, strings: list[str]) -> Iterator[Mutation]:
-    """Where the strings of a table are JSON, changes inside of the first and the last."""
+    """Changes inside the first and the last string of a table, if they are JSON."""
     for place in sorted({0, len(strings) - 1}):
         try:
             data = json.loads(strings[place])

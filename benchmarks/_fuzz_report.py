@@ -1,4 +1,4 @@
-"""What the fuzz bench prints and writes: counts of outcomes, and faults by their causes."""
+"""The reports of the fuzz benchmark: counts of outcomes, and faults by their causes."""
 
 import argparse
 import shlex
@@ -7,13 +7,15 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from _results import Table, fact, record, score
+
 FAULTS = ("crash", "hang", "allocation", "bounds", "stray", "nan")
 KINDS = ("refused", "answered", *FAULTS)
 _TITLES = ("refused", "answered", "crashes", "hangs", ">1 GB", "bounds", "stray", "NaN/inf")
 
 
 class Fault(NamedTuple):
-    """What went wrong with one file."""
+    """A fault of one file."""
 
     format: str
     number: int
@@ -25,7 +27,7 @@ class Fault(NamedTuple):
 
 
 class Result:
-    """Counts of outcomes and the list of faults of one model."""
+    """The counts of outcomes and the list of faults of one model."""
 
     def __init__(self):
         self.counts: Counter[str] = Counter()
@@ -46,10 +48,21 @@ def print_results(results: dict[str, Result], options: argparse.Namespace, secon
         _row(name, result.counts, result.seconds)
     _row("all", total, sum(result.seconds for result in results.values()))
     bounds = "with" if options.bounds else "without"
-    print(f"\n{seconds:.0f} s with {options.workers} workers, {bounds} bounds checks in kernels")
+    print(f"\n{seconds:.0f} s with {options.workers} workers, {bounds} bounds checks in loops")
     for result in results.values():
         for fault in _various(result.faults, options.show):
             print(_line(fault, options))
+
+
+def record_results(results: dict[str, Result], options: argparse.Namespace) -> None:
+    """Record the counts of all models."""
+    columns = (*map(fact, ("tried", *KINDS[:2])), *(score(kind, "lower") for kind in FAULTS))
+    table = Table("fuzz", "Outcomes of damaged files", columns, ("model",), silent=True)
+    for name, result in results.items():
+        counts = result.counts
+        table.row(name, sum(counts.values()), *(counts[kind] for kind in KINDS))
+    about = f"Bounds checks in compiled loops: {'on' if options.bounds else 'off'}."
+    record("fuzz", "Damaged model files", [table], about=about)
 
 
 def _row(name: str, counts: Counter[str], seconds: float) -> None:
@@ -59,7 +72,7 @@ def _row(name: str, counts: Counter[str], seconds: float) -> None:
 
 
 def _various(faults: list[Fault], n: int) -> list[Fault]:
-    """The first faults of different causes, the gravest first."""
+    """The first faults of different causes, the most serious first."""
     found: dict[Any, Fault] = {}
     for fault in sorted(faults, key=lambda one: FAULTS.index(one.kind)):
         found.setdefault(_cause(fault), fault)
@@ -85,7 +98,7 @@ def _command(fault: Fault, options: argparse.Namespace) -> str:
 
 
 def write_report(results: dict[str, Result], folder: Path, options: argparse.Namespace) -> None:
-    """All faults of each format, by cause and then by what was changed."""
+    """Write all faults of each format, by cause and then by what was changed."""
     folder.mkdir(parents=True, exist_ok=True)
     families: dict[str, list[str]] = defaultdict(list)
     for name in results:
@@ -97,7 +110,7 @@ def write_report(results: dict[str, Result], folder: Path, options: argparse.Nam
             f"# eigentext.{family}: {len(faults):,} faults of {tried:,} changed files",
             "",
             f"Models: {', '.join(names)}. "
-            f"Bounds checks in kernels: {'on' if options.bounds else 'off'}.",
+            f"Bounds checks in compiled loops: {'on' if options.bounds else 'off'}.",
             "",
             f"All of them: `.venv/bin/python benchmarks/fuzz.py --only {family} --mutations 20000"
             f"{' --bounds' if options.bounds else ''}`; one of them: the command below its cause.",

@@ -1,6 +1,7 @@
-"""Kernels of trees and tagged sequences as one would write them first, to compare with.
+"""Plain versions of the kernels of trees and tagged sequences, to compare with.
 
-They compute what ``TreeKernel`` and ``SequenceKernel`` do, one pair of structures at a time.
+They compute the same as ``TreeKernel`` and ``SequenceKernel``, for one pair of structures at a
+time.
 """
 
 from collections import defaultdict
@@ -15,7 +16,7 @@ class Plain(NamedTuple):
 
     productions: list[tuple]
     children: list[list[int]]
-    nodes: dict[tuple, list[int]]  # of each production
+    nodes: dict[tuple, list[int]]  # the nodes of each production
 
 
 def plain(tree: Any) -> Plain:
@@ -37,7 +38,7 @@ def plain(tree: Any) -> Plain:
 
 
 def recursive(a: Plain, b: Plain, decay: float) -> float:
-    """The definition: a recursion from every pair of nodes."""
+    """The kernel by its definition: a recursion from every pair of nodes."""
 
     def delta(m: int, n: int) -> float:
         if a.productions[m] != b.productions[n]:
@@ -52,7 +53,7 @@ def recursive(a: Plain, b: Plain, decay: float) -> float:
 
 
 def indexed(a: Plain, b: Plain, decay: float) -> float:
-    """Only pairs of nodes with equal productions, children first, each delta kept."""
+    """The kernel by pairs of nodes with equal productions, children first; deltas are kept."""
     deltas: dict[tuple[int, int], float] = {}
     total = 0.0
     for n, production in enumerate(b.productions):
@@ -66,7 +67,7 @@ def indexed(a: Plain, b: Plain, decay: float) -> float:
 
 
 class Sequences(NamedTuple):
-    """Words and tags of all sentences one after another, and where sentences begin."""
+    """Words and tags of all sentences in one array each, and where sentences begin."""
 
     words: np.ndarray
     tags: np.ndarray
@@ -95,14 +96,14 @@ def looped(sequences, decay):
     longest = 0
     for i in range(n):
         longest = max(longest, starts[i + 1] - starts[i])
-    deltas = np.zeros(longest + 1)  # of a word with all of the other sentence
+    deltas = np.zeros(longest + 1)  # of a word with each word of the other sentence
     for i in range(n):
         for j in range(i, n):
             begin, length = starts[j], starts[j + 1] - starts[j]
             deltas[: length + 1] = 0.0
             total = 0.0
             for s in range(starts[i + 1] - 1, starts[i] - 1, -1):
-                for t in range(length):  # deltas[t + 1] is still that of the next word
+                for t in range(length):  # deltas[t + 1] still belongs to the next word
                     if tags[s] == tags[begin + t]:
                         same = 1.0 if words[s] == words[begin + t] else 0.0
                         deltas[t] = decay * (1.0 + same) * (1.0 + deltas[t + 1])

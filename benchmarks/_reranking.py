@@ -1,7 +1,5 @@
-"""N-best lists for the benchmarks of reranking, kept in a folder: they take minutes to make."""
+"""N-best lists for the benchmarks of reranking; they take minutes, so they are kept in a folder."""
 
-import os
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -9,16 +7,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import eigentext as et
-from _harness import DATA
+from _harness import scratch
 from eigentext.corpus import factored
 from eigentext.grammars import FallbackWarning
-from eigentext.kernels import read_candidates, write_candidates
-from eigentext.kernels.folds import jackknife, n_best, words_of
+from eigentext.reranking import read_candidates, write_candidates
+from eigentext.reranking.folds import jackknife, n_best, words_of
 
 K = 20  # candidates for each sentence
-FOLDER = Path(tempfile.gettempdir(), "eigentext-benchmarks", "n-best")
+FOLDER = scratch("n-best")
 Lists = list[list[Any]]
-os.environ.setdefault("EIGENTEXT_DATA", str(DATA))
 
 
 def chunked(split: str) -> list[list[tuple[str, str]]]:
@@ -32,12 +29,12 @@ def lists_of(model: Any, examples: list[Any]) -> Lists:
 
 
 def jackknifed(make: Callable[[], Any], examples: list[Any], n_folds: int) -> Lists:
-    """The candidates for each part of the examples by a model of all others."""
+    """The candidates for each fold of the examples, by a model of all other folds."""
     return jackknife(lambda part: make().fit(part), lists_of, examples, n_folds)
 
 
 def kept(folder: Path, name: str, make: Callable[[], Lists]) -> tuple[Lists, float | None]:
-    """Lists from a file, or made and written to it; then also the CPU seconds that took."""
+    """Lists from a file; if there is none, they are made, written and timed in CPU seconds."""
     path = folder / f"{name}.nbest.gz"
     seconds = None
     if not path.exists():

@@ -1,23 +1,21 @@
-"""What the benchmarks of taggers share: tagged data, plain text, and what is learned from that.
+"""What the benchmarks of taggers share: tagged data, plain text, and models of plain text.
 
-The plain text is that of text8-prefix and enwiki-30m, and the words (not the labels) of the tasks'
-own sentences. Sources are learned once, kept in a folder, and what they took is kept beside them.
+The plain text is that of text8-prefix and enwiki-30m, and the words (not the labels) of the
+sentences of the tasks, test parts included. Sources are models of the plain text. They are learned
+once and kept in a folder, together with what learning cost.
 """
 
 import json
-import os
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, cast
 
 import eigentext as et
-from _harness import DATA, peak_bytes, unpacked
+from _harness import peak_bytes, scratch, unpacked
 
-FOLDER = Path(tempfile.gettempdir(), "eigentext-benchmarks", "tagging")
+FOLDER = scratch("tagging")
 DIM = 50
 TASKS = {"chunk": "conll2000", "ner": "wnut17"}
-os.environ.setdefault("EIGENTEXT_DATA", str(DATA))
 
 
 def tagged(task: str, split: str) -> list[Any]:
@@ -26,7 +24,7 @@ def tagged(task: str, split: str) -> list[Any]:
 
 
 def plain_text() -> list[str]:
-    """Files with a sentence, a paragraph or, of text8, everything a line."""
+    """Files of text: a line is a sentence, a paragraph or, in text8, all of it."""
     own = FOLDER / "own.txt"
     if not own.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -37,7 +35,7 @@ def plain_text() -> list[str]:
 
 
 def source(name: str) -> Any:
-    """A model of the plain text."""
+    """A model of the plain text, learned if it is not in the folder."""
     path = FOLDER / name
     if not path.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -54,7 +52,7 @@ def source(name: str) -> Any:
 
 
 def cost(name: str) -> dict[str, float]:
-    """What learning a source took: wall and CPU seconds, megabytes."""
+    """The cost of learning a source: wall and CPU seconds, megabytes."""
     return json.loads((FOLDER / name).with_suffix(".json").read_text())
 
 
@@ -64,7 +62,7 @@ def _eigenwords(path: Path) -> None:
 
 
 def _clusters(path: Path) -> None:
-    """Of vectors of twice the dimension, without the rarest words."""
+    """Clusters of vectors of twice the dimension, without the rarest words."""
     words = et.Eigenwords(2 * DIM, window=1, context="list", weighting="flat")
     et.WordClusters(3000).fit(words.fit(plain_text())).save(path)
 
@@ -78,7 +76,7 @@ def _states(path: Path) -> None:
 
 
 def _word2vec(path: Path) -> None:
-    """Skip-gram with the peers page's window, on all cores, five epochs."""
+    """Skip-gram with window 2, on all cores, five epochs."""
     from gensim.models import Word2Vec
     from gensim.models.word2vec import LineSentence
 

@@ -1,9 +1,9 @@
-"""What the benchmarks of topics share: the contestants, each fitted on a document-term matrix.
+"""What the benchmarks of topics share: the systems, each fitted on a document-term matrix.
 
-All get a symmetric prior of proportions that sums to one, and the Bayesian ones eta = .1; all else
-is their own default. tomotopy makes 300 sweeps (and tunes its alpha meanwhile, as it does unless
-told otherwise), scikit-learn 10 passes of batch variational Bayes, gensim 5 passes. Times are those
-of the fit alone: matrices are first turned into what a system takes, and Numba has compiled.
+All get a symmetric prior of proportions that sums to one, and the Bayesian ones eta = .1. All else
+is their own default. tomotopy makes 300 sweeps (and tunes its alpha meanwhile, which is its
+default), scikit-learn 10 passes of batch variational Bayes, gensim 5 passes. Times are those of the
+fit alone: before it, matrices are turned into what a system takes, and Numba has compiled.
 """
 
 import os
@@ -22,7 +22,7 @@ ETA = 0.1
 
 
 class Clock:
-    """Wall and CPU seconds since it was made, those of finished child processes included."""
+    """Measures wall and CPU seconds since it was made, with those of finished child processes."""
 
     def __init__(self):
         self._start = self._now()
@@ -38,8 +38,9 @@ class Clock:
 
 @contextmanager
 def family_memory(every: float = 0.5):
-    """A list whose last element is the most memory of this process and its children, sampled;
-    pages that they share count once.
+    """Sample the memory of this process and its children; shared pages count once.
+
+    The last element of the list is the most that was seen.
     """
     import psutil
 
@@ -87,7 +88,7 @@ def sklearn(X, K: int, seed: int = 0) -> tuple[np.ndarray, dict]:
 
 
 def gensim(X, K: int, seed: int = 0) -> tuple[np.ndarray, dict]:
-    """One worker process beside the one that deals out: as many as gensim advises for two cores."""
+    """LdaMulticore with one worker beside the main process, as gensim advises for two cores."""
     from gensim.models import LdaMulticore
 
     rows = zip(X.indptr, X.indptr[1:])
@@ -125,7 +126,7 @@ def _ours(**options) -> Callable:
     return lambda X, K, seed=0: ours(X, K, **{"alpha0": 1.0, "random_state": seed} | options)
 
 
-# Fit topics to (X, K, seed); the first one is the measure of the others.
+# Each fits topics to (X, K, seed).
 SYSTEMS: dict[str, Callable] = {
     "ours": _ours(),
     "ours, alpha0=0": _ours(alpha0=0.0),

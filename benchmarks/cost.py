@@ -1,16 +1,16 @@
 """What doubling costs: tokens, vocabulary, window and dimension, one at a time.
 
-Run it with ``.venv/bin/python benchmarks/cost.py`` (two minutes). Each row is a fit in a process of
-its own on two threads: CPU seconds by phase, peak memory, and the pairs that were counted.
+Run it with ``.venv/bin/python benchmarks/cost.py`` (two minutes). Each row is a fit in its own
+process, on two threads: CPU seconds of each phase, peak memory, and the number of pairs counted.
 """
 
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from _harness import Phases, unpacked
+from _harness import Phases, scratch, unpacked
+from _results import Column, Table, fact, record
 
 CORPUS = "text/enwiki-30m.tok.txt.xz"
 BASE = {"millions": 7.5, "words": 20_000, "window": 5, "dim": 150}
@@ -29,8 +29,8 @@ PHASES = ("read and encode", "count", "mirror", "factor")
 
 
 def prefix(millions: float) -> Path:
-    """The first lines of the corpus, up to so many tokens."""
-    path = Path(tempfile.gettempdir(), "eigentext-benchmarks", f"prefix-{millions}.txt")
+    """The first lines of the corpus, up to this number of tokens."""
+    path = scratch(f"prefix-{millions}.txt")
     if not path.exists():
         with unpacked(CORPUS).open() as whole, path.open("w") as part:
             left = millions * 1e6
@@ -56,8 +56,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--run"]:
         print(json.dumps(run(**json.loads(sys.argv[2]))))
         return
-    print("| | pairs | " + " | ".join(PHASES) + " | CPU s in all | peak MB |")
-    print("|---" * (len(PHASES) + 4) + "|")
+    phases = [Column(phase, "time", "lower", 2) for phase in PHASES]
+    columns = (fact("million pairs"), *phases, "CPU s in all", "peak MB")
+    table = Table("cost", "CPU seconds of each phase", columns, ("changed",))
     for name, change in ROWS.items():
         options = BASE | change
         prefix(options["millions"])
@@ -66,11 +67,14 @@ def main() -> None:
         result = json.loads(done.stdout)
         cpu = [result["phases"][phase][1] for phase in PHASES]
         peak = max(phase[2] for phase in result["phases"].values())
-        cells = " | ".join(f"{seconds:.2f}" for seconds in cpu)
-        print(
-            f"| {name} | {result['pairs'] / 1e6:.1f} M | {cells} | {sum(cpu):.1f} | {peak:,.0f} |",
-            flush=True,
-        )
+        table.row(name, result["pairs"] / 1e6, *cpu, sum(cpu), peak)
+    record(
+        "cost",
+        "What doubling costs",
+        [table],
+        about="The base is enwiki's first 7.5 million tokens, 20,000 words, window 5 and 150 "
+        "dimensions. Each other row doubles one of them, or doubles it twice.",
+    )
 
 
 if __name__ == "__main__":

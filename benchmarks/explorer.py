@@ -1,11 +1,11 @@
-"""`eigentext explore` under load: 50 clients at once ask for neighbours and topics for 30 seconds.
+"""`eigentext explore` under load: 50 clients ask for neighbors and topics for 30 seconds.
 
-Run it with ``.venv/bin/python benchmarks/explorer.py`` (two minutes; ``--parses`` keeps a worker
-busy with parses meanwhile). Models are of text8's first 20 MB (50 dimensions) and of 20 Newsgroups
-(20 topics), fitted once into the temporary folder. The server is a process of its own, as a user
-starts it, the clients are another, and no client asks again before it has its answer: what it has
-to wait is what is measured. Of ten queries seven are neighbours of a word, two what topics there
-are, and one the proportions of a document.
+Run it with ``.venv/bin/python benchmarks/explorer.py`` (two minutes; with ``--parses`` one more
+client keeps a worker busy with parses). The models are of text8's first 20 MB (50 dimensions) and
+of 20 Newsgroups (20 topics). They are fitted once and kept in the temporary folder. The server is a
+process as a user starts it; all clients are another process. No client asks again before it has its
+answer. Of ten queries seven ask for the neighbors of a word, two for the list of topics, and one
+for the proportions of a document.
 """
 
 import asyncio
@@ -16,31 +16,30 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from urllib.parse import quote
 
 import eigentext as et
-from _harness import DATA, unpacked
+from _harness import data, scratch, unpacked
+from _results import Table, fact, record, score
 
 CLIENTS, SECONDS = 50, 30
-FOLDER = Path(tempfile.gettempdir(), "eigentext-benchmarks")
 SENTENCE = "the old man who lives near the river said that he had seen a boat with a red sail"
 
 
 def documents() -> list[str]:
-    with lzma.open(DATA / "topics" / "20news.jsonl.xz", "rt") as lines:
+    with lzma.open(data("topics/20news.jsonl.xz"), "rt") as lines:
         return [json.loads(line)["text"] for line in lines]
 
 
 def models() -> tuple[list[Path], int | None]:
-    """Words and topics and, if treebanks are there, a grammar, whose number is told."""
-    words, topics = FOLDER / "explorer-words.safetensors", FOLDER / "explorer-topics.safetensors"
-    grammar = FOLDER / "explorer-grammar.safetensors"
+    """The files of words, topics and, with ``--parses``, a grammar; and the grammar's number."""
+    words, topics = scratch("explorer-words.safetensors"), scratch("explorer-topics.safetensors")
+    grammar = scratch("explorer-grammar.safetensors")
     if not words.exists():
         text = unpacked("text/text8-prefix.txt.xz").read_text()[:20_000_000]
-        part = FOLDER / "explorer-text.txt"
+        part = scratch("explorer-text.txt")
         part.write_text(text[: text.rindex(" ")])
         et.Eigenwords(50).fit(et.TextCorpus(part, unit="stream")).save(words)
     if not topics.exists():
@@ -50,9 +49,7 @@ def models() -> tuple[list[Path], int | None]:
     if "--parses" not in sys.argv:
         return [words, topics], None
     if not grammar.exists():
-        et.LatentPCFG(8).fit(et.read_trees(DATA / "treebanks" / "gum" / "train.ptb.xz")).save(
-            grammar
-        )
+        et.LatentPCFG(8).fit(et.load_dataset("gum")).save(grammar)
     return [words, topics, grammar], 2
 
 
@@ -90,7 +87,7 @@ async def client(port: int, seed: int, end: float, words: list[str], texts: list
 
 
 async def parses(port: int, grammar: int, end: float, taken: dict) -> None:
-    """One more client, who parses all the time."""
+    """One more client, which asks for parses all the time."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     while time.perf_counter() < end:
         body = json.dumps({"text": SENTENCE, "k": 10}).encode()
@@ -102,7 +99,7 @@ async def parses(port: int, grammar: int, end: float, taken: dict) -> None:
 
 
 async def load(port: int, grammar: int | None) -> dict[str, list[float]]:
-    words = et.load(FOLDER / "explorer-words.safetensors").vocabulary_.words[:5000]
+    words = et.load(scratch("explorer-words.safetensors")).vocabulary_.words[:5000]
     texts = [text for text in documents()[:500] if text.strip() and len(text) < 5000]
     taken: dict[str, list[float]] = {}
     end = time.perf_counter() + SECONDS
@@ -114,7 +111,7 @@ async def load(port: int, grammar: int | None) -> dict[str, list[float]]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has used so far."""
+    """The CPU seconds that a process has used so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -125,7 +122,7 @@ def main() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         address = json.loads(server.stdout.readline())["address"]
         port = int(address.rstrip("/").rpartition(":")[2])
-        time.sleep(15 if grammar else 5)  # for workers to load, which is not measured
+        time.sleep(15 if grammar else 5)  # workers load, which is not measured
         before = cpu_seconds(server.pid)
         taken = asyncio.run(load(port, grammar))
         cpu = cpu_seconds(server.pid) - before
@@ -134,14 +131,24 @@ def main() -> None:
         t for kind in ("neighbors", "topics", "proportions") for t in taken.get(kind, [])
     )
     errors = sum(len(times) for kind, times in taken.items() if kind.startswith("errors"))
-    print(
-        f"{CLIENTS} clients, {SECONDS} s: {len(light) / SECONDS:,.0f} queries/s, {errors} errors; "
-        f"the server's CPU {1e3 * cpu / len(light):.2f} ms a query, {cpu / SECONDS:.0%} of a core"
-    )
+    columns = (fact("queries"), "median, ms", "99th percentile, ms")
+    table = Table("queries", "Milliseconds by kind of query", columns, ("query",))
     for kind, times in [("all but parses", light), *sorted(taken.items())]:
         times = sorted(times)
         median, last = (1e3 * times[int(share * (len(times) - 1))] for share in (0.5, 0.99))
-        print(f"{kind:16} {len(times):8,}  median {median:7.1f} ms  99th percentile {last:7.1f} ms")
+        table.row(kind, len(times), median, last)
+    columns = ("queries/s", score("errors", "lower"), "CPU ms a query")
+    totals = Table("server", f"{CLIENTS} clients for {SECONDS} s", columns, ("load",))
+    load_name = "with parses" if grammar else "neighbors and topics"
+    totals.row(load_name, len(light) / SECONDS, errors, 1e3 * cpu / len(light))
+    record(
+        "explorer_parses" if grammar else "explorer",
+        "The explorer under load",
+        [table, totals],
+        about="Word vectors of text8 (50 dimensions) and 20 topics of 20 Newsgroups. "
+        f"{CLIENTS} clients for {SECONDS} s on the machine of the server; each asks again when it "
+        "has its answer.",
+    )
 
 
 if __name__ == "__main__":

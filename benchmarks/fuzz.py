@@ -1,18 +1,20 @@
 """Damaged model files of every format: each must be refused, or give a model that works.
 
-Run it with ``make fuzz`` or ``.venv/bin/python benchmarks/fuzz.py --mutations 10000``; with
-``--bounds`` kernels check every index, so that silent reads out of bounds are seen (they compile
-anew, once). Good models of every format (`tests/contract/zoo_saved.py`) are saved, changed
-(`_fuzz_mutations.py`), loaded with ``et.load`` and used, in processes that may die. A fault is
+Run it with ``make fuzz`` or ``.venv/bin/python benchmarks/fuzz.py --mutations 10000``. With
+``--bounds`` compiled loops check every index, so reads out of bounds are noticed (the loops are
+compiled again for this, once). Good models of every format (`tests/contract/zoo_saved.py`) are
+saved, changed (`_fuzz_mutations.py`), loaded with ``et.load`` and used, in processes that may
+crash. A fault is
 
 - a crash, or a hang: more than 10 s;
 - an allocation of more than 1 GB;
-- with ``--bounds``, an index out of bounds in a kernel;
-- an exception that is no `EigentextError`, or a model that is saved again and cannot be loaded;
+- with ``--bounds``, an index out of bounds in a compiled loop;
+- an exception that is not an `EigentextError`, or a model that is saved again and cannot be loaded;
 - an answer of NaN or infinity where the good model has a number.
 
-A fault is listed with the command that makes it again: by its name, which means the same while the
-model's file has these parts, or by its number.
+Each fault is listed with a command that repeats it. The command has the name of the change, which
+means the same as long as the file of the model has these parts, or its number. A run over all
+models with at least 1,000 mutations is recorded as other benchmarks are.
 """
 
 import argparse
@@ -36,12 +38,21 @@ from importlib import import_module, util
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from _fuzz_report import FAULTS, KINDS, Fault, Result, print_results, progress, write_report
+from _fuzz_report import (
+    FAULTS,
+    KINDS,
+    Fault,
+    Result,
+    print_results,
+    progress,
+    record_results,
+    write_report,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 GIGABYTE = 1 << 30
-SECONDS = 10  # of processor time; six times that by the clock, since others may use the machine
-# Zero probability is an answer: its logarithm is minus infinity, and its perplexity infinity.
+SECONDS = 10  # of CPU time; six times that by the clock, since others may use the machine
+# Zero probability is a valid answer: its logarithm is minus infinity, its perplexity infinity.
 _INFINITE = {"log": {"-inf"}, "perplexity": {"inf"}}
 
 
@@ -67,16 +78,18 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--mutations", type=int, default=1000, help="of each model")
-    parser.add_argument("--start", type=int, default=0, help="the number of the first")
+    parser.add_argument("--mutations", type=int, default=1000, help="for each model")
+    parser.add_argument("--start", type=int, default=0, help="the number of the first mutation")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--seed", type=int, default=0, help="of the order of changes")
-    parser.add_argument("--seconds", type=float, default=None, help="stop after so many in all")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the order of changes")
+    parser.add_argument("--seconds", type=float, default=None, help="stop after this time")
     parser.add_argument("--only", action="append", help="formats or models: hmm, hmm/em, …")
-    parser.add_argument("--number", type=int, help="one change of --only, in this process")
-    parser.add_argument("--case", help="the same by its name")
-    parser.add_argument("--cases", help="only those in a file: lines of a model, a tab and a name")
-    parser.add_argument("--bounds", action="store_true", help="kernels check every index")
+    parser.add_argument("--number", type=int, help="one change to --only, in this process")
+    parser.add_argument("--case", help="one change by its name")
+    parser.add_argument(
+        "--cases", help="only the changes in a file: lines of a model, a tab and a name"
+    )
+    parser.add_argument("--bounds", action="store_true", help="compiled loops check every index")
     parser.add_argument("--show", type=int, default=5, help="faults listed for each model")
     parser.add_argument("--report", help="a folder for a list of all faults of each format")
     parser.add_argument("--make", help=argparse.SUPPRESS)
@@ -100,7 +113,7 @@ def _names(options: argparse.Namespace) -> list[str]:
     if only:
         names = [name for name in names if name in only or name.partition("/")[0] in only]
         if not names:
-            sys.exit(f"--only {' '.join(only)}: there is no such model; see {_zoo().__file__}")
+            sys.exit(f"--only {' '.join(only)} names no model; see {_zoo().__file__}")
     return names
 
 
@@ -115,7 +128,7 @@ def _listed(path: str) -> dict[str, list[str]]:
 def _run(options: argparse.Namespace, folder: Path) -> int:
     started = time.monotonic()
     fitting = [part for name in _names(options) for part in ("--only", name)]
-    # Models are made without the checks, whose kernels would compile for minutes.
+    # Models are made without bounds checks: compiling loops with checks takes minutes.
     subprocess.run([sys.executable, __file__, "--make", str(folder), *fitting], check=True)
     _prepare(options)
     fuzzers = {name: Fuzzer(name, folder, options.seed) for name in _names(options)}
@@ -134,26 +147,28 @@ def _run(options: argparse.Namespace, folder: Path) -> int:
     print_results(results, options, time.monotonic() - started)
     if options.report:
         write_report(results, Path(options.report), options)
+    if options.mutations >= 1000 and not (options.only or options.cases or options.seconds):
+        record_results(results, options)
     return int(any(result.faults for result in results.values()))
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    """Before anything is imported that would read these."""
+    """Set what must be set before other modules are imported."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if options.bounds:
         cache = Path(tempfile.gettempdir(), "eigentext-benchmarks", "numba-bounds")
         os.environ["NUMBA_BOUNDSCHECK"], os.environ["NUMBA_CACHE_DIR"] = "1", str(cache)
         from numba import config
 
-        config.reload_config()  # where numba is imported already
+        config.reload_config()  # numba may be imported already
     warnings.simplefilter("ignore")
     from eigentext import engine
 
-    engine.use(engine.ThreadEngine(1))  # no threads, which a fork would lose
+    engine.use(engine.ThreadEngine(1))  # no threads: a fork would lose them
 
 
 def _one(fuzzers: dict[str, "Fuzzer"], options: argparse.Namespace) -> int:
-    """One change to each model, and what comes of it in full."""
+    """Make one change to each model, and print the outcome in full."""
     from _fuzz_mutations import described
 
     worst = 0
@@ -172,21 +187,21 @@ def _one(fuzzers: dict[str, "Fuzzer"], options: argparse.Namespace) -> int:
 
 
 def _warm_up_wide(model: Any) -> None:
-    """Compile what a parser needs only where numbers leave their range, as damaged ones do."""
+    """Compile the loops that a parser needs only for numbers out of range."""
     if not hasattr(model, "parses"):
         return
-    from eigentext.grammars import _chart, _passes
+    from eigentext.grammars.chart import passes, pruning
 
-    kept = _chart._DOUBTS, _passes._FAR
-    _chart._DOUBTS, _passes._FAR = -1.0, -1.0
+    kept = pruning._DOUBTS, passes._FAR
+    pruning._DOUBTS, passes._FAR = -1.0, -1.0
     try:
         model.marginals(["the", "cat", "sees", "a", "bird", "."])
     finally:
-        _chart._DOUBTS, _passes._FAR = kept
+        pruning._DOUBTS, passes._FAR = kept
 
 
 class Fuzzer:
-    """One good model, its changes, and what its answers are like."""
+    """One good model, its changes, and the kinds of numbers in its answers."""
 
     def __init__(self, name: str, folder: Path, seed: int):
         from _fuzz_file import ModelFile
@@ -201,14 +216,14 @@ class Fuzzer:
         self.mutations = Mutations(ModelFile.read(self.path), formats, seed)
         self.listed: list[list[Any]] | None = None
         self.good: dict[str, set[str]] = {}
-        self.note: Callable[[str], None] = lambda use: None  # told what is about to be done
+        self.note: Callable[[str], None] = lambda use: None  # called before each use
 
     def numbered(self, number: int) -> list[Any]:
-        """A change of those listed, or of all."""
+        """The change of this number, among the listed ones or among all."""
         return self.mutations[number] if self.listed is None else self.listed[number]
 
     def warm_up(self) -> None:
-        """Load and use the good model: kernels are loaded, and the kinds of numbers noted."""
+        """Load and use the good model, to load compiled code and to note its kinds of numbers."""
         import eigentext as et
         from eigentext.errors import EigentextError
 
@@ -220,7 +235,7 @@ class Fuzzer:
                 self.good[use] = set()
         _warm_up_wide(model)
         case = self.tried([])
-        if case.kind != "answered":  # then what comes of damaged ones would tell nothing
+        if case.kind != "answered":  # then the outcomes of damaged files would mean nothing
             raise RuntimeError(f"{self.name}: the good model does not work: {case}")
 
     def tried(self, mutations: list[Any], verbose: bool = False) -> Case:
@@ -257,7 +272,7 @@ class Fuzzer:
         return worst
 
     def _again(self, model: Any) -> None:
-        """What was loaded can be saved, and then loaded."""
+        """Save the loaded model and load it again."""
         import eigentext as et
         from eigentext.errors import EigentextError
 
@@ -293,7 +308,7 @@ def _case(use: str, error: BaseException, clean: type, verbose: bool) -> Case:
         chain.append(one)
         one = one.__cause__ or one.__context__
     for one in chain:
-        # Kernels say this, NumPy says more.
+        # Compiled loops say exactly this; NumPy says more.
         if isinstance(one, IndexError) and str(one) == "index is out of bounds":
             return Case("bounds", use, "", _place(one))
     text = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:120]}"
@@ -305,7 +320,7 @@ def _case(use: str, error: BaseException, clean: type, verbose: bool) -> Case:
 
 
 def _place(error: BaseException) -> str:
-    """The last line of our own that an error passed."""
+    """The last line of eigentext that an error passed."""
     found = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         if "/eigentext/" in frame.f_code.co_filename:
@@ -315,7 +330,7 @@ def _place(error: BaseException) -> str:
 
 
 def _odd(answer: Any, depth: int = 0) -> Iterator[str]:
-    """NaN, inf and -inf, wherever they are in an answer."""
+    """Yield "nan", "inf" and "-inf" if they are anywhere in an answer."""
     import numpy as np
 
     if isinstance(answer, (str, bytes)) or answer is None or depth > 5:
@@ -355,7 +370,7 @@ def _limit(size: int) -> None:
 
 
 def _watch(output: Any) -> None:
-    """Tell of a crash or a hang where it was, and die of it."""
+    """Print where a crash or a hang happens, and let it end the process."""
     faulthandler.enable(output, all_threads=False)
     for number in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
@@ -363,7 +378,7 @@ def _watch(output: Any) -> None:
 
 
 class Child:
-    """A forked process that tries a range of numbers, until its end or its death."""
+    """A forked process that tries a range of numbers until it is done or crashes."""
 
     def __init__(self, fuzzer: Fuzzer, start: int, stop: int, deadline: float):
         self.fuzzer, self.stop, self.deadline = fuzzer, stop, deadline
@@ -408,13 +423,13 @@ class Child:
                 self.board[0] = number + 1
 
     def read(self) -> bool:
-        """Take what it has to say; whether it has ended."""
+        """Read what the process wrote; return whether it has ended."""
         data = os.read(self.fd, 1 << 16)
         self.lines += data
         return not data
 
     def ended(self, result: Result) -> "Child | None":
-        """Count what it did; another, if there is more to do."""
+        """Count the outcomes; return another process if there is more to do."""
         os.close(self.fd)
         status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         result.seconds += time.monotonic() - self.started
@@ -433,7 +448,7 @@ class Child:
         lines = re.findall(r'File "[^"]*/eigentext/([^"]*)", line (\d+) in (\S+)', trace)
         where = "{}:{} {}".format(*lines[0]) if lines else ""
         use = ["load", *self.fuzzer.uses, "save"][self.board[-1]]
-        if status > 0:  # a mistake of the bench
+        if status > 0:  # an error in this script
             raise RuntimeError(f"{self.fuzzer.name}, number {number}: {trace}")
         result.counts[kind] += 1
         result.faults.append(self._fault(number, kind, use, name, where))

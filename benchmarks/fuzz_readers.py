@@ -1,16 +1,17 @@
 """Damaged files for every reader: each file must be read, or refused with a reason.
 
-Run it with ``.venv/bin/python benchmarks/fuzz_readers.py --seconds 150``. Inputs are made by
-atheris (libFuzzer), which looks for those that reach new lines of the readers, from good files in
-``tests/corpus/_readers.py``: as plain files, packed well, and as damaged packed files. Before,
-each reader gets bombs: small packed files that say one thing for 72 MiB. Each reader has a process
-of its own, which may die. A fault is
+Run it with ``.venv/bin/python benchmarks/fuzz_readers.py --seconds 150``. atheris (libFuzzer) makes
+the inputs from good files in ``tests/corpus/_readers.py`` and looks for inputs that reach new lines
+of the readers. Inputs are plain files, packed files, and damaged packed files. First, each reader
+gets bombs: small packed files that repeat one thing for 72 MiB. Each reader has its own process,
+which may crash. A fault is
 
 - a crash of the process, or a hang: more than 10 s;
 - an allocation of more than 1 GB;
-- an exception that is no `EigentextError`, or a file that is not the same when written and read.
+- an exception that is not an `EigentextError`, or a file that changes when it is written and read.
 
-Faults are listed with the input that makes them, which is kept in the folder that is named.
+Faults are listed with their input, which is kept in the folder that the message names. A run over
+all readers is recorded as other benchmarks are.
 """
 
 import argparse
@@ -31,13 +32,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from _results import Table, fact, record, score
+
 ROOT = Path(__file__).resolve().parents[1]
 GIGABYTE = 1 << 30
-SECONDS = 10  # of processor time: others may use the machine
-LONG = 1 << 15  # bytes of the inputs that are long
-BOMB = 72  # MiB that bombs unpack to
+SECONDS = 10  # of CPU time: others may use the machine
+LONG = 1 << 15  # bytes of long inputs
+BOMB = 72  # MiB of an unpacked bomb
 KINDS = ("crash", "hang", "over 1 GB", "stray")
-READ = ("eigentext.corpus", "eigentext.evaluate.readers", "eigentext.kernels.candidates")
+READ = ("eigentext.corpus", "eigentext.evaluate.readers", "eigentext.reranking.candidates")
 
 
 def main() -> int:
@@ -52,28 +55,33 @@ def main() -> int:
     if options.child:
         _fuzz(options.child, options.seconds, Path(options.folder), options.seed)
         return 0
-    memory = Path("/dev/shm")  # files in it cost nothing
+    memory = Path("/dev/shm")  # files in it are fast
     fast = memory if memory.is_dir() else None
     folder = Path(options.folder or tempfile.mkdtemp(prefix="fuzz-readers-", dir=fast))
     names = options.readers.split(",") if options.readers else list(_table().READERS)
     print(f"{'reader':<12}{'inputs':>10}{'read':>10}{'covered':>9}", *map("{:>10}".format, KINDS))
     total: Counter[str] = Counter()
+    columns = (*map(fact, ("inputs", "read", "covered")), *(score(x, "lower") for x in KINDS))
+    table = Table("readers", "Outcomes of damaged files", columns, ("reader",), silent=True)
     for name in names:
         found = _run(name, options.seconds, folder / name, options.seed)
         counts = [found[kind] for kind in KINDS]
         line = f"{name:<12}{found['inputs']:>10}{found['read']:>10}{found['covered']:>9}"
         print(line, *map("{:>10}".format, counts), flush=True)
+        table.row(name, found["inputs"], found["read"], found["covered"], *counts)
         total.update(found)
     faults = sum(total[kind] for kind in KINDS)
     print(f"{total['inputs']} inputs, {faults} faults" + f" (see {folder})" * bool(faults))
+    if not options.readers:
+        record("fuzz_readers", "Damaged text files", [table])
     return int(faults > 0)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=60, help="for each reader")
-    parser.add_argument("--readers", help="some of them, with commas between")
-    parser.add_argument("--folder", help="where to keep inputs; by default a temporary one")
+    parser.add_argument("--readers", help="a few readers, with commas between")
+    parser.add_argument("--folder", help="where to keep inputs; default: a temporary folder")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--bombs", action="store_true", help=argparse.SUPPRESS)
@@ -81,7 +89,7 @@ def _options() -> argparse.Namespace:
 
 
 def _run(name: str, seconds: float, folder: Path, seed: int) -> Counter[str]:
-    """Give a reader bombs, then fuzz it until the time is over: in a new process if one dies."""
+    """Give a reader bombs, then fuzz it until the time is over; start again after a crash."""
     found = _in_child(name, folder / "bombs", 0, "--bombs")
     while seconds > 1:
         started = time.monotonic()
@@ -124,7 +132,7 @@ def _table() -> Any:
 
 
 class Judge:
-    """Counts what readers make of inputs, and keeps those that are faults."""
+    """Counts the outcomes of inputs, and keeps the inputs that are faults."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -134,7 +142,7 @@ class Judge:
         resource.setrlimit(resource.RLIMIT_AS, (used + GIGABYTE, resource.RLIM_INFINITY))
 
     def judge(self, data: bytes, read: Callable[[], bool], most: float = SECONDS) -> None:
-        """Read, in so many seconds at most."""
+        """Read an input, and check that it takes no more than `most` seconds."""
         self.counts["inputs"] += 1
         started = time.process_time()
         try:
@@ -147,7 +155,7 @@ class Judge:
             self._fault("hang", data, "slow")
 
     def write(self) -> None:
-        """Keep the counts, as the process may die."""
+        """Write the counts, since the process may crash."""
         (self.folder / "counts.json").write_text(json.dumps(self.counts))
 
     def _fault(self, kind: str, data: bytes, what: str) -> None:
@@ -160,24 +168,24 @@ class Judge:
 
 
 def _read_bombs(name: str, folder: Path) -> None:
-    """In a child: packed files that say one thing for long, in many members."""
+    """In a child process: read packed files that repeat one thing, in many members."""
     table = _table()
     for data in table.seeds(name):
-        table.attempt(name, data, folder)  # what is loaded late is loaded
+        table.attempt(name, data, folder)  # load modules that are loaded late
     judge = Judge(folder)
     for piece in (b"(", b"a ", b"\n", b"\0", *table.READERS[name].good[:1]):
         content = piece * ((1 << 20) // len(piece))
         for ending, pack in (table.PACK | {".gz": gzip.compress}).items():
             path = folder / f"bomb.txt{ending}"
             path.write_bytes(pack(content) * BOMB)
-            # Text that says the same for long is text: 0.3 s for each MiB, at most.
+            # Repeated text is valid text: reading it may take 0.3 s for each MiB.
             read = partial(table.attempt_file, name, path)
             judge.judge(path.read_bytes(), read, 0.3 * BOMB)
             judge.write()
 
 
 def _fuzz(name: str, seconds: float, folder: Path, seed: int) -> None:
-    """In a child: never returns."""
+    """In a child process: fuzz a reader; this never returns."""
     import atheris
 
     with atheris.instrument_imports(include=list(READ)):
@@ -186,14 +194,14 @@ def _fuzz(name: str, seconds: float, folder: Path, seed: int) -> None:
         import eigentext.corpus.text
         import eigentext.corpus.trees
         import eigentext.evaluate.readers
-        import eigentext.kernels.candidates  # noqa: F401
+        import eigentext.reranking.candidates  # noqa: F401
     table = _table()
     atheris.instrument_func(sys.modules["eigentext.words.clusters"]._parse)
     inputs = folder / "inputs"
     inputs.mkdir(exist_ok=True)
     for number, data in enumerate(table.seeds(name)):
         (inputs / f"seed{number}").write_bytes(data)
-        table.attempt(name, data, folder)  # what is loaded late is loaded
+        table.attempt(name, data, folder)  # load modules that are loaded late
     words = [*table.READERS[name].tokens, *table.COMMON]
     lines = ['"{}"'.format("".join(f"\\x{byte:02x}" for byte in word)) for word in words]
     (folder / "words").write_text("\n".join(lines))

@@ -1,12 +1,12 @@
-"""How the time and memory of grammars grow: with sentences, trees, states and threads.
+"""How the time and memory of grammars grow: with sentence length, trees, states and threads.
 
-Run it with ``.venv/bin/python benchmarks/grammars_cost.py [length] [trees] [states] [threads]``,
-all four by default. ``--trees`` and ``--sentences`` take the first ones only, to try it out. All
-are LatentPCFG(method="em") in a process of its own with warm kernels, on one thread but in the
-last table; seconds are CPU seconds but there. Of the steps of EM those of the grammar that prunes,
-25 of two states, are in "fit" alone. Where only the cost matters, and not what is learned, the
-grammars have 5 steps of either kind: a step costs what it costs, and so does a pass over a
-sentence. A factor is that of a row to the one above.
+Run it with ``.venv/bin/python benchmarks/grammars_cost.py [length] [trees] [states] [threads]``;
+the default is all four. ``--trees`` and ``--sentences`` take only the first ones, for a quick try.
+All grammars are LatentPCFG(method="em"), each in its own process with all loops loaded. They run on
+one thread, and seconds are CPU seconds; the last table compares threads by wall seconds. The 25 EM
+steps of the pruning grammar, which has two states, count in "fit" alone. Where only the cost
+matters, and not what is learned, the grammars have 5 steps of each kind. A factor compares a row
+with the row above.
 """
 
 import argparse
@@ -21,7 +21,6 @@ import numpy as np
 import eigentext as et
 from _grammars import (
     Steps,
-    Table,
     factors,
     gold,
     in_a_process,
@@ -32,17 +31,17 @@ from _grammars import (
     warm_parse,
 )
 from _harness import Phases
+from _results import Column, Table, fact, record, score
 from eigentext import engine
-from eigentext.grammars import _cascade
 
 LENGTHS, REPEATS = (10, 20, 40, 80, 160), 10
 STATES = (4, 8, 16, 32)
-PARTS = (8, 4, 2, 1)  # one over so many
+PARTS = (8, 4, 2, 1)  # each part is one over this number of all trees
 FEW = {"n_iter": 5, "n_smooth": 5}
 
 
 def fitted(name: str, limit: int | None, **options: Any):
-    """A grammar and what it took: [wall, CPU, MB], and the steps."""
+    """A grammar, its cost [wall, CPU, MB], and the steps."""
     model, examples = et.LatentPCFG(method="em", **options), trees(name, "train", limit)
     phases, steps = Phases(), Steps()
     warm_fit(model, examples)
@@ -53,7 +52,7 @@ def fitted(name: str, limit: int | None, **options: Any):
 
 
 class Passes:
-    """CPU seconds of the steps of a parser: its functions, each with a clock around it."""
+    """Measures the CPU seconds of each step of a parser, with a clock around its functions."""
 
     NAMES = ("coarse chart", "forest", "middle", "fine", "tree")
 
@@ -61,8 +60,8 @@ class Passes:
         self.seconds: dict[str, float] = defaultdict(float)
         cascade = model._cascade
         for owner, function, name in (
-            (_cascade, "prune", "coarse chart"),
-            (_cascade, "refine", "forest"),
+            (cascade, "prune", "coarse chart"),
+            (cascade, "refine", "forest"),
             (cascade, "_pruned_again", "middle"),
             *((level, "posteriors", "fine") for level in cascade.levels),
             (model, "_tree", "tree"),
@@ -80,7 +79,7 @@ class Passes:
         return call
 
     def parse(self, model: Any, sentences: list[list[str]]) -> dict:
-        """Milliseconds a sentence, in all and of each step; what is left are words and Python."""
+        """Milliseconds for a sentence, in all and for each step; the rest is lookup and Python."""
         phases = Phases()
         self.seconds.clear()
         with phases("parse"):
@@ -94,7 +93,7 @@ class Passes:
         }
 
 
-# -- what runs in a process of its own -------------------------------------------------------------
+# -- tasks, each in its own process ----------------------------------------------------------------
 
 
 def length(limit: int | None, repeats: int) -> list[dict]:
@@ -138,7 +137,7 @@ def states(n_states: int, limit: int | None, sentences: int | None) -> dict:
 
 
 def on_threads(n_threads: int, limit: int | None, sentences: int | None) -> dict:
-    """Wall seconds, and digests of all that was learned and found."""
+    """Wall seconds, and digests of the model and of its parses."""
     engine.use(engine.ThreadEngine(n_threads))
     model, (fit, *_), _ = fitted("penn-sample", limit, n_states=16, **FEW)
     words, phases = [tree.leaves() for tree in gold("penn-sample", "test", sentences)], Phases()
@@ -157,65 +156,86 @@ def on_threads(n_threads: int, limit: int | None, sentences: int | None) -> dict
 # -- the tables ------------------------------------------------------------------------------------
 
 
-def show_length(asked: argparse.Namespace) -> None:
+def ms(name: str) -> Column:
+    """A column of CPU milliseconds for a sentence."""
+    return Column(name, "time", "lower")
+
+
+def show_length(asked: argparse.Namespace) -> Table:
     repeats = asked.sentences or REPEATS
+    costs = map(ms, (*Passes.NAMES, "all"))
     table = Table(
-        f"**Words**: Penn's test sentences joined and cut, {repeats} of each length, 16 states; "
-        "CPU ms a sentence",
-        *Passes.NAMES, "all", "factor", "peak MB", "fallbacks",
-    )  # fmt: skip
+        "length",
+        f"Sentence length: test sentences of the Penn sample joined and cut, {repeats} of each "
+        "length, 16 states; CPU ms for a sentence",
+        (*costs, fact("factor"), "peak MB", score("fallbacks", "lower", digits=0)),
+        ("words",),
+    )
     times = factors()
     for n, row in zip(LENGTHS, in_a_process("length", limit=asked.trees, repeats=repeats)):
         passes = (row[name] for name in Passes.NAMES)
         table.row(n, *passes, row["all"], times(row["all"]), row["MB"], row["fallbacks"])
+    return table
 
 
-def show_trees(asked: argparse.Namespace) -> None:
+def show_trees(asked: argparse.Namespace) -> Table:
+    sizes = map(fact, ("trees", "tokens", "rules", "parameters"))
+    costs = ("step, s", fact("step factor"), "smoothed step, s", "fit, s", fact("fit factor"))
     table = Table(
-        "**Trees**: the first ones of GUM, 8 states, 20 + 20 steps; CPU s, CPU ms a sentence",
-        "trees", "tokens", "rules", "parameters", "a step", "factor", "a smoothed step", "fit",
-        "factor", "peak MB", "parse", "factor",
-    )  # fmt: skip
+        "trees",
+        "Trees: the first ones of GUM, 8 states, 20 + 20 steps; CPU s, CPU ms for a sentence",
+        (*sizes, *costs, "peak MB", "parse, ms", fact("parse factor")),
+        ("part",),
+    )
     total = asked.trees or len(trees("gum", "train"))
     step, fit, parse = factors(), factors(), factors()
     for parts in PARTS:
         row = in_a_process("part", limit=total // parts)
-        sizes = (row[name] for name in ("tokens", "rules", "parameters"))
+        numbers = (row[name] for name in ("tokens", "rules", "parameters"))
         table.row(
-            "all" if parts == 1 else f"1/{parts}", total // parts, *sizes,
+            "all" if parts == 1 else f"1/{parts}", total // parts, *numbers,
             row["step"], step(row["step"]), row["smoothed step"],
             row["fit"], fit(row["fit"]), row["MB"], row["parse"], parse(row["parse"]),
         )  # fmt: skip
+    return table
 
 
-def show_states(asked: argparse.Namespace) -> None:
+def show_states(asked: argparse.Namespace) -> Table:
+    costs = ("step, s", fact("step factor"), "smoothed step, s", "fit MB")
+    parsing = ("fine pass, ms", fact("fine factor"), "parse, ms", fact("parse factor"), "parse MB")
     table = Table(
-        "**States**: Penn's sample; CPU s a step, CPU ms a sentence",
-        "mean", "parameters", "a step", "factor", "a smoothed step", "fit MB",
-        "fine pass", "factor", "parse", "factor", "parse MB",
-    )  # fmt: skip
+        "states",
+        "States: the Penn sample; CPU s for a step, CPU ms for a sentence",
+        (fact("mean states"), fact("parameters"), *costs, *parsing),
+        ("m",),
+    )
     step, fine, parse = factors(), factors(), factors()
     for m in STATES:
         row = in_a_process("states", n_states=m, limit=asked.trees, sentences=asked.sentences)
         table.row(
-            f"m = {m}", row["mean states"], row["parameters"],
+            m, row["mean states"], row["parameters"],
             row["step"], step(row["step"]), row["smoothed step"], row["fit MB"],
             row["fine"], fine(row["fine"]), row["all"], parse(row["all"]), row["parse MB"],
         )  # fmt: skip
+    return table
 
 
-def show_threads(asked: argparse.Namespace) -> None:
+def show_threads(asked: argparse.Namespace) -> Table:
+    same = (fact("same grammar"), fact("same trees"))
     table = Table(
-        "**Threads**: Penn's sample, 16 states; wall s",
-        "fit", "factor", "parse the test part", "factor", "same grammar", "same trees",
-    )  # fmt: skip
-    fit, parse, first = factors(), factors(), None
+        "threads",
+        "Threads: the Penn sample, 16 states; wall s",
+        ("fit, s", "parse the test part, s", *same),
+        ("threads",),
+    )
+    first = None
     for n in (1, 2):
         arguments = {"n_threads": n, "limit": asked.trees, "sentences": asked.sentences}
         row = in_a_process("on_threads", one_thread=False, **arguments)
         first = first or row["digests"]
-        same = ["" if n == 1 else "yes" if a == b else "NO" for a, b in zip(row["digests"], first)]
-        table.row(n, row["fit"], fit(row["fit"]), row["parse"], parse(row["parse"]), *same)
+        equal = [None if n == 1 else a == b for a, b in zip(row["digests"], first)]
+        table.row(n, row["fit"], row["parse"], *equal)
+    return table
 
 
 TABLES = {
@@ -230,12 +250,16 @@ def main() -> None:
     options = argparse.ArgumentParser(description="How the cost of grammars grows.")
     options.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
     options.add_argument("--trees", type=int, help="learn from the first ones only")
-    options.add_argument("--sentences", type=int, help="parse so many only")
+    options.add_argument("--sentences", type=int, help="parse the first ones only")
     asked = options.parse_intermixed_args()
     if unknown := set(asked.tables) - set(TABLES):
-        options.error(f"no table {unknown.pop()!r}: they are {', '.join(TABLES)}")
-    for name in asked.tables or TABLES:
-        TABLES[name](asked)
+        options.error(f"unknown table {unknown.pop()!r}: use {', '.join(TABLES)}")
+    record(
+        "grammars_cost",
+        "How the cost of parsers grows",
+        [TABLES[name](asked) for name in asked.tables or TABLES],
+        about='LatentPCFG(method="em") on one thread, 5 + 5 steps (on GUM 20 + 20).',
+    )
 
 
 if __name__ == "__main__" and not serve(length, part, states, on_threads):

@@ -1,22 +1,21 @@
-"""How the error of a spectral hidden Markov model falls with the data: docs/hmm-error.svg.
+"""How the error of a spectral hidden Markov model falls with the data.
 
-Run it with ``.venv/bin/python benchmarks/hmm_error.py``, about a minute. Models of 5 states and 30
-symbols, well conditioned; the error is the sum of |p - p^| over all triples at the start of a
-sequence, averaged over five draws of model and data. A table of counts of the same triples stands
-beside.
+Run it with ``.venv/bin/python benchmarks/hmm_error.py``, about a minute. Models have 5 states and
+30 symbols and are well conditioned. The error is the sum of |p - p^| over all triples at the start
+of a sequence, averaged over five draws of model and data. A table of counts of the same triples
+stands beside the models. ``docs/_results.py`` draws docs/hmm-error.svg from the kept run.
 """
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 
+from _results import Table, fact, record, score
 from eigentext import HMM
 
 M, N_SYMBOLS, LENGTH = 5, 30, 20
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # sequences
 DRAWS = 5
-PLOT = Path(__file__).parents[1] / "docs" / "hmm-error.svg"
 
 
 def truth(seed: int) -> HMM:
@@ -56,30 +55,20 @@ def main() -> None:
             means.setdefault(name, []).append(float(np.mean([run[name] for run in runs])))
         line = "  ".join(f"{name} {values[-1]:.4f}" for name, values in means.items())
         print(f"{size:7} sequences: {line}", flush=True)
+    # Five draws: another sample would move the means by some percent.
+    columns = [score(f"{size:,}", "lower", digits=3, tolerance=0.05) for size in SIZES]
+    table = Table("errors", "L1 error by sequences", (*columns, fact("slope")))
     for name, values in means.items():
         slope = np.polyfit(np.log(SIZES[2:]), np.log(values[2:]), 1)[0]
-        print(f"{name}: error ~ N^{slope:.2f} from {SIZES[2]} sequences on")
-    plot(means)
-
-
-def plot(means: dict[str, list[float]]) -> None:
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams["svg.hashsalt"] = "eigentext"  # the same file every time
-    figure, axes = plt.subplots(figsize=(6, 4))
-    for (name, values), marker in zip(means.items(), "os^"):
-        axes.loglog(SIZES, values, marker=marker, label=name)
-    guide = means["spectral"][-1] * np.sqrt(SIZES[-1] / np.array(SIZES))
-    axes.loglog(SIZES, guide, "--", color="gray", label="1/√N")
-    axes.set_xlabel(f"sequences of {LENGTH} symbols")
-    axes.set_ylabel("L1 error over all triples")
-    axes.legend()
-    axes.grid(alpha=0.3, which="both")
-    figure.tight_layout()
-    figure.savefig(PLOT, metadata={"Date": None})
+        table.row(name, *values, float(slope))
+    record(
+        "hmm_error",
+        "How the error of a hidden Markov model falls",
+        [table],
+        about=f"L1 over all triples at the start of a sequence, models of {M} states and "
+        f"{N_SYMBOLS} symbols, sequences of {LENGTH}; means of {DRAWS} draws. The slope is that of "
+        f"log error over log sequences, from {SIZES[2]:,} sequences on.",
+    )
 
 
 if __name__ == "__main__":

@@ -1,19 +1,20 @@
-"""Kernels of trees and tagged sequences: evaluations a second, memory, growth; the dual perceptron.
+"""Kernels of trees and tagged sequences: evaluations per second, memory, growth; the perceptron.
 
 Run it with ``.venv/bin/python benchmarks/kernels.py [TABLE ...] [--trees N] [--lists FOLDER]``;
-tables are gram, encode, sequences, growth, perceptron (all by default), and --trees takes fewer
-than 1,000 trees and sentences, to try it out.
+tables are gram, encode, sequences, growth, perceptron (default: all), and --trees takes fewer than
+1,000 trees and sentences, for a quick try.
 
-Trees are those of NLTK's Penn sample in the order of its files, normalised; decay is 0.4. An
-evaluation is one K(a, b): a symmetric Gram matrix of n trees counts n (n + 1) / 2 of them, one of n
-and m trees, and scores of n trees by m weighted ones, n m. Speeds are of CPU seconds on one thread
-and of wall seconds on two, the best of 15 by turns (growth and perceptron: of one run); kernels
-have been compiled and loaded, and sets of trees are encoded and have made their forests before,
-which they keep ("ready" is how long that takes, beside as many evaluations). Plain Python runs on
-the first 60 trees. Memory is the peak of the process, with Python, Numba and the treebank.
+Trees are those of NLTK's Penn sample in the order of its files, normalized; decay is 0.4. An
+evaluation is one K(a, b). A symmetric Gram matrix of n trees counts n (n + 1) / 2 evaluations; a
+Gram matrix of n and m trees, and scores of n trees by m weighted ones, count n m. Speeds are by CPU
+seconds on one thread and by wall seconds on two. Both are the best of 15 runs in turns (growth and
+perceptron: one run). Loops have been compiled and loaded before. Sets of trees have been encoded
+and have made their forests, which they keep; "ready" is the time for that, as if it were as many
+evaluations. Plain Python runs on the first 60 trees. Memory is the peak of the process, with
+Python, Numba and the treebank.
 
-"perceptron" learns from 20-best lists of the first 1,500 trees of the training part by a PCFG of
-the others (five folds), which take some minutes to make and are kept in the folder of lists.
+"perceptron" learns from 20-best lists of the first 1,500 training trees by a PCFG of the other
+folds (five folds). The lists take some minutes to make and are kept in the folder of lists.
 """
 
 import argparse
@@ -25,28 +26,22 @@ from typing import Any
 import numpy as np
 
 import eigentext as et
-from _grammars import Table, factors, gold, in_a_process, serve
+from _grammars import factors, gold, in_a_process, serve
 from _harness import Phases
 from _plain_kernels import indexed, looped, numbered, plain, recursive
 from _reranking import FOLDER, jackknifed, kept
+from _results import Column, Table, fact, ratio, record
 from eigentext import engine
-from eigentext.kernels.measures import closest, tree_f1
+from eigentext.reranking.measures import closest, tree_f1
 
 DECAY, REPEATS, TURNS, FEW = 0.4, 5, 15, 60
 SIZES = (250, 500, 1000, 2000, 3914)
 N_LISTS, N_EPOCHS = 1500, 3
-HALF = 0.5  # the decay of the perceptron: sums are exact, and ties are ties in whatever order
-
-# shared/peers/kernels.md, section 1: one thread, another and busy machine state; the same trees.
-PEERS = {
-    "SVM-light-TK 1.5 (C)": "384 to 441",
-    "KeLP, warm (Java, float32)": "154 to 161",
-    "BOSS (Cython)": "62",
-}
+HALF = 0.5  # the decay of the perceptron: sums are exact, so their order changes no tie
 
 
 def best(work: Callable[[], Any]) -> tuple[float, float, Any]:
-    """CPU and wall seconds of the best of some runs, and what it gave."""
+    """CPU and wall seconds of the best of some runs, and the result."""
     runs, found = [], None
     for _ in range(REPEATS):
         wall, cpu = time.perf_counter(), time.process_time()
@@ -56,7 +51,7 @@ def best(work: Callable[[], Any]) -> tuple[float, float, Any]:
 
 
 def by_turns(work: Callable[[], Any]) -> dict[str, Any]:
-    """Seconds on one thread and on two, the best of some runs by turns, and what they gave."""
+    """Seconds on one thread and on two, the best of some runs in turns, and the results."""
     runs: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
     found = {}
     engines = {n: engine.ThreadEngine(n) for n in runs}
@@ -87,20 +82,20 @@ def alphas(n: int) -> np.ndarray:
 
 
 def difference(found: np.ndarray, expected: np.ndarray) -> float:
-    """The largest relative one."""
+    """The largest relative difference."""
     return float((np.abs(found - expected) / np.maximum(expected, 1e-300)).max())
 
 
-# -- what runs in a process of its own -------------------------------------------------------------
+# -- tasks, each in its own process ----------------------------------------------------------------
 
 
 def measured(n: int, what: str) -> dict:
-    """Our kernels on so many trees or sentences; ``encoded[:]`` has no forests yet."""
+    """Our kernels on n trees or sentences; ``encoded[:]`` has no forests yet."""
     kernel, structures = structures_of(what, n)
     encoded, alpha = kernel.encode(structures), alphas(n)
     warm(kernel, encoded)
     first, second = encoded[:], encoded[:]
-    kernel.gram(first), kernel.gram(second)  # now they have
+    kernel.gram(first), kernel.gram(second)  # now both have forests
     gram = by_turns(lambda: kernel.gram(first))
     rectangle = by_turns(lambda: kernel.gram(first, second))
     scores = by_turns(lambda: kernel.scores(first, alpha, second))
@@ -123,7 +118,7 @@ def measured(n: int, what: str) -> dict:
 def structures_of(what: str, n: int) -> tuple[Any, list[Any]]:
     if what == "trees":
         return et.TreeKernel(DECAY), gold("penn-sample", "all", n)
-    # The tag is that of the chunk and the part of speech, as in shared/peers/kernels.md.
+    # The tag joins the chunk tag and the part of speech.
     sentences = et.load_dataset("conll2000")[:n]
     return et.SequenceKernel(DECAY), [[(w, f"{c}|{p}") for w, p, c in one] for one in sentences]
 
@@ -183,24 +178,24 @@ def size(n: int) -> dict:
 
 
 class Passes:
-    """Listens to a perceptron: CPU seconds of each pass over its examples."""
+    """Measures the CPU seconds of each pass of a perceptron over its examples."""
 
     def __init__(self, n: int):
         self.n, self.seconds = n, []
 
     def started(self, phase: Any) -> None:
-        """Look at the clock."""
+        """Start the clock."""
         self._last = time.process_time()
 
     def advanced(self, phase: Any) -> None:
-        """Note what a pass took, when it is over."""
+        """Keep what a pass took when it is over."""
         if phase.done % self.n == 0:
             now = time.process_time()
             self.seconds.append(now - self._last)
             self._last = now
 
     def finished(self, phase: Any) -> None:
-        """Nothing to note."""
+        """Do nothing: passes have been kept."""
 
 
 def perceptron(n: int, folder: str) -> dict:
@@ -233,9 +228,9 @@ def perceptron(n: int, folder: str) -> dict:
 
 
 def recomputed(kernel: Any, encoded: Any, structures: Any, right: list[int]) -> tuple[Any, Any]:
-    """The dual perceptron as the seed has it: each score anew from all supports, at each step.
+    """The dual perceptron of [Collins 2003]: each step computes its scores from all supports.
 
-    The sum over supports is the kernel's fast one, or there would be no end to it.
+    The sum over supports is the fast one of the kernel; a plain sum would take hours.
     """
     borders = np.cumsum([0, *map(len, structures)])
     alpha, identity = np.zeros(len(encoded)), encoded.identity
@@ -257,100 +252,109 @@ def recomputed(kernel: Any, encoded: Any, structures: Any, right: list[int]) -> 
 # -- the tables ------------------------------------------------------------------------------------
 
 
-def show_gram(asked: argparse.Namespace) -> None:
+SPEEDS: tuple[Column | str, ...] = (
+    "one thread, thousands/s",
+    ratio("ratio"),
+    "two threads, thousands/s",
+    ratio("of two threads"),
+    "all on one thread, s",
+)
+
+
+def show_gram(asked: argparse.Namespace) -> tuple[Table, str]:
     n, few = asked.trees, min(FEW, asked.trees)
-    table = Table(
-        f"**Trees**, the first {n:,} of the Penn sample; thousands of evaluations a second",
-        "one thread", "ratio", "two threads, wall", "ratio", "seconds for all, one thread",
-    )  # fmt: skip
+    table = Table("gram", f"Trees, the first {n:,} of the Penn sample", SPEEDS)
     slow = in_a_process("plain_trees", n=few)
     base = triangle(few) / slow["indexed"]["seconds"]
     for name, title in (("recursive", "all pairs of nodes"), ("indexed", "inverted index")):
         speed = triangle(few) / slow[name]["seconds"]
-        times, all_ = f"x {speed / base:,.2g}", triangle(n) / speed
-        table.row(f"Python: {title}, {few} trees", speed / 1e3, times, None, None, f"({all_:,.0f})")
+        cells = speed / 1e3, speed / base, None, None, triangle(n) / speed
+        table.row(f"Python: {title}, {few} trees", *cells)
     ours = show_ours(table, "trees", n, base)
-    for name, speed in PEERS.items():
-        table.row(f"{name}, elsewhere", speed, *[None] * 4)
     worst = max(row["difference"] for row in slow.values())
-    print(
-        f"\nTrace {ours['trace']:.6f}. Largest relative difference of entries from those of plain "
-        f"Python {worst:.1e}; of scores from the Gram matrix times alpha, as a share of the "
-        f"largest, {ours['difference']:.1e}; the same bits on two threads: {ours['same']}."
+    return table, (
+        f"Trees: trace {ours['trace']:.6f}. The largest relative difference of entries from those "
+        f"of plain Python is {worst:.1e}; that of scores from the Gram matrix times alpha, as a "
+        f"share of the largest, is {ours['difference']:.1e}; the same bits on two threads: "
+        f"{ours['same']}."
     )
 
 
 def show_ours(table: Table, what: str, n: int, base: float) -> dict:
-    """Rows of our kernels: their CPU speed beside `base`, their wall speed beside one thread's."""
+    """Add our kernels: their CPU speed beside `base`, their wall speed beside one thread."""
     ours = in_a_process("measured", n=n, what=what)
     counts = {"gram": triangle(n), "rectangle": n * n, "scores": n * n, "ready": n * n}
     for name, evaluations in counts.items():
         cpu, (one, two) = ours[name]["cpu"], ours[name]["walls"]
-        ratios = f"x {evaluations / cpu / base:,.1f}", f"x {one / two:.2f}"
-        cells = evaluations / cpu / 1e3, ratios[0], evaluations / two / 1e3, ratios[1], cpu
+        speed = evaluations / cpu
+        cells = speed / 1e3, speed / base, evaluations / two / 1e3, one / two, cpu
         table.row(f"eigentext, {name}", *cells)
     return ours
 
 
-def show_encode(asked: argparse.Namespace) -> None:
+def show_encode(asked: argparse.Namespace) -> tuple[Table, str]:
     found = in_a_process("encoding", n=asked.trees)
-    table = Table(
-        f"**Encoding** {asked.trees:,} of each, CPU s, one thread",
-        "seconds", "nodes", "distinct", "most in one",
-    )  # fmt: skip
+    columns = ("CPU s", *map(fact, ("nodes", "distinct", "most in one")))
+    table = Table("encode", f"Encoding {asked.trees:,} of each, one thread", columns, ("what",))
     for title, cells in found.items():
         table.row(title, *cells)
+    return table, ""
 
 
-def show_sequences(asked: argparse.Namespace) -> None:
+def show_sequences(asked: argparse.Namespace) -> tuple[Table, str]:
     n = asked.trees
-    table = Table(
-        f"**Tagged sequences**, the first {n:,} of CoNLL-2000, tags chunk|part of speech; "
-        "thousands of evaluations a second",
-        "one thread", "ratio", "two threads, wall", "ratio", "seconds for all, one thread",
-    )  # fmt: skip
+    title = f"Tagged sequences, the first {n:,} of CoNLL-2000, tags chunk|part of speech"
+    table = Table("sequences", title, SPEEDS)
     slow = in_a_process("plain_sequences", n=n)
     base = triangle(n) / slow["seconds"]
-    table.row("Numba: all pairs of words", base / 1e3, "x 1", None, None, slow["seconds"])
+    table.row("Numba: all pairs of words", base / 1e3, 1.0, None, None, slow["seconds"])
     show_ours(table, "sequences", n, base)
-    print(f"\nLargest relative difference from the plain loop {slow['difference']:.1e}.")
+    worst = slow["difference"]
+    return table, f"Sequences: the largest relative difference from the plain loop is {worst:.1e}."
 
 
-def show_growth(asked: argparse.Namespace) -> None:
+def show_growth(asked: argparse.Namespace) -> tuple[Table, str]:
+    gram_columns = ("Gram, CPU s", fact("Gram factor"), "Gram, thousands/s", "matrix MB")
+    score_columns = ("scores, CPU s", fact("scores factor"), "scores, thousands/s")
+    columns = (fact("distinct nodes"), *gram_columns, "Gram, peak MB", *score_columns)
     table = Table(
-        "**Growth**, one thread: a symmetric Gram matrix, and scores of all trees by all",
-        "distinct nodes", "Gram CPU s", "factor", "thousands/s", "matrix MB", "peak MB",
-        "scores CPU s", "factor", "thousands/s", "peak MB",
-    )  # fmt: skip
+        "growth",
+        "Growth, one thread: a symmetric Gram matrix, and scores of all trees by all",
+        (*columns, "scores, peak MB"),
+        ("trees",),
+    )
     gram, scores = factors(), factors()
     for n in SIZES:
         row = in_a_process("size", n=n)
         (_, cpu, memory), (_, fast, less) = row["gram"], row["scores"]
         speeds = triangle(n) / cpu / 1e3, n * n / fast / 1e3
         cells = cpu, gram(cpu), speeds[0], row["matrix"], memory, fast, scores(fast), speeds[1]
-        table.row(f"{n:,} trees", row["nodes"], *cells, less)
+        table.row(f"{n:,}", row["nodes"], *cells, less)
+    return table, ""
 
 
-def show_perceptron(asked: argparse.Namespace) -> None:
+def show_perceptron(asked: argparse.Namespace) -> tuple[Table, str]:
     n = min(N_LISTS, asked.trees) if asked.trees < 1000 else N_LISTS
     row = in_a_process("perceptron", n=n, folder=str(asked.lists))
     updates, made = sum(row["mistakes"]), row["making"]
+    passes = (f"pass {t}, s" for t in range(1, len(row["passes"]) + 1))
     table = Table(
-        f"**Dual perceptron**, {n:,} lists, {row['candidates']:,} candidates with {row['nodes']:,} "
-        f"distinct nodes; mistakes {', '.join(map(str, row['mistakes']))}, {row['support']:,} "
-        "supports; CPU s, one thread",
-        *(f"pass {t}" for t in range(1, len(row["passes"]) + 1)), "all", "ms an update", "peak MB",
-    )  # fmt: skip
-    for title, passes, name in (
-        ("each score anew, at each step", row["passes anew"], "anew"),
-        ("scores kept", row["passes"], "fit"),
+        "perceptron",
+        f"The dual perceptron, {n:,} lists, {row['candidates']:,} candidates; CPU s, one thread",
+        (*passes, "all, s", "ms for an update", "peak MB"),
+        ("scores",),
+    )
+    for title, times, name in (
+        ("computed at each step", row["passes anew"], "anew"),
+        ("kept", row["passes"], "fit"),
     ):
-        seconds = sum(passes)
-        table.row(title, *passes, seconds, 1e3 * seconds / updates, row[name][2])
-    ratio = sum(row["passes anew"]) / sum(row["passes"])
-    print(
-        f"\nx {ratio:.1f}; the same mistakes: {row['same']}. Encoding took {row['encode'][1]:.2f} s"
-        + ("." if made is None else f", the lists {made:.0f} s.")
+        seconds = sum(times)
+        table.row(title, *times, seconds, 1e3 * seconds / updates, row[name][2])
+    made_in = "" if made is None else f", making the lists {made:.0f} s"
+    return table, (
+        f"Perceptron: {row['nodes']:,} distinct nodes; mistakes "
+        f"{', '.join(map(str, row['mistakes']))}; {row['support']:,} supports; the same mistakes "
+        f"both ways: {row['same']}. Encoding took {row['encode'][1]:.2f} s{made_in}."
     )
 
 
@@ -366,13 +370,25 @@ TABLES = {
 def main() -> None:
     options = argparse.ArgumentParser(description="The speed of kernels.")
     options.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
-    options.add_argument("--trees", type=int, default=1000, help="fewer, to try it out")
+    options.add_argument("--trees", type=int, default=1000, help="fewer, for a quick try")
     options.add_argument("--lists", type=Path, default=FOLDER, help="where n-best lists are kept")
     asked = options.parse_intermixed_args()
     if unknown := set(asked.tables) - set(TABLES):
-        options.error(f"no table {unknown.pop()!r}: they are {', '.join(TABLES)}")
-    for name in asked.tables or TABLES:
-        TABLES[name](asked)
+        options.error(f"unknown table {unknown.pop()!r}: use {', '.join(TABLES)}")
+    tables, notes = zip(*(TABLES[name](asked) for name in asked.tables or TABLES))
+    notes = [note for note in notes if note]
+    print("", *notes, sep="\n")
+    record(
+        "kernels",
+        "Kernels",
+        tables,
+        about="Trees of NLTK's Penn sample in the order of its files, normalized; decay 0.4. A "
+        "symmetric Gram matrix of n trees counts n (n + 1) / 2 evaluations, all else each pair. "
+        'One thread by CPU seconds, two by wall seconds. "gram" is symmetric, "rectangle" has all '
+        'pairs twice, "scores" are those of all trees by all weighted trees, "ready" is making '
+        "the forests of a set, which happens once.",
+        notes=notes,
+    )
 
 
 if __name__ == "__main__" and not serve(

@@ -1,17 +1,16 @@
-"""Nearest neighbours among n vectors of 300 dimensions: milliseconds for one query and for 1,000.
+"""Nearest neighbors among n vectors of 300 dimensions: milliseconds for one query and for 1,000.
 
 Run it with ``.venv/bin/python benchmarks/neighbors.py`` (two minutes). The vectors are those of
-text8 (min count 5) and, beyond their number, noisy copies of them. All answers are exact.
+text8 (min count 5). If more are needed, noisy copies of them follow. All answers are exact.
 """
 
 import statistics
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 
-from _harness import unpacked
+from _harness import scratch, unpacked
+from _results import Table, record
 from eigentext import Eigenwords, engine
 from eigentext.words.neighbors import Neighbors
 
@@ -19,7 +18,7 @@ TOPN = 10
 
 
 def vectors(n: int) -> np.ndarray:
-    cache = Path(tempfile.gettempdir(), "eigentext-benchmarks", "cache")
+    cache = scratch("cache")
     V = Eigenwords(min_count=5).fit(str(unpacked("text/text8-prefix.txt.xz")), cache=cache).vectors_
     rng = np.random.default_rng(0)
     rows = rng.integers(0, len(V), n - len(V)) if n > len(V) else []
@@ -63,17 +62,25 @@ def sklearn(V: np.ndarray):
 
 
 def main() -> None:
-    print("| n | | one query, ms | 1,000 queries, ms |\n|---|---|---|---|")
+    columns = ("one query, ms", "1,000 queries, ms")
+    table = Table("neighbors", "Milliseconds", columns, ("vectors", "system"))
     for n in (60_000, 200_000):
         V = vectors(n)
         queries = V[np.random.default_rng(1).integers(0, n, 1000)]
-        found = {"eigentext": Neighbors(V).search, "numpy": plain(V), "gensim": gensim(V)}
-        found["scikit-learn"] = sklearn(V)
+        found = {"eigentext": Neighbors(V).search, "NumPy": plain(V), "gensim": gensim(V)}
+        found["scikit-learn, brute force"] = sklearn(V)
         with engine.use(engine.ThreadEngine(2)):
             for name, search in found.items():
                 one = milliseconds(search, queries[:1], 30)
-                many = f"{milliseconds(search, queries, 1):,.0f}" if name != "gensim" else ""
-                print(f"| {n:,} | {name} | {one:.1f} | {many} |", flush=True)
+                many = milliseconds(search, queries, 1) if name != "gensim" else None
+                table.row(f"{n:,}", name, one, many)
+    record(
+        "neighbors",
+        "Nearest neighbors",
+        [table],
+        about="The ten nearest of n vectors in 300 dimensions, two threads, the median.",
+        peers=("gensim",),
+    )
 
 
 if __name__ == "__main__":

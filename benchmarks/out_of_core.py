@@ -1,9 +1,9 @@
-"""``words fit`` in memory and within a stated memory: time, memory, disk, and whether bits agree.
+"""``words fit`` in memory and within a memory budget: time, memory, disk, and whether bits agree.
 
-Run it with ``.venv/bin/python benchmarks/out_of_core.py``. Each fit runs in a process of its own.
-The one with a budget runs inside a cgroup of that size, where the system has version 1 of them and
-lets us make one: its page cache counts too, so that what is on disk really comes from there. Else
-the system is asked to bound what the process allocates (RLIMIT_DATA).
+Run it with ``.venv/bin/python benchmarks/out_of_core.py``. Each fit runs in its own process. The
+fit with a budget runs inside a cgroup of this size, if the system has version 1 of cgroups and lets
+us make one. Its limit counts the page cache too, so data on disk really comes from there. Otherwise
+the system limits what the process allocates (RLIMIT_DATA).
 """
 
 import argparse
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from _harness import unpacked
+from _results import Table, fact, record
 from eigentext import load
 from eigentext.cli._console import parse_memory
 
@@ -28,9 +29,9 @@ CGROUPS = Path("/sys/fs/cgroup/memory")
 
 
 def main() -> None:
-    """Print a line for each of the two fits, and the times of their phases."""
-    parser = argparse.ArgumentParser(description="words fit, in memory and within")
-    parser.add_argument("--text", type=Path, help="enwiki-30m by default")
+    """Record a row for each of the two fits, and check that they give the same bits."""
+    parser = argparse.ArgumentParser(description="words fit in memory and within a budget.")
+    parser.add_argument("--text", type=Path, help="default: enwiki-30m")
     parser.add_argument("--memory", default="1GB")
     parser.add_argument("--min-count", default="1")
     parser.add_argument("--dim", default="300")
@@ -38,20 +39,23 @@ def main() -> None:
     text = options.text or unpacked("text/enwiki-30m.tok.txt.xz")
     budget = parse_memory(options.memory)
     settings = ["--min-count", options.min_count, "--dim", options.dim]
+    table = Table("fits", "words fit", ("wall s", "peak MB", "MB on disk", fact("phases, seconds")))
     with tempfile.TemporaryDirectory() as folder:
         models = [Path(folder, name) for name in ("in-memory", "within")]
-        print(f"{'':12} {'wall s':>7} {'peak RSS':>9} {'of budget':>9} {'on disk':>9}  phases, s")
-        run("in memory", [text, "-o", models[0], *settings], None, budget)
-        run(options.memory, [text, "-o", models[1], *settings, "--memory", options.memory], budget)
+        notes = [run(table, "in memory", [text, "-o", models[0], *settings], None)]
+        within = [text, "-o", models[1], *settings, "--memory", options.memory]
+        notes.append(run(table, f"--memory {options.memory}", within, budget))
         a, b = map(load, models)
         vectors = np.array_equal(a.vectors_, b.vectors_)
         values = np.array_equal(a.singular_values_, b.singular_values_)
         files = models[0].read_bytes() == models[1].read_bytes()
-    print(f"vectors bit-identical: {vectors}; singular values: {values}; files: {files}")
+    notes.append(f"Same bits of vectors: {vectors}; singular values: {values}; files: {files}.")
+    print("\n".join(notes))
+    record("out_of_core", "Within a memory budget", [table], notes=notes)
 
 
-def run(name: str, arguments: list, limit: int | None, budget: int | None = None) -> None:
-    """One fit, within a limit set by the system if there is one."""
+def run(table: Table, name: str, arguments: list, limit: int | None) -> str:
+    """Add the row of one fit, within a limit set by the system if there is one."""
     command = [sys.executable, "-m", "eigentext", "words", "fit", "--no-cache", "--json"]
     with bounded(limit) as (enter, used):
         process = subprocess.Popen(
@@ -59,24 +63,19 @@ def run(name: str, arguments: list, limit: int | None, budget: int | None = None
         )
         disk = Disk(process.pid)
         output, _ = process.communicate()
-        scratch = disk.finish()
+        on_disk = disk.finish()
         how = used()
     if process.returncode:
         sys.exit(f"{name}: failed with status {process.returncode} {how}")
     found = json.loads(output)
-    peak = found["peak_memory"]
     phases = ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in found["phases"].items())
-    share = peak / (limit or budget or peak)
-    print(
-        f"{name:12} {found['seconds']:7.1f} {peak / 1e6:6.0f} MB {share:9.2f} "
-        f"{scratch / 1e6:6.0f} MB  {phases}"
-    )
-    print(f"{'':12} {found['n_words']:,} words, {found['pairs']:,} pairs{how}", flush=True)
+    table.row(name, found["seconds"], found["peak_memory"] / 1e6, on_disk / 1e6, phases)
+    return f"{name}: {found['n_words']:,} words, {found['pairs']:,} pairs{how}."
 
 
 @contextmanager
 def bounded(limit: int | None):
-    """What a new process calls to be bounded, and what to say about it afterwards."""
+    """A function that limits the process that calls it, and one that says how it was limited."""
     if limit is None:
         yield None, lambda: ""
         return
@@ -85,7 +84,7 @@ def bounded(limit: int | None):
         group.mkdir()
         (group / "memory.limit_in_bytes").write_text(str(limit))
     except OSError:
-        # Libraries reserve memory that they never touch: allow for it.
+        # Libraries reserve memory that they never touch, so the limit is larger.
         bound = limit + (1 << 30)
         yield (
             lambda: resource.setrlimit(resource.RLIMIT_DATA, (bound, bound)),
@@ -93,19 +92,19 @@ def bounded(limit: int | None):
         )
         return
 
-    def told() -> str:
+    def used() -> str:
         most = int((group / "memory.max_usage_in_bytes").read_text())
         return f"; cgroup limit {limit:,}, most used with page cache {most:,}"
 
     try:
-        yield lambda: (group / "cgroup.procs").write_text(str(os.getpid())), told
+        yield lambda: (group / "cgroup.procs").write_text(str(os.getpid())), used
     finally:
         time.sleep(0.5)
         group.rmdir()
 
 
 class Disk(threading.Thread):
-    """Watches the files without a name that a process has open or mapped: the most at once."""
+    """Watches the total size of the deleted files that a process has open or mapped."""
 
     def __init__(self, pid: int):
         super().__init__(daemon=True)
@@ -115,7 +114,7 @@ class Disk(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Look five times a second."""
+        """Measure five times a second."""
         while not self._done.wait(0.2):
             self._most = max(self._most, self._look())
 
@@ -137,7 +136,7 @@ class Disk(threading.Thread):
                 about = file.stat()
                 if about.st_nlink == 0:
                     sizes[about.st_ino] = about.st_size
-        except (OSError, ValueError):  # it has just ended, or closed a file
+        except (OSError, ValueError):  # the process has just ended, or has closed a file
             pass
         return sum(sizes.values())
 

@@ -1,24 +1,23 @@
-"""How good the vectors are, one choice at a time: seed 002's tables 1 and 2, and beyond them.
+"""How good the vectors are, one choice at a time: tables 1 and 2 of the paper, and more.
 
 Run it with ``.venv/bin/python benchmarks/quality.py [GROUP...]`` where a group is table1, table2,
 beyond or defaults; ``--corpus text8-prefix``, ``--min-count 5``, ``--dim 300`` and ``--half test``
-change what is measured. Choices are made on the half "dev" of the questions; the half "test" is
-for reporting what was chosen.
+change what is measured. Choices are made on the half "dev" of the questions. The half "test" is for
+the report on what was chosen. The paper is [Stratos et al. 2015].
 
-A row says: Spearman's correlation on WordSim353, MEN and the rare words, their average, and the
+A row has Spearman's correlation on WordSim353, MEN and the rare words, their average, and the
 accuracy on Google's analogies by 3CosMul and 3CosAdd in percent.
 """
 
 import argparse
-import tempfile
 import time
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from _harness import DATA, unpacked
+from _harness import data, scratch, unpacked
+from _results import Table, record, score
 from eigentext import CooccurrenceMoments, evaluate
 from eigentext.corpus import encode
 from eigentext.factor import svd
@@ -77,20 +76,25 @@ DEFAULTS = {
     for beta in (0, 0.125, 0.25, 0.375, 0.5)
 }
 GROUPS = {"table1": TABLE_1, "table2": TABLE_2, "beyond": BEYOND, "defaults": DEFAULTS}
+TITLES = {
+    "table1": "Transforms of the counts",
+    "table2": "Transforms and scalings",
+    "beyond": "Choices beyond the paper",
+    "defaults": "Window, alpha and beta",
+}
 
 
 class Experiments:
-    """All rows of one corpus; what they share is computed once."""
+    """All rows of one corpus; what the rows share is computed once."""
 
     def __init__(self, corpus: str, min_count: int, dim: int, half: str):
-        cache = Path(tempfile.gettempdir(), "eigentext-benchmarks", "cache")
-        self.encoded = encode(unpacked(CORPORA[corpus]), cache=cache)
+        self.encoded = encode(unpacked(CORPORA[corpus]), cache=scratch("cache"))
         self.min_count, self.dim = min_count, dim
         self.pairs = {
-            name: evaluate.half(evaluate.read_pairs(DATA / "words" / f"{name}.txt"), half)
+            name: evaluate.half(evaluate.read_pairs(data(f"words/{name}.txt")), half)
             for name in SIMILARITY
         }
-        questions = evaluate.read_questions(DATA / "words" / "google-analogies.txt")
+        questions = evaluate.read_questions(data("words/google-analogies.txt"))
         self.questions = evaluate.half(questions, half)
 
     @lru_cache(maxsize=1)  # noqa: B019 - one object a run
@@ -105,11 +109,11 @@ class Experiments:
     def factors(self, window, weighting, transform, scaling, alpha, exponent, shift, subsample, m):
         """The vocabulary, and the SVD of Omega."""
         words, counts = self.counts(window, weighting)
-        if subsample:  # what word2vec's sampling leaves on average
+        if subsample:  # the counts that the sampling of word2vec leaves on average
             rate = counts.sum(axis=1) / counts.sum()
             kept = sp.diags_array(np.minimum(1, np.sqrt(subsample / rate)))
             counts = sp.csr_array(kept @ counts @ kept)
-        if exponent:  # powers beside the square root: theorem 4.1 holds for every one
+        if exponent:  # powers other than the square root: theorem 4.1 of the paper holds for all
             counts = sp.csr_array(counts)
             marginal = counts.sum(axis=1) ** exponent
             values = counts.data**exponent / np.repeat(marginal**0.5, np.diff(counts.indptr))
@@ -123,7 +127,7 @@ class Experiments:
         return words, svd(Omega, m)
 
     def vectors(self, *, beta=0.0, add_contexts=False, drop=0, dim=None, **matrix):
-        """Words and vectors by one choice."""
+        """Words and vectors for one choice."""
         dim = dim or self.dim
         keys = ("window", "weighting", "transform", "scaling", "alpha")
         matrix = {"exponent": None, "shift": 1, "subsample": None, **BASE, **matrix}
@@ -135,17 +139,14 @@ class Experiments:
             vectors = vectors + Vt[kept].T * s[kept] ** beta
         return words.words, vectors[: len(words)]
 
-    def row(self, options: dict) -> str:
+    def row(self, options: dict) -> list[float]:
         """The scores of one choice."""
         words, vectors = self.vectors(**options)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors = vectors / np.where(lengths > 0, lengths, 1)
         rho = [evaluate.similarity((words, vectors), pairs).rho for pairs in self.pairs.values()]
         found = evaluate.analogies((words, vectors), self.questions).accuracy
-        scores = [*rho, np.mean(rho)]
-        return " | ".join(
-            [f"{r:.3f}" for r in scores] + [f"{100 * found[how]:.1f}" for how in ("mul", "add")]
-        )
+        return [*rho, float(np.mean(rho)), *(100 * found[how] for how in ("mul", "add"))]
 
 
 def main() -> None:
@@ -157,13 +158,19 @@ def main() -> None:
     parser.add_argument("--half", default="dev", choices=("dev", "test"))
     options = parser.parse_args()
     experiments = Experiments(options.corpus, options.min_count, options.dim, options.half)
-    print(f"{options.corpus}, min count {options.min_count}, {options.dim} dim, {options.half}")
+    where = (
+        f"{options.corpus}, min count {options.min_count}, {options.dim} dimensions, "
+        f'the half "{options.half}" of the questions'
+    )
+    scores = [score(name, digits=3) for name in ("WS", "MEN", "RW", "average")]
+    scores += [score(name, digits=1) for name in ("Google mul", "Google add")]
     for group in options.groups:
-        print(f"\n| {group} | WS | MEN | RW | average | Google mul | add | s |\n|{'---|' * 8}")
+        table = Table(group, TITLES[group], (*scores, "s"), ("choice",))
         for name, choice in GROUPS[group].items():
             started = time.perf_counter()
             row = experiments.row(choice)
-            print(f"| {name} | {row} | {time.perf_counter() - started:.1f} |", flush=True)
+            table.row(name, *row, time.perf_counter() - started)
+        record(f"quality_{group}", TITLES[group], [table], about=where)
 
 
 if __name__ == "__main__":

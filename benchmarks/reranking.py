@@ -1,41 +1,41 @@
-"""Reranking of chunks and of parses: F1 before and after, of the best there is, time, memory.
+"""Reranking of chunks and of parses: F1 before and after, F1 of the best candidate, time, memory.
 
 Run it with ``.venv/bin/python benchmarks/reranking.py [--task chunks|jackknife|trees ...]
-[--split dev|test] [--only NAME ...] [--lists FOLDER] [--json]``; all tasks by default, names are
-those of CONTESTANTS. All lists have 20 candidates; rerankers have their defaults (of chunks, joint
-states of tags and parts of speech), and choose decay and beta (and nothing else) on lists that
+[--split dev|test] [--only NAME ...] [--lists FOLDER]``; the default is all tasks, and names are
+those of CONTESTANTS. All lists have 20 candidates. Rerankers have their defaults (for chunks, joint
+states of tags and parts of speech). They choose decay and beta, and nothing else, on lists that
 neither they nor the base model learned from.
 
 chunks     CoNLL-2000: the base model, an HMM tagger of words with parts of speech, learns from the
-           first 5,000 training sentences, the reranker from the next 1,500, and chooses on the next
-           500. dev: the 1,936 training sentences after those, and the first 500 of them; test: the
-           2,012 test sentences, and the first 500.
-jackknife  base model and reranker learn from the same 1,500 sentences, the first: lists of each
-           tenth by a model of the others. A fifth is held out to choose on, and then learned from
-           too. dev: the next 500 sentences; test: the first 500 of the test part.
-trees      the Penn sample: base model and reranker learn from the same 3,501 trees by ten folds.
+           first 5,000 training sentences. The reranker learns from the next 1,500 and chooses on
+           the next 500. dev: the 1,936 training sentences after those, and the first 500 of them;
+           test: the 2,012 test sentences, and the first 500.
+jackknife  base model and reranker learn from the same 1,500 sentences, the first ones: the lists of
+           each tenth come from a model of the other tenths. A fifth is held out to choose on, and
+           then learned from too. dev: the next 500 sentences; test: the first 500 of the test part.
+trees      the Penn sample: base model and reranker learn from the same 3,501 trees in ten folds.
            dev: chosen on a fifth of these; test: chosen on the development part. "parse" is the
-           base model's own answer, by the brackets it expects to be right, not by one tree.
+           answer of the base model itself, by expected brackets and not by one tree.
 
-Each contestant runs in a process of its own, on one thread. Lists are kept in a folder, since those
-of trees take ten minutes; the CPU seconds of making them are printed when they are made. Training
-is from lists in memory to the reranker, all values tried; scoring is the choice for all lists of
-the last column's part. Memory is the peak of the process meanwhile, with all lists.
+Each contestant runs in its own process, on one thread. Lists are kept in a folder, since those of
+trees take ten minutes; the CPU seconds for them are printed when they are made. Training goes from
+lists in memory to the reranker, for all values tried; scoring is the choice for all lists of the
+part. Memory is the peak of the process, with all lists.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import eigentext as et
-from _grammars import Table, gold, in_a_process, serve
+from _grammars import gold, in_a_process, serve
 from _harness import Phases
 from _reranking import FOLDER, Lists, chunked, jackknifed, kept, lists_of
+from _results import Column, Table, fact, record, score
 from eigentext import engine
 from eigentext.evaluate import brackets
-from eigentext.kernels.reranking import DECAYS
+from eigentext.reranking.reranker import DECAYS
 
 Part = tuple[Lists, list[Any]]
 BASES = {
@@ -49,24 +49,25 @@ CONTESTANTS = {
     "jackknife": ("hmm", "hmm-joint"),
     "trees": ("pcfg", "latent"),
 }
-COLUMNS = {
-    "1-best": "first",
-    "reranked": "reranked",
-    "oracle": "oracle",
-    "parse": "parse",
-    "changed": "changed",
-    "decay": "decay",
-    "beta": "beta",
-    "mistakes": "mistakes",
-    "supports": "support",
+COLUMNS: dict[str | Column, str] = {
+    score("1-best", digits=2): "first",
+    score("reranked", digits=2): "reranked",
+    score("oracle", digits=2): "oracle",
+    score("parse", digits=2): "parse",
+    fact("changed"): "changed",
+    fact("better"): "better",
+    fact("worse"): "worse",
+    fact("decay"): "decay",
+    fact("beta"): "beta",
+    fact("supports"): "support",
     "train CPU s": "train",
     "score CPU s": "score",
-    "MB": "memory",
+    "peak MB": "memory",
 }
 
 
 class Maker:
-    """Makes lists on one thread, or finds them in a folder; adds up what making them took."""
+    """Makes lists on one thread, or finds them in a folder; adds up the seconds of making them."""
 
     def __init__(self, folder: str, base: str):
         engine.use(engine.ThreadEngine(1))
@@ -74,17 +75,17 @@ class Maker:
         self._model = None
 
     def model(self, learned: list[Any]) -> Any:
-        """The base model, fitted only if it is needed."""
+        """The base model, fitted when it is first needed."""
         if self._model is None:
             self._model = BASES[self.base]().fit(learned)
         return self._model
 
     def by_model(self, name: str, learned: list[Any], examples: list[Any]) -> Part:
-        """Lists of examples by the base model."""
+        """Lists for examples by the base model."""
         return self._kept(name, lambda: lists_of(self.model(learned), examples)), examples
 
     def by_folds(self, name: str, examples: list[Any]) -> Part:
-        """Lists of examples, each by a base model of the others."""
+        """Lists for each fold of the examples by a base model of the other folds."""
         return self._kept(name, lambda: jackknifed(BASES[self.base], examples, 10)), examples
 
     def _kept(self, name: str, make: Any) -> Lists:
@@ -93,7 +94,7 @@ class Maker:
         return lists
 
 
-# -- what runs in a process of its own -------------------------------------------------------------
+# -- tasks, each in its own process ----------------------------------------------------------------
 
 
 def chunks(base: str, split: str, folder: str) -> list[dict]:
@@ -131,7 +132,7 @@ def trees(base: str, split: str, folder: str) -> list[dict]:
 
 
 def chunk_reranker() -> et.Reranker:
-    """States are chunk tags with parts of speech, as those of the better base model are."""
+    """A reranker whose states join chunk tags and parts of speech, as in the better base model."""
     return et.Reranker(et.SequenceKernel(match="factor", joint=True), decay=DECAYS)
 
 
@@ -144,7 +145,7 @@ def rows(
 ) -> Iterator[dict]:
     """A reranker learned from lists, and its figures on each part."""
     small = tuple(some[:20] for some in train)
-    reranker().fit(*small).predict(small[0])  # kernels are compiled and loaded
+    reranker().fit(*small).predict(small[0])  # compile and load all loops
     phases = Phases()
     with phases("train"):
         model = reranker().fit(*train, dev=dev)
@@ -160,13 +161,12 @@ def rows(
             "reranked": 100 * report.reranked,
             "oracle": 100 * report.oracle,
             "parse": None,
-            "changed": f"{report.n_changed}: +{report.n_better} -{report.n_worse}",
+            "changed": report.n_changed,
+            "better": report.n_better,
+            "worse": report.n_worse,
             "decay": found["decay"],
             "beta": found["beta"],
-            "chosen at": found["dev"],
-            "mistakes": ", ".join(map(str, found["n_mistakes"])),
             "support": found["n_support"],
-            "candidates": found["n_candidates"],
             "train": phases.found["train"][1],
             "score": phases.found["score"][1],
             "memory": max(memory for *_, memory in phases.found.values()),
@@ -175,6 +175,19 @@ def rows(
 
 
 TASKS = {"chunks": chunks, "jackknife": jackknife, "trees": trees}
+TITLES = {
+    "chunks": "Chunks of CoNLL-2000",
+    "jackknife": "Chunks, base model and reranker from the same sentences",
+    "trees": "Trees of the Penn sample",
+}
+ABOUT = (
+    "20 candidates for each sentence. F1 of the base model's first candidate, of the reranker's "
+    'choice, and of the best candidate ("oracle"). "changed" is the number of sentences with a new '
+    'answer, "better" and "worse" how many of them gained or lost; "parse" is the answer of the '
+    "base model itself (MBR). Base "
+    'models: "hmm" has tags as states, "hmm-joint" tags with parts of speech, "latent" is '
+    'LatentPCFG(16, method="spectral+em").'
+)
 
 
 def main() -> None:
@@ -184,22 +197,20 @@ def main() -> None:
     options.add_argument("--split", choices=("dev", "test"), default="dev")
     options.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME")
     options.add_argument("--lists", type=Path, default=FOLDER, help="where n-best lists are kept")
-    options.add_argument("--json", action="store_true", help="then print all figures, line by line")
     asked = options.parse_args()
-    all_rows = []
+    tables, notes = [], []
     for task in asked.task:
-        table = Table(f"**{task}, {asked.split}**, F1 in percent, one thread", *COLUMNS)
+        title = f"{TITLES[task]}, {asked.split}, F1 in percent, one thread"
+        table = Table(task, title, list(COLUMNS), ("base model", "sentences"))
+        tables.append(table)
         for base in (name for name in CONTESTANTS[task] if name in asked.only):
             where = {"split": asked.split, "folder": str(asked.lists)}
             for row in in_a_process(task, base=base, **where):
-                title = f"{base}, {row['inputs']:,} sentences"
-                table.row(title, *(row[key] for key in COLUMNS.values()))
-                all_rows.append({"task": task, "base": base, **row})
-    for row in all_rows:
-        if row["lists"] and not asked.json:
-            print(f"\n{row['task']}, {row['base']}: lists made in {row['lists']:.0f} CPU s")
-    if asked.json:
-        print(*map(json.dumps, all_rows), sep="\n")
+                table.row(base, row["inputs"], *(row[key] for key in COLUMNS.values()))
+                if row["lists"]:
+                    notes.append(f"{task}, {base}: making the lists took {row['lists']:.0f} CPU s.")
+    print("", *notes, sep="\n")
+    record(f"reranking_{asked.split}", "Reranking", tables, about=ABOUT, notes=notes)
 
 
 if __name__ == "__main__" and not serve(*TASKS.values()):

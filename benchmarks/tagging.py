@@ -1,34 +1,37 @@
 """Taggers of chunks and of names: what plain text is worth, beside CRFsuite and word2vec.
 
 Run it with ``.venv/bin/python benchmarks/tagging.py [--task chunk|ner ...] [--only NAME ...]
-[--split dev|test] [--curve FILE]``; names are those of CONTESTANTS.
+[--split dev|test] [--curve]``; names are those of CONTESTANTS.
 
 chunk  CoNLL-2000: learned from the 8,936 training sentences, scored on the 2,012 test sentences;
        dev: the last 936 of the training sentences, learned from the others.
 ner    WNUT17: 3,394 sentences, scored on the 1,287 of the test part, or the 1,009 of dev.
 
 Sources (see `_tagging`) are learned once from the same 43 million tokens of plain text, on all
-cores; word2vec is gensim's, of the same dimension. Each contestant runs in a process of its own, on
-one thread; perceptrons five times with other seeds (three times, if each is the mean of five runs),
-of which means are shown, and the deviation of F1. Error is removed from that of the first of its
-kind. "CRFsuite AP" is CRFsuite's averaged perceptron on the same sparse features, handed over as
-strings. Training is from tagged sentences in memory to the tagger, passes are timed by the phase
-"train"; tagging is from tokens to tags, all in Python's lists. Memory is the process's peak.
+cores. The plain text contains the words of the test parts, without their labels. word2vec is that
+of gensim, with the same dimension. Each contestant runs in its own process, on one thread.
+Perceptrons run five times with different seeds (three times if each is the mean of five runs); the
+table has the means, and the standard deviation of F1. "error removed" compares with the first row
+of the same kind. "CRFsuite AP" is CRFsuite's averaged perceptron on the same sparse features, given
+as strings. Training goes from tagged sentences in memory to the tagger; a pass is timed by the
+phase "train"; tagging goes from tokens to tags, all in Python lists. Memory is the peak of the
+process.
 
-With ``--curve FILE`` F1 by the number of labelled sentences is drawn instead, with and without
-plain text: means of three draws (of all, in other orders); chunks as "bilou".
+With ``--curve`` F1 is measured by the number of labeled sentences instead, with and without plain
+text: means of three draws (for all sentences: three orders); chunks as "bilou".
+``docs/_results.py`` draws docs/tagging-curve.svg from the kept run.
 """
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import eigentext as et
-from _grammars import Table, in_a_process, serve
-from _harness import peak_bytes
+from _grammars import in_a_process, serve
+from _harness import peak_bytes, scratch
+from _results import Table, fact, record, score
 from _tagging import LEARN, cost, source, tagged
 from eigentext import engine
 
@@ -59,11 +62,11 @@ CONTESTANTS: dict[str, dict[str, Any]] = {
     "crf + word2vec": {"model": "crf", "vectors": "word2vec"},
     "crf + eigenwords": {"model": "crf", "vectors": "eigenwords"},
 }
-C2 = {"chunk": 1.0, "ner": 0.01}  # chosen on dev from 1, .1, .01
+C2 = {"chunk": 1.0, "ner": 0.01}  # chosen on dev among 1, .1, .03 and .01
 SIZES = (100, 500, 2000, None)
 
 
-# -- what runs in a process of its own -------------------------------------------------------------
+# -- tasks, each in its own process ----------------------------------------------------------------
 
 
 def parts(task: str, split: str) -> tuple[list[Any], list[Any]]:
@@ -111,7 +114,7 @@ def figures(data: str, split: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def crfsuite(train: list[Any], test: list[Any]) -> dict[str, Any]:
-    """The same templates as strings, ten passes; what our part of the work takes is left out."""
+    """CRFsuite on the same templates as strings, ten passes; our own work is not timed."""
     import pycrfsuite
 
     from eigentext.evaluate import chunks
@@ -129,10 +132,11 @@ def crfsuite(train: list[Any], test: list[Any]) -> dict[str, Any]:
     for x, y in zip(xs, ys):
         trainer.append(x, y)
     handed = time.process_time()
-    trainer.train("/tmp/eigentext-benchmarks/ap.crfsuite")
+    path = str(scratch("ap.crfsuite"))
+    trainer.train(path)
     trained = time.process_time()
     found = pycrfsuite.Tagger()
-    found.open("/tmp/eigentext-benchmarks/ap.crfsuite")
+    found.open(path)
     test_items = items(test)
     begun = time.process_time()
     result = chunks(test, [found.tag(x) for x in test_items])
@@ -143,7 +147,7 @@ def crfsuite(train: list[Any], test: list[Any]) -> dict[str, Any]:
 
 
 def _strings(sentence: Any, templates: list[Any], features: Any) -> list[list[str]]:
-    """A token's features as "number=value|value"."""
+    """The features of each token as "number=value|value"."""
     names = dict(zip(features.symbols, features._attributes))
     value = {
         name: [function(token[column]) for token in sentence]
@@ -164,7 +168,7 @@ def _strings(sentence: Any, templates: list[Any], features: Any) -> list[list[st
 
 
 def curve(data: str, settings: dict[str, Any]) -> list[float]:
-    """F1 with so many labelled sentences, drawn three times."""
+    """F1 by the number of labeled sentences, drawn three times."""
     train, test = parts(data, "test")
     found = []
     for size in SIZES:
@@ -178,30 +182,33 @@ def curve(data: str, settings: dict[str, Any]) -> list[float]:
 
 
 class Clock:
-    """CPU seconds of each phase."""
+    """Measures the CPU seconds of each phase."""
 
     def __init__(self):
         self.seconds: dict[str, float] = {}
 
     def started(self, phase) -> None:
-        """Look at the clock."""
+        """Start the clock."""
         self._start = time.process_time()
 
     def advanced(self, phase) -> None:
-        """Nothing to note."""
+        """Do nothing: only the ends of phases matter."""
 
     def finished(self, phase) -> None:
-        """Note what it took."""
+        """Keep what the phase took."""
         self.seconds[phase.name] = time.process_time() - self._start
 
 
-# -- what is printed -------------------------------------------------------------------------------
-
-COLUMNS = ("F1", "sd", "error removed %", "P", "R", "train CPU s", "a pass", "tokens/s", "MB")
+# -- the tables ------------------------------------------------------------------------------------
 
 
-def show(task: str, split: str, only: list[str]) -> None:
-    table = Table(f"**{task}, {split}**, one thread", *COLUMNS)
+def show(task: str, split: str, only: list[str]) -> Table:
+    # F1 varies with the seed: by 0.05 points for chunks, by 0.7 for names.
+    noise = {"chunk": 0.003, "ner": 0.06}[task]
+    scores = [score(x, digits=2, tolerance=noise) for x in ("F1", "P", "R")]
+    columns = (scores[0], fact("sd"), fact("error removed %"), *scores[1:])
+    columns = (*columns, "train CPU s", "pass, CPU s", "tokens/s", "peak MB")
+    table = Table(task, f"{TITLES[task]}, {split}, one thread", columns)
     base: dict[Any, float] = {}
     for name in only:
         settings = CONTESTANTS[name]
@@ -214,32 +221,34 @@ def show(task: str, split: str, only: list[str]) -> None:
             base.setdefault(kind, f1)
         cells = (f1, row["deviation"], removed, precision, recall, fitted, a_pass, speed, row["MB"])
         table.row(name, *cells)
+    return table
 
 
-def draw(path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "eigentext"
-    from matplotlib import pyplot as plt
-
-    titles = {"chunk": "CoNLL-2000 chunks", "ner": "WNUT17 names"}
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
-    table = Table("**learning curves, test**, F1", *(str(size or "all") for size in SIZES))
-    for axis, (task, title) in zip(axes, titles.items()):
-        sizes = [size or len(tagged(task, "train")) for size in SIZES]
+def show_curves() -> Table:
+    columns = [score(str(size or "all"), digits=2, tolerance=0.03) for size in SIZES]
+    title = "F1 on the test part by labeled sentences"
+    table = Table("curve", title, columns, ("task", "learned from"))
+    for task in TITLES:
         scheme = BILOU if task == "chunk" else {}
-        for name, settings in (("labels alone", {}), ("with plain text", ALL)):
-            scores = in_a_process("curve", data=task, settings=scheme | settings)
-            table.row(f"{task}, {name}", *scores)
-            axis.plot(sizes, scores, marker="o", label=name)
-        axis.set(xscale="log", xticks=sizes, xticklabels=sizes, title=title)
-        axis.set(xlabel="labelled sentences", ylabel="F1")
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-        axis.legend(loc="lower right")
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+        for name, settings in (("labels alone", {}), ("labels and plain text", ALL)):
+            table.row(task, name, *in_a_process("curve", data=task, settings=scheme | settings))
+    return table
+
+
+def show_sources() -> Table:
+    table = Table("sources", "Sources, all cores", ("wall s", "CPU s", "peak MB"), ("source",))
+    for name in LEARN:
+        in_a_process("learned", one_thread=False, name=name)
+        table.row(name, *cost(name).values())
+    return table
+
+
+TITLES = {"chunk": "CoNLL-2000 chunks", "ner": "WNUT17 names"}
+ABOUT = (
+    "CoNLL-2000 chunks: 8,936 sentences to learn from and 2,012 to test on, with automatic parts "
+    "of speech; WNUT17 names: 3,394 and 1,287, words alone. The plain text has 43 million tokens: "
+    "text8-prefix, enwiki-30m, and the words of both tasks, test parts included, without labels."
+)
 
 
 def main() -> None:
@@ -248,17 +257,16 @@ def main() -> None:
     options.add_argument("--task", nargs="+", choices=C2, default=list(C2))
     options.add_argument("--split", choices=("dev", "test"), default="test")
     options.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME")
-    options.add_argument("--curve", type=Path, help="draw learning curves into this file instead")
+    options.add_argument("--curve", action="store_true", help="measure learning curves instead")
     asked = options.parse_args()
-    table = Table("**sources**, all cores", "wall s", "CPU s", "MB")
-    for name in LEARN:
-        in_a_process("learned", one_thread=False, name=name)
-        table.row(name, *cost(name).values())
+    sources = show_sources()
+    peers = ("gensim", "python-crfsuite")
     if asked.curve:
-        draw(asked.curve)
+        record("tagging_curve", "Learning curves", [show_curves()], about=ABOUT, peers=peers)
         return
-    for task in asked.task:
-        show(task, asked.split, asked.only)
+    tables = [show(task, asked.split, asked.only) for task in asked.task]
+    name = "tagging" if asked.split == "test" else "tagging_dev"
+    record(name, "Tagging", [sources, *tables], about=ABOUT, peers=peers)
 
 
 def learned(name: str) -> None:

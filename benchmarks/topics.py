@@ -1,27 +1,24 @@
 """Topics of 20 newsgroups and Reuters beside peers: held-out perplexity, coherence, time, memory.
 
 Run it with ``.venv/bin/python benchmarks/topics.py [SET-K ...] [SYSTEM ...]``, where a set is
-20news or reuters and K one of 20, 50 and 100 ("20news-20"); systems are those of `_topics.py`
-("ours", "tomotopy", …), all by default: some hours, nearly all of them the peers'.
+20news or reuters and K is 20, 50 or 100 ("20news-20"). Systems are those of `_topics.py` ("ours",
+"tomotopy", …). The default is all of them: some hours, nearly all of them for the peers.
 
-Words are runs of three letters or more in lower case without scikit-learn's English stop list,
-those of 10 training documents or more and of at most a fifth of them, the 8,000 most frequent;
-documents have 10 such words or more. Perplexity is that of document completion on the test part
-(`completion_perplexity`: the same halves for all, alpha = 1 / K, topics mixed with 1% of the
-uniform distribution). NPMI is of ten top words, over training documents; "distinct" is the share
-of distinct words among the top words of all topics.
+Words are runs of three letters or more in lower case, without scikit-learn's English stop list.
+They occur in at least 10 training documents and in at most a fifth of them; the 8,000 most frequent
+are taken. Documents have at least 10 of these words. Perplexity is that of document completion on
+the test part (`completion_perplexity`: the same halves for all, alpha = 1 / K, topics mixed with 1%
+of the uniform distribution). NPMI is that of ten top words, over training documents. "distinct" is
+the share of distinct words among the top words of all topics.
 """
 
-import os
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 import _harness
-from _harness import DATA
+from _results import Table, record, score
 from _topics import SYSTEMS
 from eigentext import load_dataset
 from eigentext.evaluate import coherence, completion_perplexity, distinct_words
@@ -31,7 +28,7 @@ SETS = [f"{name}-{K}" for name in ("20news", "reuters") for K in (20, 50, 100)]
 
 def prepared(name: str):
     """Training and test documents as counts, and the words; kept in the temporary folder."""
-    folder = Path(tempfile.gettempdir(), "eigentext-benchmarks", f"topics-{name}")
+    folder = _harness.scratch(f"topics-{name}")
     if not (folder / "words.txt").exists():
         folder.mkdir(parents=True, exist_ok=True)
         train, test, words = counted(name)
@@ -45,7 +42,6 @@ def prepared(name: str):
 def counted(name: str):
     from sklearn.feature_extraction.text import CountVectorizer
 
-    os.environ.setdefault("EIGENTEXT_DATA", str(DATA))
     train, test = (load_dataset(name, split=split).texts for split in ("train", "test"))
     vectorizer = CountVectorizer(
         token_pattern="[a-z]{3,}", stop_words="english", min_df=10, max_df=0.2, max_features=8000
@@ -67,18 +63,40 @@ def run(name: str, system: str) -> dict:
     }
 
 
-def contestants(name: str, systems=tuple(SYSTEMS)) -> dict:
-    return {f"{name}: {x}": lambda name=name, x=x: run(name, x) for x in systems}
+def contestants(name: str) -> dict:
+    return {f"{name}: {x}": lambda name=name, x=x: run(name, x) for x in SYSTEMS}
 
 
-if __name__ == "__main__":
-    everybody = {key: fit for name in SETS for key, fit in contestants(name).items()}
-    if len(sys.argv) > 1 and sys.argv[1] in everybody:
-        _harness.main(everybody)
-    else:
-        asked, sys.argv = sys.argv[1:], sys.argv[:1]
-        for source in ("20news", "reuters"):
-            prepared(source)
-        for name in [x for x in asked if x in SETS] or SETS:
-            systems = [x for x in asked if x in SYSTEMS] or list(SYSTEMS)
-            _harness.main(contestants(name, systems), repeats=1)
+def main() -> None:
+    asked = sys.argv[1:]
+    if unknown := set(asked) - {*SETS, *SYSTEMS}:
+        sys.exit(f"unknown: {unknown.pop()}. Sets: {', '.join(SETS)}; systems: {list(SYSTEMS)}")
+    for source in ("20news", "reuters"):
+        prepared(source)
+    columns = (
+        *(score("perplexity", "lower", digits=0), score("NPMI", digits=2, tolerance=0.05)),
+        *(score("distinct", digits=2, tolerance=0.02), "CPU s", "peak MB"),
+    )
+    table = Table("topics", "Topics of documents", columns, ("data", "K", "system"))
+    for name in [x for x in asked if x in SETS] or SETS:
+        for system in [x for x in asked if x in SYSTEMS] or SYSTEMS:
+            found = _harness.measured(f"{name}: {system}")
+            scores = (found["figures"][key] for key in ("perplexity", "NPMI", "distinct"))
+            source, _, K = name.partition("-")
+            table.row(source, int(K), system, *scores, found["cpu"], found["peak"] / 1e6)
+    record(
+        "topics",
+        "Topics of newsgroups and Reuters",
+        [table],
+        about="20 newsgroups: 9,645 documents to learn from and 6,300 to test on (headers, footers "
+        "and quotes are cut); Reuters: 8,374 and 2,779 (ModApte); 8,000 words at most. Held-out "
+        "perplexity by document completion (alpha = 1/K for all), NPMI of ten top words on the "
+        "training part, the share of distinct top words, CPU seconds of the fit.",
+        peers=("tomotopy", "gensim"),
+    )
+
+
+if __name__ == "__main__" and not _harness.serve(
+    {key: fit for name in SETS for key, fit in contestants(name).items()}
+):
+    main()

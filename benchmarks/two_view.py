@@ -1,22 +1,22 @@
-"""Few labels and many unlabelled pairs: TwoViewClassifier beside peers, on naive Bayes and Reuters.
+"""Few labels and many unlabeled pairs: TwoViewClassifier beside peers, on naive Bayes and Reuters.
 
 Run it with ``.venv/bin/python benchmarks/two_view.py [SET ...]``, half an hour for all of the
-sets "synthetic", "reuters" and "titles". Figures are accuracies in per cent, mean and standard
-deviation over draws of labelled rows, and CPU seconds of one fit, the projection included.
+sets "synthetic", "reuters" and "titles". Figures are accuracies in percent, mean and standard
+deviation over draws of labeled rows, macro F1, and CPU seconds of one fit with the projection.
 
-Synthetic: 5 hidden classes; of each view, a bag of words (or one word) of a vocabulary of 200, a
-third of them the class's own and the rest of a background; 5 draws of model and data. A peer has
-the best of three penalties (and LSA of 5, 20 and 50 components), chosen on the test data.
+Synthetic: 5 hidden classes. Each view is a bag of words (or one word) of a vocabulary of 200. A
+third of the words come from the class, the rest from a background. 5 draws of model and data. A
+peer gets the best of three penalties (and LSA the best of 5, 20 and 50 components), chosen on the
+test data.
 
-Reuters ("titles": the same, but only titles are there when topics are predicted): stories with one
-topic, of the ten most frequent, 10 draws of labels; all stories of the training part that have a
-body are unlabelled pairs. Tf-idf of the 1,000 most frequent words of titles and 2,000 of bodies.
-LSA is the SVD of both views side by side (of titles alone for "titles"), on the same unlabelled
-rows, and logistic regression. C and the number of components of peers were chosen on the last 30%
-of the training part, as those of "tuned" were (for both views); the test part was then run once.
+Reuters ("titles": the same, but only titles are known when topics are predicted): stories with one
+topic, of the ten most frequent, 10 draws of labels. All stories of the training part that have a
+body are unlabeled pairs. Tf-idf of the 1,000 most frequent words of titles and 2,000 of bodies. LSA
+is the SVD of both views side by side (of titles alone for "titles"), on the same unlabeled rows,
+and logistic regression. C and the number of components of peers were chosen on the last 30% of the
+training part, as were those of "tuned" (for both views). The test part was then run once.
 """
 
-import os
 import sys
 import time
 import warnings
@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 
-from _harness import DATA
+from _results import Table, fact, record, score
 from eigentext import load_dataset
 from eigentext.tagging.two_view import TwoViewClassifier
 
@@ -50,26 +50,25 @@ def timed(fit: Callable):
     return model, time.process_time() - start
 
 
-def row(name: str, figures: dict) -> None:
-    """`figures` has (accuracy, macro F1, seconds) of each draw for each number of labels."""
-    cells = []
-    for draws in figures.values():
-        accuracy, f1, _ = np.array(draws).T * 100
-        cells.append(f"{accuracy.mean():5.1f} ±{accuracy.std():4.1f} ({f1.mean():4.1f})")
-    seconds = np.mean([draw[2] for draws in figures.values() for draw in draws])
-    print(f"{name:34}" + "  ".join(cells) + f"  {seconds:7.2f}", flush=True)
+def figures_of(name: str, title: str) -> Table:
+    accuracy = score("accuracy", digits=1, tolerance=0.02)
+    columns = (accuracy, fact("sd"), score("macro F1", digits=1, tolerance=0.05), "CPU s")
+    return Table(name, title, columns, ("system", "labels"))
 
 
-def heading(title: str, labels) -> None:
-    print(f"\n{title}\naccuracy ± sd (macro F1)")
-    print(f"{'labels':34}" + "  ".join(f"{n:^18}" for n in labels) + f"  {'CPU s':>7}")
+def add(table: Table, name: str, figures: dict) -> None:
+    """Add rows: `figures` has (accuracy, macro F1, seconds) of each draw for each label count."""
+    for n, draws in figures.items():
+        accuracy, f1, seconds = np.array(draws).T
+        scores = 100 * accuracy.mean(), 100 * accuracy.std(), 100 * f1.mean()
+        table.row(name, n, *scores, seconds.mean())
 
 
 # Synthetic.
 
 
 def bags(seed: int, n: int, length: int, k: int = 5, d: int = 200):
-    """Both views side by side, the classes, and what one who knows the model makes of them."""
+    """Both views side by side, the classes, and the guesses of Bayes' rule with the true model."""
     rng = np.random.default_rng(seed)
     h = rng.integers(k, size=n)
     views, evidence = [], 0.0
@@ -81,9 +80,10 @@ def bags(seed: int, n: int, length: int, k: int = 5, d: int = 200):
     return sp.csr_array(np.hstack(views)), h, np.argmax(evidence, axis=1)
 
 
-def synthetic(length: int) -> None:
+def synthetic(length: int) -> Table:
     labels, n_test = (10, 25, 50, 100, 400), 5000
-    heading(f"naive Bayes, words in a view: {length}; 4 components", labels)
+    title = f"Naive Bayes, words in a view: {length}; 4 components"
+    shown = figures_of(f"synthetic {length}", title)
     contestants = {f"two views, {u:,} pairs": u for u in (0, 500, 2000, 20_000)}
     tables: dict = {name: {n: [] for n in labels} for name in contestants}
     peers: dict = {}
@@ -117,7 +117,7 @@ def synthetic(length: int) -> None:
             tables.setdefault("Bayes' rule, knowing the model", {m: [] for m in labels})[n].append(
                 found
             )
-    names = {"raw": "logistic regression", "lsa": "LSA, 20,000 unlabelled"}
+    names = {"raw": "logistic regression", "lsa": "LSA, 20,000 unlabeled"}
     for peer, by_penalty in peers.items():
         tables[names[peer]] = {
             n: max(
@@ -126,21 +126,21 @@ def synthetic(length: int) -> None:
             for n in labels
         }
     for name, table in tables.items():
-        row(name, table)
+        add(shown, name, table)
+    return shown
 
 
 # Reuters.
 
 
 def stories(part: str) -> list:
-    """(title, body, topics) of those that have a body."""
+    """(title, body, topics) of the stories that have a body."""
     loaded = load_dataset("reuters", split=part)
     split = (text.partition("\n\n")[::2] for text in loaded.texts)
     return [(*text, topics) for text, topics in zip(split, loaded.labels) if text[1].strip()]
 
 
-def reuters(only_titles: bool, part: str = "test") -> None:
-    os.environ.setdefault("EIGENTEXT_DATA", str(DATA))
+def reuters(only_titles: bool, part: str = "test") -> Table:
     train = stories("train")
     border = int(0.7 * len(train))
     train, test = (train, stories("test")) if part == "test" else (train[:border], train[border:])
@@ -175,14 +175,15 @@ def reuters(only_titles: bool, part: str = "test") -> None:
     contestants: dict[str, Callable] = {
         "two views": ours,
         "two views, tuned": lambda few, rest: ours(few, rest, **TUNED),
-        "two views, no unlabelled pairs": lambda few, rest: ours(few, rest[:0]),
+        "two views, no unlabeled pairs": lambda few, rest: ours(few, rest[:0]),
         "two views, shrink=False": lambda few, rest: ours(few, rest, shrink=False),
         "LSA, logistic regression": lsa,
         "logistic regression": lambda few, rest: logistic(1000).fit(X[few][:, used], y[few]),
     }
     sizes = (50, 100, 200, 500)
     title = "titles alone" if only_titles else "titles and bodies"
-    heading(f"Reuters, {title}: {len(train):,} pairs, {len(y_test):,} test stories", sizes)
+    title = f"Reuters, {title}: {len(train):,} pairs, {len(y_test):,} test stories"
+    shown = figures_of("titles" if only_titles else "reuters", title)
     for name, fit in contestants.items():
         table: dict = {n: [] for n in sizes}
         for n in sizes:
@@ -193,16 +194,22 @@ def reuters(only_titles: bool, part: str = "test") -> None:
                 predicted = model.predict(X_test[:, used])
                 f1 = f1_score(y_test, predicted, average="macro", zero_division=0)
                 table[n].append((np.mean(predicted == y_test), f1, cpu))
-        row(name, table)
+        add(shown, name, table)
+    return shown
 
 
 SETS = {
     "synthetic": lambda: [synthetic(length) for length in (5, 1)],
-    "reuters": lambda: reuters(False),
-    "titles": lambda: reuters(True),
+    "reuters": lambda: [reuters(False)],
+    "titles": lambda: [reuters(True)],
 }
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # few rows do not support all components
-    for name in sys.argv[1:] or SETS:
-        SETS[name]()
+    record(
+        "two_view",
+        "Two views and few labels",
+        [table for name in sys.argv[1:] or SETS for table in SETS[name]()],
+        about="Accuracy in percent with its standard deviation over draws of the labeled rows, "
+        "macro F1, and CPU seconds of one fit on one core.",
+    )

@@ -1,13 +1,14 @@
 """Word vectors end to end beside gensim's Word2Vec and scikit-learn's TruncatedSVD, in one run.
 
 Run it with ``.venv/bin/python benchmarks/words.py`` (about 45 minutes on two cores, nearly all of
-them gensim's), or name a corpus and a min count: ``words.py text8-prefix 100``. 300 dimensions, two
-threads, a process for each; files are read as plain text, split at blanks. For every phase: wall
-and CPU seconds and the peak of resident memory; CPU seconds of the whole process, imports and
-loading of kernels included, make the ratio. Then the scores of the vectors, on all questions and on
-the half ("test") that no setting was chosen on.
+them for gensim), or name a corpus and a min count: ``words.py text8-prefix 100``. ``--ours`` leaves
+the peers out. All have 300 dimensions, two threads and a process each. They read plain text, split
+at blanks. Each phase is measured in wall seconds, CPU seconds and peak resident memory. The ratio
+compares CPU seconds of whole processes, with imports and the loading of compiled code. Then the
+vectors are scored, on all questions and on the half ("test") that no setting was chosen on.
 """
 
+import argparse
 import itertools
 import json
 import subprocess
@@ -18,7 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from _harness import DATA, Phases, unpacked
+from _harness import Phases, data, scratch, unpacked
+from _results import Table, ratio, record, score
 
 CORPORA = {
     "text8-prefix": "text/text8-prefix.txt.xz",
@@ -33,7 +35,7 @@ def eigentext(path: Path, min_count: int, phases: Phases, **options):
     with et.engine.use(et.engine.ThreadEngine(THREADS)), et.engine.report_to(phases):
         model = et.Eigenwords(DIM, min_count=min_count, **options).fit(str(path))
         with phases("save"):
-            model.save("/tmp/eigentext-benchmarks/model")
+            model.save(scratch("model"))
     return model
 
 
@@ -50,12 +52,12 @@ def gensim(path: Path, min_count: int, phases: Phases):
     with phases("train, 5 epochs"):
         model.train(sentences, total_examples=model.corpus_count, epochs=5)
     with phases("save"):
-        model.wv.save("/tmp/eigentext-benchmarks/gensim.kv")
+        model.wv.save(str(scratch("gensim.kv")))
     return model.wv
 
 
 def truncated_svd(path: Path, min_count: int, phases: Phases):
-    """PPMI with smoothed contexts, as most scripts have it: one matrix from scipy, one SVD."""
+    """PPMI with smoothed contexts, as most scripts do it: one matrix from scipy, one SVD."""
     import scipy.sparse as sp
     from sklearn.decomposition import TruncatedSVD
 
@@ -108,7 +110,7 @@ CONTESTANTS = {
 
 
 def run(name: str, corpus: str, min_count: int) -> dict:
-    """One contestant, in this process."""
+    """Run one contestant in this process."""
     phases = Phases()
     model = CONTESTANTS[name](unpacked(CORPORA[corpus]), min_count, phases)
     cpu = time.process_time()
@@ -125,9 +127,9 @@ def scores(model) -> dict:
             return items if which == "all" else evaluate.half(items, which)
 
         names = ("wordsim353", "men3000", "rareword2034")
-        pairs = [part(evaluate.read_pairs(DATA / "words" / f"{name}.txt")) for name in names]
+        pairs = [part(evaluate.read_pairs(data(f"words/{name}.txt"))) for name in names]
         results = [evaluate.similarity(model, some) for some in pairs]
-        questions = part(evaluate.read_questions(DATA / "words" / "google-analogies.txt"))
+        questions = part(evaluate.read_questions(data("words/google-analogies.txt")))
         google = evaluate.analogies(model, questions)
         found[which] = {
             "rho": [result.rho for result in results],
@@ -141,28 +143,49 @@ def main() -> None:
     if sys.argv[1:2] == ["--run"]:
         print(json.dumps(run(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
         return
-    corpora = sys.argv[1:2] or list(CORPORA)
-    min_counts = [int(argument) for argument in sys.argv[2:3]] or [100, 5]
+    parser = argparse.ArgumentParser(description="Word vectors beside their peers.")
+    parser.add_argument("corpus", nargs="?", choices=CORPORA, help="default: both")
+    parser.add_argument("min_count", nargs="?", type=int, help="default: 100, then 5")
+    parser.add_argument("--ours", action="store_true", help="leave gensim and scikit-learn out")
+    asked = parser.parse_args()
+    corpora = [asked.corpus] if asked.corpus else list(CORPORA)
+    min_counts = [asked.min_count] if asked.min_count else [100, 5]
+    names = [name for name in CONTESTANTS if name.startswith("eigentext") or not asked.ours]
+    labels = ("corpus, min count", "system")
+    scores = (score("similarity"), score("Google mul", digits=1), score("Google add", digits=1))
+    costs = ("wall s", "CPU s", "peak MB")
+    table = Table("systems", "Costs and scores", (*costs, ratio("ratio"), *scores), labels)
+    phases = Table("phases", "Costs of each phase", costs, (*labels, "phase"), silent=True)
     for corpus, min_count in itertools.product(corpora, min_counts):
-        print(f"\n## {corpus}, min count {min_count}\n", flush=True)
-        measure = None
-        for name in CONTESTANTS:
+        first = None
+        for name in names:
             command = [sys.executable, sys.argv[0], "--run", name, corpus, str(min_count)]
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             result = json.loads(done.stdout)
-            measure = measure or result["cpu"]
-            show(name, result, measure)
-
-
-def show(name: str, result: dict, measure: float) -> None:
-    wall = sum(phase[0] for phase in result["phases"].values())
-    peak = max(phase[2] for phase in result["phases"].values())
-    print(
-        f"{name}: {wall:.1f} s wall, {result['cpu']:.1f} s CPU "
-        f"({measure / result['cpu']:.1f} times less than gensim), {peak:,.0f} MB"
+            first = first or result["cpu"]
+            where = f"{corpus}, {min_count}", name
+            wall = sum(phase[0] for phase in result["phases"].values())
+            peak = max(phase[2] for phase in result["phases"].values())
+            similarity, google = np.mean(result["test"]["rho"]), result["test"]["google"]
+            times = first / result["cpu"]
+            table.row(*where, wall, result["cpu"], peak, times, similarity, *google)
+            for phase, measured in result["phases"].items():
+                phases.row(*where, phase, *measured)
+            show(result)
+    record(
+        "words_ours" if asked.ours else "words",
+        "Word vectors beside their peers",
+        [table, phases],
+        about="300 dimensions, two threads, each system in its own process. CPU seconds are those "
+        "of the whole process. The ratio is the first system's CPU seconds to this one's. Scores "
+        "are on the half of the questions that no setting was chosen on; similarity is the average "
+        "of WordSim353, MEN and the rare words.",
+        peers=("gensim",),
     )
-    for phase, (seconds, cpu, memory) in result["phases"].items():
-        print(f"    {phase:20} {seconds:8.2f} s {cpu:8.2f} s CPU {memory:8,.0f} MB")
+
+
+def show(result: dict) -> None:
+    """Print what the tables do not have: the scores on each set of questions."""
     for which in ("all", "test"):
         part = result[which]
         rho = ", ".join(f"{r:.3f}" for r in part["rho"])

@@ -1,7 +1,7 @@
 """Threads beside a Dask cluster on this machine: the same bits, and what they cost.
 
-    python benchmarks/cluster.py            # every model, threads beside two worker processes
-    python benchmarks/cluster.py --scaling  # counting with 1, 2 and 4 worker processes
+    python benchmarks/distributed.py            # every model, threads beside two worker processes
+    python benchmarks/distributed.py --scaling  # counting with 1, 2 and 4 worker processes
 
 The corpora are text8-prefix (cut into lines of 1,000 words for topics) and enwiki-30m; the treebank
 is NLTK's sample of the Penn treebank. Workers are started before the clock is.
@@ -9,14 +9,14 @@ is NLTK's sample of the Penn treebank. Workers are started before the clock is.
 
 import argparse
 import hashlib
-import os
 import tempfile
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import eigentext as et
-from _harness import DATA, unpacked
+from _harness import unpacked
+from _results import Table, fact, ratio, record
 from eigentext import engine
 from eigentext.engine.dask import connected
 
@@ -24,37 +24,37 @@ CORPORA = {"text8-prefix": "text/text8-prefix.txt.xz", "enwiki-30m": "text/enwik
 REDUCTION = ("vocabulary", "add up", "gather")
 
 
-class Watch:
-    """Seconds by phase."""
+class Clock:
+    """Keeps the seconds of each phase."""
 
     def __init__(self):
         self.seconds: dict[str, float] = {}
 
     def started(self, phase) -> None:
-        """Nothing to note."""
+        """Do nothing: phases know their seconds."""
 
     advanced = started
 
     def finished(self, phase) -> None:
-        """Phases of one name are added up."""
+        """Add the seconds to those of earlier phases of this name."""
         self.seconds[phase.name] = self.seconds.get(phase.name, 0) + phase.seconds
 
 
 @contextmanager
-def running(cluster: str | None):
-    """On a cluster (warm: kernels loaded by every worker), or on the threads of this process."""
+def running(workers: str | None):
+    """Use Dask workers that have loaded compiled code, or the threads of this process."""
     with (
-        connected(cluster) if cluster else nullcontext(engine.ThreadEngine()) as chosen,
+        connected(workers) if workers else nullcontext(engine.ThreadEngine()) as chosen,
         engine.use(chosen),
     ):
         warm_up()
-        if cluster:
+        if workers:
             chosen.each(warm_up)
         yield
 
 
 def warm_up() -> None:
-    """Load kernels, which takes a process a second or two."""
+    """Load compiled loops, which takes a process a second or two."""
     text = et.TextCorpus(["a few words to begin with"] * 100, kind="texts")
     with engine.use(engine.ThreadEngine(1)):
         a, b = (et.CooccurrenceMoments.from_corpus(text, window=window) for window in (2, 2))
@@ -64,7 +64,7 @@ def warm_up() -> None:
 
 
 def digest(model) -> str:
-    """Of the model's file, to the last byte."""
+    """A digest of the model's file."""
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder, "model"))
         return hashlib.sha256(Path(folder, "model").read_bytes()).hexdigest()
@@ -81,7 +81,7 @@ def lines_of(path: Path) -> Path:
 
 
 def models(name: str, path: Path):
-    """What is fitted to a corpus."""
+    """The models that are fitted to a corpus, by name."""
     documents = lines_of(path) if name == "text8-prefix" else path
     yield "Eigenwords(300)", lambda: et.Eigenwords(300).fit(path)
     yield "HMM(20)", lambda: et.HMM(20).fit(path)
@@ -93,7 +93,6 @@ def models(name: str, path: Path):
 
 
 def grammars():
-    os.environ.setdefault("EIGENTEXT_DATA", str(DATA))
     trees = list(et.load_dataset("penn-sample"))
     for method in ("em", "spectral"):
         yield (
@@ -113,57 +112,55 @@ def grammars():
     yield "parse 400 sentences", lambda: Parses(fitted.parse_many(sentences))
 
 
-def compare(cluster: str) -> None:
-    print(f"{'':32} {'threads s':>10} {cluster + ' s':>10} {'ratio':>6}  same bytes")
+def compare(workers: str) -> None:
     tasks = [
         (f"{corpus}, {model}", fit)
         for corpus, file in CORPORA.items()
         for model, fit in models(corpus, unpacked(file))
     ] + [(f"Penn sample, {model}", fit) for model, fit in grammars()]
-    here = {name: timed(None, fit) for name, fit in tasks}
-    with running(cluster):
+    here = {name: timed(fit) for name, fit in tasks}
+    columns = ("threads (2), s", f"{workers}, s", ratio("ratio", "lower"), fact("same bytes"))
+    table = Table("models", "Threads beside worker processes", columns, ("task",))
+    with running(workers):
         for name, fit in tasks:
-            there = timed(cluster, fit)
-            ratio = there[0] / here[name][0]
-            same = here[name][1] == there[1]
-            print(
-                f"{name:32} {here[name][0]:10.2f} {there[0]:10.2f} {ratio:6.2f}  {same}", flush=True
-            )
+            seconds, digest = timed(fit)
+            same = here[name][1] == digest
+            table.row(name, here[name][0], seconds, seconds / here[name][0], same)
+    record("distributed", "Threads beside Dask workers", [table], peers=("distributed",))
 
 
-def timed(cluster: str | None, fit) -> tuple[float, str]:
+def timed(fit) -> tuple[float, str]:
     start = time.perf_counter()
     model = fit()
     return time.perf_counter() - start, digest(model)
 
 
-def scaling(file: str) -> None:
-    path = unpacked(file)
-    print(f"{'':10} {'wall s':>7} {'M tokens/s':>11} {'reduction':>10}  phases")
-    for cluster in (None, "local:1", "local:2", "local:4"):
-        with running(cluster):
-            watch = Watch()
-            with engine.report_to(watch):
-                start = time.perf_counter()
-                moments = et.CooccurrenceMoments.from_corpus(path, min_count=5)
-                wall = time.perf_counter() - start
-        share = sum(watch.seconds.get(name, 0) for name in REDUCTION) / wall
-        phases = ", ".join(f"{name} {seconds:.2f}" for name, seconds in watch.seconds.items())
-        rate = moments.n_tokens / wall / 1e6
-        print(
-            f"{cluster or 'threads':10} {wall:7.2f} {rate:11.2f} {share:10.0%}  {phases}",
-            flush=True,
-        )
+def scaling() -> None:
+    columns = ("wall s", "million tokens/s", fact("share of the reduction"), fact("phases"))
+    table = Table("scaling", "Counting pairs", columns, ("corpus", "workers"))
+    for name, file in CORPORA.items():
+        path = unpacked(file)
+        for workers in (None, "local:1", "local:2", "local:4"):
+            with running(workers):
+                clock = Clock()
+                with engine.report_to(clock):
+                    start = time.perf_counter()
+                    moments = et.CooccurrenceMoments.from_corpus(path, min_count=5)
+                    wall = time.perf_counter() - start
+            share = sum(clock.seconds.get(phase, 0) for phase in REDUCTION) / wall
+            phases = ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in clock.seconds.items())
+            rate = moments.n_tokens / wall / 1e6
+            table.row(name, workers or "threads (2)", wall, rate, share, phases)
+    about = "Pairs of words seen 5 times. The reduction is all that follows the counting of shards."
+    record("distributed_scaling", "Counting pairs", [table], about=about, peers=("distributed",))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Threads beside Dask workers.")
     parser.add_argument("--scaling", action="store_true", help="count with more and more workers")
-    parser.add_argument("--cluster", default="local:2")
+    parser.add_argument("--workers", default="local:2", help="default: local:2")
     options = parser.parse_args()
     if options.scaling:
-        for name, file in CORPORA.items():
-            print(name)
-            scaling(file)
+        scaling()
     else:
-        compare(options.cluster)
+        compare(options.workers)
