@@ -1,9 +1,10 @@
 """Grammars: trees with hidden states
 ==================================
 
-A treebank says NP and PP, but not all that matters: whether a phrase goes with a noun or with a
-verb is left to the words. A grammar with hidden states finds that out. The trees are drawn from a
-small grammar whose states we know and do not tell. The mathematics is on the page *Grammars*.
+A treebank says NP and PP, but not everything that matters: only the words say whether a phrase belongs
+to a noun or to a verb. A grammar with hidden states finds this out. The trees here are drawn from a
+small grammar whose states we know but do not show to the model. The mathematics is on the page
+*Grammars*.
 """
 
 import random
@@ -13,7 +14,7 @@ import eigentext as et
 # %%
 # A treebank with a secret
 # ------------------------
-# What stands behind the dot is a state, and is never written into a tree.
+# The part after a dot is a state. It is never written into a tree.
 
 RULES = {
     "S": [(1.0, "NP VP")],
@@ -33,7 +34,7 @@ WORDS = {
 
 
 def draw(rng, symbol="S", depth=0):
-    """A tree of the symbol; deep ones take the first rule, which is the shortest."""
+    """Draw a tree of the symbol; at great depth take the first rule, which is the shortest."""
     label = symbol.partition(".")[0]
     if symbol in WORDS:
         return et.Tree(label, [rng.choice(WORDS[symbol].split())])
@@ -47,7 +48,7 @@ train, test = ([draw(rng) for _ in range(n)] for n in (1000, 200))
 print(train[0])
 
 # %%
-# In a notebook, a tree draws itself.
+# A tree draws itself in a notebook.
 
 sentence = "the farmer carried the cat of the child into the garden"
 plain = et.PCFG().fit(train)
@@ -56,8 +57,8 @@ plain.parse(sentence)
 # %%
 # Counting rules is not enough
 # ----------------------------
-# That is what rules alone make of it: *of the child into the garden* goes with the verb. With a few
-# states for each label, learned from what is inside and outside of its nodes, it comes right.
+# With rules alone, *of the child into the garden* goes with the verb, which is wrong. A few states
+# for each label, learned from the inside and outside of its nodes, give the right tree.
 
 model = et.LatentPCFG(4, method="spectral+em").fit(train)
 model.parse(sentence)
@@ -65,7 +66,7 @@ model.parse(sentence)
 # %%
 # How good?
 # ---------
-# By EVALB's rules, on trees that were not learned.
+# By the rules of EVALB, on trees that were not learned from.
 
 models = {
     "PCFG": plain,
@@ -80,13 +81,13 @@ for name, one in models.items():
 # %%
 # What the states are seen by
 # ---------------------------
-# Each label's nodes are described by what is inside and outside of them; the singular values of
-# these counts say how many states the treebank supports.
+# Each node is described by what is inside and outside of it. The singular values of these counts
+# say how many states of a label the treebank supports.
 
 models["spectral"].plot()
 
 # %%
-# EM from there climbs in a few steps.
+# EM improves the likelihood from there in a few steps.
 
 model.plot()
 

@@ -1,9 +1,9 @@
 """Kernels and reranking: choosing among trees
 ===========================================
 
-A base model proposes a list of trees for each sentence; a reranker chooses, by what the candidates
-have in common with trees that were right before: all their subtrees at once, by a kernel. The
-mathematics is on the page about kernels.
+A base model proposes a list of trees for each sentence, and a reranker chooses one. It compares the
+candidates with trees that were right before, by all of their subtrees, with a kernel. The mathematics
+is on the page *Kernels and reranking*.
 """
 
 import random
@@ -13,19 +13,19 @@ import eigentext as et
 # %%
 # Kernels
 # -------
-# K(a, b) counts the subtrees that two trees share; ``decay`` makes large ones count less.
+# K(a, b) counts the subtrees that two trees share. ``decay`` makes large subtrees count less.
 
 a = "(S (NP (DT the) (NN dog)) (VP (VB barks)))"
 b = "(S (NP (DT the) (NN cat)) (VP (VB barks)))"
-print("all alike:", et.TreeKernel()(a, b), " with decay:", et.TreeKernel(decay=0.4)(a, b))
+print("decay 1:", et.TreeKernel()(a, b), " decay 0.4:", et.TreeKernel(decay=0.4)(a, b))
 c = "(S (NP (NN dogs)) (VP (VB bark)))"
 names = [" ".join(et.Tree.parse(one).leaves()) for one in (a, b, c)]
 ax = et.plots.table(et.TreeKernel(0.4).normalized().gram([a, b, c]), names, names)
 
 # %%
-# Sentences that rules cannot tell apart
-# --------------------------------------
-# *of* goes with nouns and *into* with verbs, but both are prepositions to the grammar.
+# Sentences that rules cannot distinguish
+# ---------------------------------------
+# *of* goes with nouns and *into* with verbs, but the grammar calls both prepositions.
 
 WORDS = {
     "DT": ["the", "a"],
@@ -37,7 +37,7 @@ WORDS = {
 
 
 def tree(rng):
-    """A sentence with an object and a phrase, which belongs to the object or to the verb."""
+    """Draw a sentence with a phrase that belongs to the object or to the verb."""
 
     def phrase():
         return f"(NP (DT {rng.choice(WORDS['DT'])}) (NN {rng.choice(WORDS['NN'])}))"
@@ -56,15 +56,15 @@ train, test = ([tree(rng) for _ in range(n)] for n in (300, 100))
 # %%
 # Learning to choose
 # ------------------
-# ``fit_base`` makes lists of candidates for each fifth of the trees by a model of the others, so
-# that the reranker meets the mistakes that the base model makes on new sentences.
+# ``fit_base`` makes the lists of candidates of each part of the trees by a model of the other parts.
+# So the reranker sees the mistakes that the base model makes on new sentences.
 
 reranker = et.Reranker(decay=[0.3, 0.5]).fit_base(et.PCFG, train)
 lists = reranker.base_.k_best_many([one.leaves() for one in test], 10)
 print(reranker.evaluate(lists, test))
 
 # %%
-# Each pass over the lists corrects mistakes; after one without any, nothing changes any more.
+# Each pass over the lists corrects mistakes. After a pass without mistakes nothing changes.
 
 ax = reranker.perceptron_.plot()
 

@@ -1,9 +1,9 @@
 """Sequences: hidden Markov models and language models
 ===================================================
 
-A hidden Markov model is learned from counts of single symbols, pairs and triples, without EM, and
-then by EM from that start. The data is drawn from a known model, so that we can see how near we
-come. The mathematics is on the page *Models of sequences*.
+We learn a hidden Markov model from counts of single symbols, pairs and triples, without EM, and then
+by EM from that start. The data are drawn from a known model, so we can see how close we come. The
+mathematics is on the page *Models of sequences*.
 """
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 import eigentext as et
 
 # %%
-# A model to find again
-# ---------------------
-# Three states, eight symbols; rows of the matrices are states.
+# A model to recover
+# ------------------
+# It has three states and eight symbols. Rows of the matrices are states.
 
 rng = np.random.default_rng(0)
 initial = np.array([0.6, 0.3, 0.1])
@@ -25,8 +25,8 @@ train, test = truth.sample(5000, 20, random_state=1), truth.sample(500, 20, rand
 # %%
 # Three ways to learn
 # -------------------
-# ``spectral`` takes one pass over the data and has operators instead of parameters; EM climbs to a
-# local optimum; ``spectral+em`` climbs from where the moments say.
+# ``spectral`` takes one pass over the data and has operators instead of parameters. ``em`` climbs to
+# a local optimum from random starts. ``spectral+em`` climbs from the answer of the moments.
 
 for method in ("spectral", "em", "spectral+em"):
     model = et.HMM(3, method=method).fit(train)
@@ -36,8 +36,8 @@ print(f"{'the truth':12} {truth.score_samples(test).sum() / test.size:.4f}")
 # %%
 # How many states?
 # ----------------
-# As many as singular values of the pairs rise above the noise, which is measured by splitting the
-# counts in two. ``rank=8`` takes all directions, whatever the noise; left out, three would be used.
+# As many as there are singular values of the pairs above the noise. The noise is measured by
+# splitting the counts in two. ``rank=8`` uses all directions; without it, three would be used.
 
 asked = et.HMM(8, rank=8).fit(train)
 ax = asked.plot("spectrum")
@@ -46,7 +46,8 @@ print("usable:", asked.diagnostics_["usable_rank"])
 # %%
 # What was found
 # --------------
-# States have no names: they come in any order. The transitions are those above, up to that.
+# States have no names and come in any order. Put in the right order, the transitions are close to
+# the true ones.
 
 model.plot("transitions")
 order = [int(np.abs(model.emission_ - row).sum(axis=1).argmin()) for row in emission]
@@ -64,18 +65,18 @@ print("the best states:", states.tolist())
 # %%
 # Language models of words
 # ------------------------
-# n-grams by Kneser and Ney, a model of word classes by Saul and Pereira, and their mixture, whose
+# We compare Kneser-Ney n-grams, Saul and Pereira's model of word classes, and their mixture, whose
 # weights come from held-out text. Lower perplexity is better.
 
 
 def draw(kind, n):
-    """One of n words of a kind, the k-th as often as 1/k."""
+    """Draw one of n words of a kind, the k-th with a probability proportional to 1/k."""
     weights = 1 / np.arange(1, n + 1)
     return f"{kind}{rng.choice(n, p=weights / weights.sum())}"
 
 
 def sentence():
-    """The adjective is there in half of the cases, and the object in two thirds."""
+    """Draw a sentence; half of them have an adjective, and two thirds an object."""
     subject = ["the", *([draw("adjective", 60)] if rng.random() < 0.5 else []), draw("noun", 300)]
     return [
         *subject,
@@ -93,6 +94,6 @@ for name, one in (("trigrams", ngrams), ("classes", classes), ("both", both)):
     print(f"{name:9} {one.perplexity(judged):.2f}")
 
 # %%
-# EM of the classes is stopped where pairs held out from it are most probable.
+# EM of the classes stops where held-out pairs are most probable.
 
 classes.plot()

@@ -1,8 +1,8 @@
 """Tagging: few labels, much plain text
 ====================================
 
-Forty sentences with labelled names, and thousands without labels: from the plain text come vectors
-and clusters of words, which tell the tagger what the words are that it never saw a label of. The
+There are forty sentences with labeled names, and thousands without labels. Vectors and clusters of
+words from the plain text tell the tagger about words that have no label in the forty sentences. The
 mathematics is on the page *Tagging with few labels*.
 """
 
@@ -16,14 +16,14 @@ import eigentext as et
 # %%
 # Sentences with names
 # --------------------
-# Four hundred people and two hundred towns, most of which no labelled sentence mentions; none has a
-# capital to give it away.
+# There are four hundred people and two hundred towns. Most of them occur in no labeled sentence, and
+# no name begins with a capital letter.
 
 rng = random.Random(0)
 
 
 def names(n, ends):
-    """Words of three syllables, all different."""
+    """Make n different words of three syllables."""
     made = {"".join(rng.choice("bdfgklmnprst") + rng.choice("aeiou") for _ in range(3))}
     while len(made) < n:
         made.add("".join(rng.choice("bdfgklmnprst") + rng.choice("aeiou") for _ in range(3)))
@@ -44,7 +44,7 @@ SHAPES = [
 
 
 def tagged_sentence():
-    """Words with their labels, in BIO."""
+    """Draw a sentence: words with their labels, in BIO."""
     made = []
     for word in rng.choice(SHAPES).split():
         if word in ("PER", "LOC"):
@@ -61,23 +61,24 @@ print(some[0])
 # %%
 # What plain text teaches
 # -----------------------
-# Narrow windows that tell left from right say how a word is used, which is what a tagger asks.
+# Narrow windows that distinguish left from right show how a word is used.
 
 words = et.Eigenwords(20, window=1, context="list", weighting="flat").fit(plain)
 clusters = et.WordClusters(30).fit(words)
 ax = words.plot("map", words=[*people[:15], *towns[:15]], groups=["p"] * 15 + ["t"] * 15)
 
 # %%
-# With it and without
-# -------------------
-# Who or what everybody likes is not said by the words around it. A name without a label is nothing
-# to the first tagger; to the second it has a vector and a class.
+# With plain text and without
+# ---------------------------
+# In *everybody likes …* the words around the name do not say whether it is a person or a town. The
+# first tagger knows nothing about a name without a label. For the second the name has a vector and a
+# cluster.
 
 templates = ["word[-1..1]", "suffix2[0]"]
 bare = et.Tagger(features=templates).fit(some)
 rich = et.Tagger(features=templates, vectors=words, clusters=clusters).fit(some)
 print("labels alone   ", bare.evaluate(test))
-print("and plain text ", rich.evaluate(test))
+print("with plain text", rich.evaluate(test))
 
 # %%
 # How many labels?
@@ -91,9 +92,9 @@ scores = np.array(
     ]
 )
 figure, ax = plt.subplots()
-for row, label in zip(scores, ("labels alone", "and plain text")):
+for row, label in zip(scores, ("labels alone", "with plain text")):
     ax.plot(numbers, 100 * row, marker="o", label=label)
-ax.set(xlabel="labelled sentences", ylabel="F1 of names")
+ax.set(xlabel="labeled sentences", ylabel="F1 of names")
 ax.legend()
 
 # %%

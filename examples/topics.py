@@ -1,9 +1,9 @@
 """Topics: what documents are about
 ================================
 
-Latent Dirichlet allocation, learned by decomposing a tensor of word triples that is never written
-out, then a few steps of EM. The documents are the docstrings of NumPy and SciPy, one for each
-function. The mathematics is on the page about topics.
+We learn latent Dirichlet allocation by decomposing a tensor of word triples, which is never written
+out, and then by a few steps of EM. The documents are the docstrings of NumPy and SciPy, one for each
+function. The mathematics is on the page *Topics*.
 """
 
 import inspect
@@ -16,7 +16,7 @@ import eigentext as et
 # %%
 # Documents
 # ---------
-# A list of strings is a list of documents; words are their letters, in lower case.
+# A list of strings is a list of documents. They are split into words of letters, in lower case.
 
 MODULES = ("scipy.stats", "scipy.signal", "scipy.optimize", "scipy.sparse", "scipy.linalg")
 MODULES += ("scipy.interpolate", "scipy.ndimage", "scipy.special", "numpy")
@@ -32,18 +32,18 @@ print(len(texts), "documents")
 # %%
 # Learning
 # --------
-# Words of the whole language and of these documents alike say nothing about topics: stop words are
-# left out anyway, and here words in more than a fifth of the documents are, too.
+# Frequent words say nothing about topics. Stop words are left out, and here also words in more than
+# a fifth of the documents.
 
 limits = {"stop_words": "english", "min_df": 8, "max_df": 0.2}
 model = et.TopicModel(10, alpha0=0.5, **limits).fit(texts)
 panels = model.plot(n_words=7)
 
 # %%
-# What goes with what
-# -------------------
-# ``transform`` gives the proportions of topics in documents. The topics know nothing of modules;
-# yet most modules have one or two of their own.
+# Topics of modules
+# -----------------
+# ``transform`` gives the proportions of topics in documents. The model does not know the modules, but
+# most modules have one or two topics of their own.
 
 proportions = model.transform(texts)
 shares = np.array([proportions[np.array(sources) == module].mean(axis=0) for module in MODULES])
@@ -52,8 +52,8 @@ ax = et.plots.table(shares, MODULES, [" ".join(top) for top in model.top_words(2
 # %%
 # Is K right?
 # -----------
-# A gap after the last eigenvalue used would say so. Without one, as here and in most text, fewer
-# topics or more may do as well: choose by held-out perplexity, and by looking.
+# A gap after the last eigenvalue used would say so. Without a gap, as here and in most text, fewer or
+# more topics may do as well. Choose by held-out perplexity, and by looking at the topics.
 
 model.plot("spectrum")
 train, test = texts[::2], texts[1::2]
@@ -63,9 +63,9 @@ for n_topics in (5, 10, 20, 40):
     print(f"{n_topics:3} topics: perplexity {one.perplexity(test):.0f}")
 
 # %%
-# EM on top
-# ---------
-# Moments alone are quick; EM improves on them within a few steps.
+# EM
+# --
+# Moments alone are quick. EM improves the topics within a few steps.
 
 model.plot("curve")
 

@@ -1,9 +1,9 @@
-"""Words: vectors, neighbours, analogies, clusters
-===============================================
+"""Words: vectors, neighbors, a map, clusters
+==========================================
 
-Which words stand near which is counted once; one singular value decomposition of the transformed
-counts gives a vector to every word. Here the text is the documentation of NumPy and SciPy, which is
-on your machine already. The mathematics is on the page *Word vectors from counts*.
+We count which words stand near which. One singular value decomposition of the transformed counts gives
+a vector to every word. The text is the documentation of NumPy and SciPy, which is on your machine
+already. The mathematics is on the page *Word vectors from counts*.
 """
 
 import inspect
@@ -14,15 +14,15 @@ import eigentext as et
 # %%
 # Text
 # ----
-# A corpus is files, or strings as here. ``tokenizer="simple"`` parts signs from words; a line
-# (here, a paragraph) is a unit that no window of context leaves.
+# A corpus is made of files, or of strings as here. ``tokenizer="simple"`` separates signs from words.
+# No window of context crosses the end of a unit, which is a paragraph here.
 
 MODULES = ("numpy", "numpy.linalg", "numpy.fft", "scipy.stats", "scipy.signal", "scipy.optimize")
 MODULES += ("scipy.special", "scipy.sparse", "scipy.linalg", "scipy.interpolate", "scipy.ndimage")
 
 
 def paragraphs(module):
-    """The docstrings of all that a module offers, without their examples."""
+    """Yield the paragraphs of the docstrings of a module, without their examples."""
     for name in sorted(dir(import_module(module))):
         doc = inspect.getdoc(getattr(import_module(module), name)) or ""
         for paragraph in doc.partition(">>>")[0].split("\n\n"):
@@ -36,8 +36,8 @@ print(f"{len(texts):,} paragraphs; the longest has {max(map(len, texts)):,} char
 # %%
 # Learning
 # --------
-# A short text wants fewer dimensions than the default of 300, and a narrow window.
-# ``keep_moments="whole"`` keeps the counts, so that text can be added later.
+# A short text needs fewer dimensions than the default of 300, and a narrow window.
+# ``keep_moments="whole"`` keeps the counts, so that we can add text later.
 
 words = et.Eigenwords(50, window=3, min_count=5, keep_moments="whole").fit(corpus)
 print(words, "of", len(words.vocabulary_), "words")
@@ -47,15 +47,15 @@ for word in ("matrix", "gamma", "filter", "minimum"):
 # %%
 # How many dimensions?
 # --------------------
-# The spectrum says what each further dimension adds. Where it is flat, one is as good as the next;
-# a cliff would be a natural place to stop.
+# The spectrum shows what each further dimension adds. Where it is flat, no number of dimensions stands
+# out. A sharp drop would be a natural place to stop.
 
 words.plot("spectrum")
 
 # %%
 # A map
 # -----
-# Any words can be drawn on the plane that keeps most of their variance.
+# ``plot`` draws words on the plane that keeps most of their variance.
 
 families = {
     "shapes": ["row", "column", "axis", "dimension", "shape"],
@@ -69,8 +69,8 @@ words.plot("map", words=[word for word, _ in known], groups=[name for _, name in
 # %%
 # Classes
 # -------
-# Clusters of words form a binary tree; a word's bit string is its path, and beginnings of it are
-# coarser classes. They make good features for :class:`~eigentext.Tagger`.
+# Clusters of words form a binary tree. The bit string of a word is its path in the tree, and prefixes
+# of it are coarser classes. They are good features for :class:`~eigentext.Tagger`.
 
 clusters = et.WordClusters(100).fit(words)
 for word in ("matrix", "gamma", "filter", "minimum"):
@@ -80,7 +80,7 @@ for word in ("matrix", "gamma", "filter", "minimum"):
 # %%
 # More text, exactly
 # ------------------
-# Added text gives the same bits as learning from all of it at once.
+# Adding text gives the same bits as learning from all of the text together.
 
 half = et.TextCorpus(texts[:4000], kind="texts", tokenizer="simple", lowercase=True)
 rest = et.TextCorpus(texts[4000:], kind="texts", tokenizer="simple", lowercase=True)
