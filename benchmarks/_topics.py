@@ -128,13 +128,13 @@ def _ours(**options) -> Callable:
 
 # Each fits topics to (X, K, seed).
 SYSTEMS: dict[str, Callable] = {
-    "ours": _ours(),
-    "ours, alpha0=0": _ours(alpha0=0.0),
-    "ours, refine=0": _ours(refine=0),
-    "ours, gradient": _ours(method="gradient"),
-    "ours, gradient, refine=0": _ours(method="gradient", refine=0),
-    "ours, anchors": _ours(method="anchors"),
-    "ours, anchors, refine=0": _ours(method="anchors", refine=0),
+    "eigentext": _ours(),
+    "eigentext, alpha0=0": _ours(alpha0=0.0),
+    "eigentext, refine=0": _ours(refine=0),
+    "eigentext, gradient": _ours(method="gradient"),
+    "eigentext, gradient, refine=0": _ours(method="gradient", refine=0),
+    "eigentext, anchors": _ours(method="anchors"),
+    "eigentext, anchors, refine=0": _ours(method="anchors", refine=0),
     "tomotopy": tomotopy,
     "scikit-learn": sklearn,
     "gensim LdaMulticore": gensim,

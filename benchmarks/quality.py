@@ -32,7 +32,7 @@ BASE = {"window": 5, "weighting": "flat", "transform": "sqrt", "scaling": "cca",
 
 TABLE_1 = {t: {"transform": t} for t in ("none", "log", "two-thirds", "sqrt")}
 TABLE_2 = {
-    f"{t} {s}": {"transform": t, "scaling": s, "beta": 0.5 if s == "ppmi" else 0}
+    f"{t}, {s}": {"transform": t, "scaling": s, "beta": 0.5 if s == "ppmi" else 0}
     for t, s in (
         ("none", "none"),
         ("sqrt", "none"),
@@ -44,24 +44,30 @@ TABLE_2 = {
     )
 }
 BEYOND = {
-    "sqrt cca": {},
+    "the paper's": {},
     **{f"beta {beta}": {"beta": beta} for beta in (0.125, 0.25, 0.375, 0.5, 0.75)},
     **{f"alpha {alpha}": {"alpha": alpha} for alpha in (1, 0.5, 0)},
     **{f"window {window}": {"window": window} for window in (2, 10)},
-    **{f"distance, window {w}": {"weighting": "distance", "window": w} for w in (2, 5, 10)},
-    **{f"exponent {a}": {"exponent": a} for a in (0.6, 0.4, 0.3)},
     **{
-        f"ppmi, beta {beta}, shift {k}": {
-            "transform": "none",
-            "scaling": "ppmi",
-            "beta": beta,
-            "shift": k,
-        }
-        for beta, k in ((0, 1), (0.5, 1), (0.5, 2), (0.5, 5))
+        f"weights 1/distance, window {window}": {"weighting": "distance", "window": window}
+        for window in (2, 5, 10)
     },
-    **{f"subsampled at {t}": {"subsample": t} for t in (1e-3, 1e-4, 1e-5)},
-    "with context vectors": {"add_contexts": True},
-    **{f"without the first {k}": {"drop": k} for k in (1, 2, 5, 10)},
+    **{f"exponent {a} instead of the square root": {"exponent": a} for a in (0.6, 0.4, 0.3)},
+    **{
+        name: {"transform": "none", "scaling": "ppmi", "beta": beta, "shift": k}
+        for name, beta, k in (
+            ("PPMI, beta 0", 0, 1),
+            ("PPMI, beta 0.5", 0.5, 1),
+            ("PPMI shifted by log 2, beta 0.5", 0.5, 2),
+            ("PPMI shifted by log 5, beta 0.5", 0.5, 5),
+        )
+    },
+    **{
+        f"frequent words subsampled at 1e-{power}": {"subsample": 10.0**-power}
+        for power in (3, 4, 5)
+    },
+    "context vectors added": {"add_contexts": True},
+    **{f"without the first components: {k}": {"drop": k} for k in (1, 2, 5, 10)},
     **{f"{dim} dimensions": {"dim": dim} for dim in (100, 200, 500)},
 }
 DEFAULTS = {

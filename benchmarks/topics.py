@@ -1,8 +1,9 @@
 """Topics of 20 newsgroups and Reuters beside peers: held-out perplexity, coherence, time, memory.
 
 Run it with ``.venv/bin/python benchmarks/topics.py [SET-K ...] [SYSTEM ...]``, where a set is
-20news or reuters and K is 20, 50 or 100 ("20news-20"). Systems are those of `_topics.py` ("ours",
-"tomotopy", …). The default is all of them: some hours, nearly all of them for the peers.
+20news or reuters and K is 20, 50 or 100 ("20news-20"). Systems are those of `_topics.py`
+("eigentext", "tomotopy", …). The default is all of them: some hours, nearly all of them for the
+peers.
 
 Words are runs of three letters or more in lower case, without scikit-learn's English stop list.
 They occur in at least 10 training documents and in at most a fifth of them; the 8,000 most frequent

@@ -50,7 +50,7 @@ def errors(truth: np.ndarray, phi: np.ndarray) -> np.ndarray:
 
 def run(kind: str, system: str) -> dict:
     # Our systems use the seed too, so ten runs show how much a fit depends on chance.
-    seeds = range(10) if system.startswith("ours") else range(1)
+    seeds = range(10) if system.startswith("eigentext") else range(1)
     l1, costs = [], []
     for seed in seeds:
         truth, X = sample(kind, seed)

@@ -17,14 +17,14 @@ _HOMES = {
     "Eigenwords": "eigentext.words",
     "HMM": "eigentext.sequences",
     "HMMTagger": "eigentext.sequences",
-    "KernelPerceptron": "eigentext.kernels",
+    "KernelPerceptron": "eigentext.linear",
     "KneserNey": "eigentext.sequences",
     "LatentPCFG": "eigentext.grammars",
     "NgramMoments": "eigentext.moments",
     "PCFG": "eigentext.grammars",
-    "Perceptron": "eigentext.kernels",
+    "Perceptron": "eigentext.linear",
     "PolynomialKernel": "eigentext.kernels",
-    "Reranker": "eigentext.kernels",
+    "Reranker": "eigentext.reranking",
     "SequenceKernel": "eigentext.kernels",
     "Tagger": "eigentext.tagging",
     "TextCorpus": "eigentext.corpus",
@@ -53,8 +53,11 @@ _ROOMS = (
     "factor",
     "grammars",
     "kernels",
+    "linear",
+    "matrices",
     "moments",
     "plots",
+    "reranking",
     "sequences",
     "storage",
     "tagging",
@@ -98,13 +101,16 @@ __all__ = [
     "factor",
     "grammars",
     "kernels",
+    "linear",
     "load",
     "load_dataset",
+    "matrices",
     "moments",
     "normalize_tree",
     "plots",
     "read_conll",
     "read_trees",
+    "reranking",
     "sequences",
     "storage",
     "tagging",
@@ -125,8 +131,11 @@ if TYPE_CHECKING:
         factor,
         grammars,
         kernels,
+        linear,
+        matrices,
         moments,
         plots,
+        reranking,
         sequences,
         storage,
         tagging,
@@ -148,15 +157,10 @@ if TYPE_CHECKING:
     from eigentext.engine import use
     from eigentext.errors import EigentextError
     from eigentext.grammars import PCFG, LatentPCFG
-    from eigentext.kernels import (
-        KernelPerceptron,
-        Perceptron,
-        PolynomialKernel,
-        Reranker,
-        SequenceKernel,
-        TreeKernel,
-    )
+    from eigentext.kernels import PolynomialKernel, SequenceKernel, TreeKernel
+    from eigentext.linear import KernelPerceptron, Perceptron
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
+    from eigentext.reranking import Reranker
     from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor

@@ -16,7 +16,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from eigentext.errors import ParameterError
 from eigentext.parameters import Settings, Table, warn_of_unused
@@ -26,9 +26,31 @@ _LONGEST = 200  # characters of a parameter: it may be a matrix
 _OF_SCIKIT_LEARN = ("_sklearn_", "_skl_", "_metadata_request", "_parent_callback")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 _Class = TypeVar("_Class")
+Severity = Literal["note", "warning", "problem"]
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "problem")  # in rising order
 
 
-class Estimator:
+class Finding(NamedTuple):
+    """One thing that a fitted model says about itself."""
+
+    severity: Severity
+    sentence: str
+    remedy: str = ""
+
+
+class Findings:
+    """Mixin with :meth:`findings`; a class writes them in ``_findings``."""
+
+    def findings(self) -> list[Finding]:
+        """The diagnostics of the fitted model in plain words, the most severe first."""
+        check_is_fitted(self)
+        return sorted(self._findings(), key=lambda one: -SEVERITIES.index(one.severity))
+
+    def _findings(self) -> Iterator[Finding]:
+        yield from ()
+
+
+class Estimator(Findings):
     """Parameters are those of ``__init__``, kept under their names; what is learned ends in ``_``.
 
     Examples

@@ -25,7 +25,7 @@ from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.trees import Tree, normalize_tree, read_trees, write_trees
 from eigentext.errors import EigentextError
 from eigentext.evaluate.readers import half, kind_of, read_pairs, read_questions
-from eigentext.kernels.candidates import read_candidates, read_structures, write_candidates
+from eigentext.reranking.candidates import read_candidates, read_structures, write_candidates
 from eigentext.words.clusters import WordClusters
 
 LONG = 254

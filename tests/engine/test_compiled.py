@@ -317,7 +317,7 @@ def test_a_user_whom_nobody_knows_gets_no_home_in_the_working_folder(closed, tmp
     code = """
 import warnings
 warnings.simplefilter("ignore")
-from eigentext.trellis import _k_best_kernels
+from eigentext.trellis import _k_best_loops
 """
     done = closed(code, "nobody knows", home=False)
     assert done.returncode == 0, done.stderr
@@ -328,7 +328,7 @@ from eigentext.trellis import _k_best_kernels
 
 
 def test_without_compilation():
-    code = "from eigentext.moments import _kernels; print(type(_kernels.count_pairs).__name__)"
+    code = "from eigentext.moments import _loops; print(type(_loops.count_pairs).__name__)"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -11,7 +11,7 @@ from gensim.models import KeyedVectors
 from eigentext import Eigenwords, engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import AnalogyResult, Question, analogies, read_questions
-from eigentext.evaluate._kernels import best_by_add, best_by_mul
+from eigentext.evaluate._loops import best_by_add, best_by_mul
 from eigentext.evaluate.vectors import WordVectors
 
 module = import_module("eigentext.evaluate.analogies")  # its name in the room is the function's

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from eigentext.storage.maps import is_mapped
 from scipy.linalg import subspace_angles
 from scipy.sparse.linalg import aslinearoperator
 
@@ -10,10 +11,9 @@ from eigentext import engine
 from eigentext.errors import EigentextError, ParameterError
 from eigentext.factor import svd
 from eigentext.factor.basis import Basis
-from eigentext.factor.products import with_transpose
 from eigentext.factor.svd import _householder_qr, thin_qr
+from eigentext.matrices.products import with_transpose
 from eigentext.storage import checkpointing
-from eigentext.storage.scratch import is_mapped
 
 SOLVERS = ["exact", "randomized", "krylov"]
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from eigentext.errors import ParameterError
 from eigentext.factor import minimize_tensor, simultaneous_diagonalization, tensor_power, whiten
-from eigentext.factor._tensor_kernels import jacobi_sweep
+from eigentext.factor._tensor_loops import jacobi_sweep
 from eigentext.factor.tensor import SymmetricTensor, relative_residual
 
 SOLVERS = [tensor_power, simultaneous_diagonalization]

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import whiten
-from eigentext.factor.products import Factorable, factorable
+from eigentext.matrices.products import Factorable, factorable
 
 
 def mixture(K, d, seed=0):

@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from eigentext.grammars._cascade import Level
-from eigentext.grammars._fitting import Learner
-from eigentext.grammars.treebank import Treebank
+from eigentext.grammars.chart.cascade import Level
+from eigentext.grammars.learning.learner import Learner
+from eigentext.grammars.treebank.normal_form import Treebank
 
 Rules = Mapping[str, Sequence[str]]
 

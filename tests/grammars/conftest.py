@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from eigentext.corpus.trees import Tree, normalize_tree, parse_trees, read_trees
-from eigentext.grammars._forest import Forest
-from eigentext.grammars._grammar import Grammar
-from eigentext.grammars._training import Expectations, Parameters, TrainingTrees
-from eigentext.grammars.treebank import Rules, Treebank
+from eigentext.grammars.chart.forest import Forest
+from eigentext.grammars.grammar import Grammar
+from eigentext.grammars.learning.training import Expectations, Parameters, TrainingTrees
+from eigentext.grammars.treebank.normal_form import Rules, Treebank
 
 HAND = """
 (S (NP (DT the) (NN gardener)) (VP (VBZ waters) (NP (DT the) (JJ tall) (NN fern))) (. .))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from eigentext.grammars._grammar import Grammar, ranges, starts, tensor_sizes
-from eigentext.grammars.treebank import Rules, Treebank
+from eigentext.grammars.grammar import Grammar, ranges, starts, tensor_sizes
+from eigentext.grammars.treebank.normal_form import Rules, Treebank
 
 
 def test_one_after_another():

@@ -11,7 +11,7 @@ from eigentext import PCFG, LatentPCFG, engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets
 from eigentext.grammars.parameters import METHODS
-from eigentext.grammars.treebank import Treebank
+from eigentext.grammars.treebank.normal_form import Treebank
 from eigentext.parameters import UnusedParameterWarning
 
 SMALL = {"nodes_per_state": 1, "n_iter": 6, "n_smooth": 4}

@@ -12,7 +12,7 @@ from eigentext import PCFG, LatentPCFG
 from eigentext.corpus.trees import parse_trees
 from eigentext.errors import ParameterError
 from eigentext.evaluate import brackets
-from eigentext.grammars.treebank import Treebank
+from eigentext.grammars.treebank.normal_form import Treebank
 
 _spec = importlib.util.spec_from_file_location("_worlds", Path(__file__).with_name("_worlds.py"))
 worlds = importlib.util.module_from_spec(_spec)

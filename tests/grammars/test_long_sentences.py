@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eigentext import PCFG, LatentPCFG
-from eigentext.grammars.decoding import count_derivations
+from eigentext.grammars.chart.decoding import count_derivations
 
 LENGTHS = [60, 125, 250, 400]
 NOUNS = ["cat", "dog", "horse", "river", "village"]

@@ -14,8 +14,8 @@ from eigentext import PCFG, LatentPCFG, Tree, engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets
 from eigentext.grammars import FallbackWarning, ScoredTree, Span
-from eigentext.grammars._parser import workers
 from eigentext.grammars.parameters import METHODS
+from eigentext.grammars.parser import workers
 from eigentext.parameters import UnusedParameterWarning
 
 KINDS = {

@@ -9,7 +9,7 @@ import pytest
 import eigentext as et
 from eigentext import PCFG, LatentPCFG
 from eigentext.errors import ModelFileError
-from eigentext.grammars._saving import arrays_to_cascade, cascade_to_arrays
+from eigentext.grammars.saving import arrays_to_cascade, cascade_to_arrays
 from eigentext.storage.files import read_saved, write_saved
 
 MODELS = {

@@ -10,8 +10,8 @@ import eigentext as et
 from eigentext import engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets
-from eigentext.grammars._cascade import Cascade
-from eigentext.grammars._fitting import Learner
+from eigentext.grammars.chart.cascade import Cascade
+from eigentext.grammars.learning.learner import Learner
 from eigentext.grammars.tuning import tune
 from eigentext.parameters import UnusedParameterWarning
 

@@ -16,7 +16,8 @@ import eigentext as et
 from eigentext import DocumentMoments, TextCorpus, engine
 from eigentext.corpus import encode, readers
 from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
-from eigentext.moments import document_counts, runs
+from eigentext.matrices import runs
+from eigentext.moments import document_counts
 from eigentext.storage import read_saved, write_saved
 
 DOCUMENTS = st.lists(st.text("abcde", max_size=5).map(list), min_size=1, max_size=8)

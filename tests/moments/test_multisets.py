@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from eigentext import Vocabulary
 from eigentext.corpus.documents import checked_matrix
-from eigentext.moments import runs
+from eigentext.matrices import runs
 from eigentext.moments.multisets import counted, distinct, moved, narrowed
 
 SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 4))

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import eigentext as et
 from eigentext import engine
 from eigentext.errors import ModelFileError
-from eigentext.moments import _packing_kernels, packing
+from eigentext.matrices.runs import csr
+from eigentext.moments import _packing_loops, packing
 from eigentext.moments.packing import _checksum, check_packed, pack, unpack
-from eigentext.moments.runs import csr
 from eigentext.storage import read_saved, write_saved
 
 COUNTS = st.one_of(st.integers(1, 3), st.integers(1, 400), st.integers(1, 2**62))
@@ -315,7 +315,7 @@ def test_frequent_entries_are_kept():
         A, B = (rng.integers(0, 5, (20, 30)) * (rng.random((20, 30)) < 0.4) for _ in range(2))
         a, b = (sp.csr_array(dense) for dense in (A, B))
         parts = [(m.indptr.astype(np.int64), m.indices, m.data) for m in (a, b)]
-        indptr, indices, data = _packing_kernels.keep_frequent(*parts[0], *parts[1], least)
+        indptr, indices, data = _packing_loops.keep_frequent(*parts[0], *parts[1], least)
         kept = csr(data, indices, indptr, A.shape)
         total = A + B
         twin = np.where(total >= least, A, 0)

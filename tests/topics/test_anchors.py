@@ -8,9 +8,9 @@ from eigentext import engine, load_dataset
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import completion_perplexity, distinct_words
 from eigentext.factor import simplex_weights
-from eigentext.factor.bags import BagMoments
 from eigentext.moments import DocumentMoments
-from eigentext.topics._anchor_kernels import descend_divergences, descend_squares
+from eigentext.moments.bags import BagMoments
+from eigentext.topics._anchor_loops import descend_divergences, descend_squares
 from eigentext.topics._anchors import Pairs, _anchor_rows, _in_span, anchor_topics, topics_of_pairs
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from eigentext import engine
-from eigentext.factor.bags import BagMoments
+from eigentext.moments.bags import BagMoments
 from eigentext.topics._tensor import (
     _centred_pairs,
     _centred_triples,

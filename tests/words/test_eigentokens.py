@@ -21,7 +21,7 @@ from eigentext.errors import CorpusError, ModelFileError, MomentsError, Paramete
 from eigentext.factor import CCA
 from eigentext.storage import write_saved
 from eigentext.words import eigentokens as module
-from eigentext.words._eigentoken_kernels import sum_contexts
+from eigentext.words._eigentoken_loops import sum_contexts
 
 _spec = importlib.util.spec_from_file_location(
     "brown_model", Path(__file__).with_name("brown_model.py")

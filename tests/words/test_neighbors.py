@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.words import neighbors
-from eigentext.words._neighbor_kernels import quantise_rows
+from eigentext.words._neighbor_loops import quantise_rows
 from eigentext.words.neighbors import Neighbors
 
 # Up to _FEW queries the first look is at codes, beyond at products: both must be exact.

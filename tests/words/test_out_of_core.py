@@ -10,14 +10,14 @@ import time
 
 import numpy as np
 import pytest
+from eigentext.storage.maps import is_mapped
 
 import eigentext as et
 from eigentext import CooccurrenceMoments, Eigenwords, NgramMoments, TextCorpus, engine
 from eigentext.errors import EigentextError
 from eigentext.factor import svd as svd_function
+from eigentext.matrices.runs import is_on_disk
 from eigentext.moments import pairs, states, tries
-from eigentext.moments.runs import is_on_disk
-from eigentext.storage.scratch import is_mapped
 
 NONE = 1  # a budget that leaves no room: whatever can be on disk is
 pytestmark = pytest.mark.filterwarnings("ignore:memory=1, but")

@@ -112,7 +112,6 @@ def parse_memory(size: str | int) -> int:
 
 
 _LEAST_MEMORY = 10_000_000  # with less, more time goes into shuffling pieces than into counting
-DEFAULT_MEMORY = 2_000_000_000
 MemoryOption = Annotated[
     int,
     typer.Option(

@@ -17,7 +17,7 @@ from eigentext.cli._console import (
 from eigentext.cli.topics._shared import UnitOption, documents_for
 from eigentext.errors import ParameterError
 
-_KERNEL = "eigentext.grammars._chart_kernels.inside"
+_KERNEL = "eigentext.grammars.chart._chart_loops.inside"
 
 
 def explore(

@@ -26,7 +26,7 @@ from eigentext.corpus.given import as_corpus
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.tokenizers import UNIT_END
 from eigentext.errors import CorpusError
-from eigentext.storage.scratch import give_back
+from eigentext.matrices.budget import give_back
 
 END = -1
 _IN_MEMORY = 1 << 28  # tokens (1 GiB); a longer corpus goes to a file

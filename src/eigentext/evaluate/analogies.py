@@ -160,7 +160,7 @@ def answer(
     vectors: WordVectors, questions: np.ndarray, methods: Iterable[Method]
 ) -> dict[Method, np.ndarray]:
     """The place of the best word for each question, given the places of its a, b and c."""
-    from eigentext.evaluate._kernels import best_by_add, best_by_mul
+    from eigentext.evaluate._loops import best_by_add, best_by_mul
 
     places, rows = np.unique(questions, return_inverse=True)
     rows = rows.reshape(questions.shape).astype(np.int32)
@@ -185,7 +185,7 @@ def answer(
     total: dict[Method, tuple[np.ndarray, np.ndarray]] = {}
     n_words = len(vectors)
     starts = range(0, n_words, width)
-    # One BLAS thread, as in eigentext.factor.products: the blocks are dealt out to threads.
+    # One BLAS thread, as in eigentext.matrices.products: the blocks are dealt out to threads.
     with (
         engine.one_blas_thread(),
         engine.phase("analogies", n_words, "words") as advance,

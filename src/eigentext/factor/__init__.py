@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from eigentext.factor.anchors import anchors, pivot_decomposition, simplex_weights
 from eigentext.factor.descent import minimize_tensor
-from eigentext.factor.products import scaled_symmetric
 from eigentext.factor.svd import svd
 from eigentext.factor.tensor import simultaneous_diagonalization, tensor_power
 from eigentext.factor.whiten import Whitening, whiten
+from eigentext.matrices.products import scaled_symmetric
 
 if TYPE_CHECKING:
     from eigentext.factor.cca import CCA

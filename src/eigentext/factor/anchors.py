@@ -24,8 +24,8 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import arguments
 from eigentext.factor.mixture import ConditionalMixture
-from eigentext.factor.products import rows_times, sparse_times
 from eigentext.factor.svd import svd
+from eigentext.matrices.products import rows_times, sparse_times
 from eigentext.parameters import Choice, argument
 
 _METHOD = Choice("pivots", of=("pivots", "left"))
@@ -141,7 +141,7 @@ def simplex_weights(
     array([[0.5, 0.2, 0.3],
            [0. , 0.5, 0.5]])
     """
-    from eigentext.factor._anchor_kernels import nearest_in_simplex
+    from eigentext.factor._anchor_loops import nearest_in_simplex
 
     V = _points(V)
     anchors = arguments.numeric(anchors, "anchors")

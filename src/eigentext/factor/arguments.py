@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from eigentext.errors import ParameterError
 from eigentext.parameters import Count, Number, Seed, argument
-from eigentext.storage.scratch import is_mapped
+from eigentext.storage.maps import is_mapped
 
 _ROWS = 4096
 _SEED = Seed(0)

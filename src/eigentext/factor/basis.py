@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from eigentext.matrices.disk import Growing
 from eigentext.storage import Checkpoint, checkpoint
-from eigentext.storage.scratch import Growing, forget
+from eigentext.storage.maps import forget
 
 
 class Basis:

@@ -36,8 +36,8 @@ from sklearn.utils.validation import (
 from eigentext.errors import ParameterError
 from eigentext.estimators import check_table, learning
 from eigentext.factor import parameters
-from eigentext.factor.products import sparse_times
 from eigentext.factor.svd import svd
+from eigentext.matrices.products import sparse_times
 
 __all__ = ["CCA"]
 

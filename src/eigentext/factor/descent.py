@@ -88,7 +88,7 @@ def minimize_tensor(
     A = _checked_start(weights, vectors, T.size)
     arguments.whole("n_iter", n_iter)
     tol = arguments.number("tol", tol, least=0)
-    # One BLAS thread: see eigentext.factor.products on equal bits.
+    # One BLAS thread: see eigentext.matrices.products on equal bits.
     with engine.one_blas_thread():
         objective = _Objective(T, M, ratio)
         x = objective.start(A)

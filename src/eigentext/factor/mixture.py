@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext import engine
-from eigentext.factor.products import sparse_times
+from eigentext.matrices.products import sparse_times
 
 _BLOCKS = 16  # tasks of a pass
 
@@ -58,7 +58,7 @@ class ConditionalMixture:
 
         Without `right`, E[g, h] is empty. Pairs of probability zero are passed over.
         """
-        from eigentext.factor._mixture_kernels import expect_columns
+        from eigentext.factor._mixture_loops import expect_columns
 
         ratios, left, total = self.ratios(r, s)
         if not right:
@@ -76,7 +76,7 @@ class ConditionalMixture:
 
     def ratios(self, r: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """The entries of X in the order of `counts`, E[f, h], and the log-likelihood."""
-        from eigentext.factor._mixture_kernels import expect_rows
+        from eigentext.factor._mixture_loops import expect_rows
 
         C = self.counts
         ratios, left = np.empty_like(C.data), np.empty_like(r)
@@ -98,7 +98,7 @@ def proportions(
     approximation*, 1998). EM of a row ends when a step gains no more than `tol` for each token of
     it: what a row gets does not depend on the others. A row of nothing gets the prior's mean.
     """
-    from eigentext.factor._mixture_kernels import fit_rows
+    from eigentext.factor._mixture_loops import fit_rows
 
     X = sp.csr_array(X).astype(np.float64)
     s = np.ascontiguousarray(phi.T, np.float64)
@@ -134,7 +134,7 @@ def posteriors(X: Any, phi: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray
 
 def pair_scores(fs: np.ndarray, gs: np.ndarray, r: np.ndarray, s: np.ndarray) -> np.ndarray:
     """The logarithm of p(g|f) for each pair of `fs` and `gs`; -inf where it is zero."""
-    from eigentext.factor._mixture_kernels import pair_probabilities
+    from eigentext.factor._mixture_loops import pair_probabilities
 
     out = np.empty(len(fs), r.dtype)
     edges = np.arange(len(fs) + 1)

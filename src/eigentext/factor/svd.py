@@ -35,7 +35,9 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import arguments
 from eigentext.factor.basis import Basis, KeptBlocks
-from eigentext.factor.products import (
+from eigentext.matrices.budget import room
+from eigentext.matrices.disk import Growing
+from eigentext.matrices.products import (
     Factorable,
     Tall,
     factorable,
@@ -45,7 +47,7 @@ from eigentext.factor.products import (
     transposed_times,
 )
 from eigentext.parameters import Choice, Count, argument
-from eigentext.storage.scratch import Growing, forget, is_mapped, room
+from eigentext.storage.maps import forget, is_mapped
 
 Method = Literal["auto", "exact", "randomized", "krylov"]
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -117,7 +119,7 @@ def svd(
     random_state = arguments.seed(random_state)
     if method == "auto":
         method = _best_method(A, rank)
-    # One BLAS thread: see eigentext.factor.products on equal bits.
+    # One BLAS thread: see eigentext.matrices.products on equal bits.
     with engine.one_blas_thread():
         match method:
             case "exact":

@@ -97,7 +97,7 @@ def tensor_power(
     tol = arguments.number("tol", tol, least=0)
     rng = np.random.default_rng(arguments.seed(random_state))
     weights, vectors, stages = np.empty(0), np.empty((0, T.size)), []
-    # One BLAS thread: see eigentext.factor.products on equal bits.
+    # One BLAS thread: see eigentext.matrices.products on equal bits.
     with (
         engine.one_blas_thread(),
         engine.phase("factor", rank, "components") as advance,
@@ -180,7 +180,7 @@ def simultaneous_diagonalization(
     (array([2., 1.]), array([[ 0.6,  0.8],
            [ 0.8, -0.6]]))
     """
-    from eigentext.factor._tensor_kernels import jacobi_sweep
+    from eigentext.factor._tensor_loops import jacobi_sweep
 
     T = checked_tensor(T, rank)
     arguments.whole("n_iter", n_iter, least=0)

@@ -25,8 +25,8 @@ from scipy.linalg import eigh
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import arguments
-from eigentext.factor.products import Factorable, factorable, rows_times, transposed_times
 from eigentext.factor.svd import thin_qr
+from eigentext.matrices.products import Factorable, factorable, rows_times, transposed_times
 
 _BLOCK = 32  # columns of a product with A
 _SMALL = 512  # rows up to which LAPACK is exact and fast
@@ -97,7 +97,7 @@ def whiten(
     cutoff, tol = arguments.number("cutoff", cutoff, least=0), arguments.number("tol", tol, above=0)
     random_state = arguments.seed(random_state)
     cutoff = max(cutoff, _ROUNDINGS * float(np.finfo(A.dtype).eps))
-    # One BLAS thread: see eigentext.factor.products on equal bits.
+    # One BLAS thread: see eigentext.matrices.products on equal bits.
     with engine.one_blas_thread():
         if A.shape[0] <= max(_SMALL, 2 * rank):
             values, U, residuals = _exact(A, rank)

@@ -4,10 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eigentext.grammars._parser import FallbackWarning, Parse, ScoredTree, Span
     from eigentext.grammars.latent import LatentPCFG
+    from eigentext.grammars.parser import FallbackWarning, Parse, ScoredTree, Span
     from eigentext.grammars.pcfg import PCFG
-    from eigentext.grammars.treebank import Symbol, Treebank
+    from eigentext.grammars.treebank.normal_form import Symbol, Treebank
     from eigentext.grammars.tuning import Trial, Tuned, tune
 
 __all__ = [
@@ -25,12 +25,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "FallbackWarning": "_parser",
+    "FallbackWarning": "parser",
     "LatentPCFG": "latent",
     "PCFG": "pcfg",
-    "Parse": "_parser",
-    "ScoredTree": "_parser",
-    "Span": "_parser",
+    "Parse": "parser",
+    "ScoredTree": "parser",
+    "Span": "parser",
     "Symbol": "treebank",
     "Treebank": "treebank",
     "Trial": "tuning",

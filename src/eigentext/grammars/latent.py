@@ -9,8 +9,8 @@ b^1 = T(b^2, b^3). States say what a label leaves out: a subject and an object, 
 clause and one that does not. How they are learned is `method`:
 
 * "spectral": no states are found, but averages over the treebank of projected features, which give
-  the same sums over states up to sampling error [1]_ [2]_ (``_spectral.py``); in seconds;
-* "pivot": probabilities from features that occur in one state only [3]_ (``_pivot.py``);
+  the same sums over states up to sampling error [1]_ [2]_ (``spectral.py``); in seconds;
+* "pivot": probabilities from features that occur in one state only [3]_ (``pivot.py``);
 * "em": from the PCFG with m states alike but for noise [4]_, steps of expectation-maximisation, the
   last ones with smoothing;
 * "pivot+em" and "spectral+em": a few steps of EM from what the pivots, or clusters of the projected
@@ -43,18 +43,18 @@ import numpy as np
 from eigentext import engine
 from eigentext.estimators import check_is_fitted, learning
 from eigentext.grammars import parameters as tables
-from eigentext.grammars._cascade import Cascade, Level
-from eigentext.grammars._clusters import cluster_start
-from eigentext.grammars._em import em, random_start
-from eigentext.grammars._fitting import Learner
-from eigentext.grammars._parser import Parser, workers
-from eigentext.grammars._pivot import pivot
-from eigentext.grammars._spectral import Evidence, Projections, spectral
-from eigentext.grammars._split_merge import merge, split
-from eigentext.grammars._training import Parameters, Smoothing
-from eigentext.grammars._validation import Score, Watch, held_out_f1, held_out_likelihood
-from eigentext.grammars.decoding import brackets
-from eigentext.grammars.features import FeatureSet, Forgotten
+from eigentext.grammars.chart.cascade import Cascade, Level
+from eigentext.grammars.chart.decoding import brackets
+from eigentext.grammars.learning.clusters import cluster_start
+from eigentext.grammars.learning.em import em, random_start
+from eigentext.grammars.learning.learner import Learner
+from eigentext.grammars.learning.pivot import pivot
+from eigentext.grammars.learning.spectral import Evidence, Projections, spectral
+from eigentext.grammars.learning.split_merge import merge, split
+from eigentext.grammars.learning.training import Parameters, Smoothing
+from eigentext.grammars.learning.validation import Score, Watch, held_out_f1, held_out_likelihood
+from eigentext.grammars.parser import Parser, workers
+from eigentext.grammars.treebank.features import FeatureSet, Forgotten
 from eigentext.parameters import UnusedParameterWarning
 
 _Score = Score | None
@@ -92,8 +92,8 @@ class LatentPCFG(Parser):
         The share of splits that are undone.
     features : "full" | "simple" | function
         What "spectral" and "pivot" look at (``features.py``). A function from
-        :class:`~eigentext.grammars.features.Nodes` gives two dictionaries, of inside and of outside
-        templates: for each a value for every node, negative for none.
+        :class:`~eigentext.grammars.treebank.features.Nodes` gives two dictionaries, of inside and
+        of outside templates: for each a value for every node, negative for none.
     kappa : float
         Features are scaled by sqrt(1 / (count + kappa)); infinite is not at all.
     tolerance : float

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from eigentext.estimators import learning
 from eigentext.grammars import parameters
-from eigentext.grammars._cascade import Cascade
-from eigentext.grammars._parser import Parser
+from eigentext.grammars.chart.cascade import Cascade
+from eigentext.grammars.parser import Parser
 
 
 class PCFG(Parser):

@@ -18,17 +18,17 @@ from itertools import chain, product
 from typing import Any, NamedTuple
 
 from eigentext import engine
+from eigentext.corpus.packing import Packed, pack, unpack
 from eigentext.corpus.trees import Tree
 from eigentext.engine.spread import Spread
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import learned_with
 from eigentext.evaluate import brackets
-from eigentext.grammars._cascade import Cascade, Charted, Level, Pruned
-from eigentext.grammars._fitting import Learner, normalized
-from eigentext.grammars._packing import Packed, pack, unpack
-from eigentext.grammars._parser import workers
-from eigentext.grammars._spectral import Projections
+from eigentext.grammars.chart.cascade import Cascade, Charted, Level, Pruned
 from eigentext.grammars.latent import LatentPCFG
+from eigentext.grammars.learning.learner import Learner, normalized
+from eigentext.grammars.learning.spectral import Projections
+from eigentext.grammars.parser import workers
 from eigentext.parameters import warn_of_unused
 
 WITHOUT_FEATURES = ("em", "split-merge")

@@ -1,15 +1,12 @@
-"""Kernels of structures, global linear models in both forms, and reranking."""
+"""Kernels of structures: trees, tagged sequences, polynomials, and kernels made of kernels."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eigentext.kernels.candidates import Candidate, read_candidates, write_candidates
-    from eigentext.kernels.dual import KernelPerceptron
+    from eigentext.kernels.candidate import Candidate
     from eigentext.kernels.kernel import Encoded, Kernel
-    from eigentext.kernels.linear import Perceptron
     from eigentext.kernels.polynomial import LinearKernel, PolynomialKernel
-    from eigentext.kernels.reranking import Reranker
     from eigentext.kernels.sequences import SequenceKernel
     from eigentext.kernels.trees import TreeKernel
 
@@ -17,30 +14,20 @@ __all__ = [
     "Candidate",
     "Encoded",
     "Kernel",
-    "KernelPerceptron",
     "LinearKernel",
-    "Perceptron",
     "PolynomialKernel",
-    "Reranker",
     "SequenceKernel",
     "TreeKernel",
-    "read_candidates",
-    "write_candidates",
 ]
 
 _HOMES = {
-    "Candidate": "candidates",
+    "Candidate": "candidate",
     "Encoded": "kernel",
     "Kernel": "kernel",
-    "KernelPerceptron": "dual",
     "LinearKernel": "polynomial",
-    "Perceptron": "linear",
     "PolynomialKernel": "polynomial",
-    "Reranker": "reranking",
     "SequenceKernel": "sequences",
     "TreeKernel": "trees",
-    "read_candidates": "candidates",
-    "write_candidates": "candidates",
 }
 
 

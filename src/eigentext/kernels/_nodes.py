@@ -44,7 +44,7 @@ class NodeKernel(Kernel):
         return EncodedNodes(store, roots)
 
     def _gram(self, a: EncodedNodes, b: EncodedNodes) -> np.ndarray:
-        from eigentext.kernels._kernels import mirror
+        from eigentext.kernels._loops import mirror
 
         symmetric = a is b
         out = np.zeros((len(a), len(b)))

@@ -173,7 +173,7 @@ class EncodedNodes(Encoded):
 
     def walked(self) -> tuple[np.ndarray, np.ndarray]:
         """All nodes of each structure, the root first, and where those of each begin."""
-        from eigentext.kernels._kernels import occurrences
+        from eigentext.kernels._loops import occurrences
 
         nodes = self.store.nodes
         offsets = np.concatenate([[0], np.cumsum(nodes.size[self.roots])])

@@ -13,7 +13,7 @@ import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.kernels import parameters
-from eigentext.kernels.candidates import as_candidate
+from eigentext.kernels.candidate import as_candidate
 from eigentext.kernels.kernel import Encoded, Kernel
 
 

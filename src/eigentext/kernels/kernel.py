@@ -12,7 +12,7 @@ import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator
-from eigentext.kernels.candidates import structure_of
+from eigentext.kernels.candidate import structure_of
 
 Structures = Any  # a sequence of structures, or one encoded
 _BLOCK = 256  # rows of a Gram matrix that only its product with weights is wanted of

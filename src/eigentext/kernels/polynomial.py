@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 
 from eigentext import engine
 from eigentext.kernels import parameters
-from eigentext.kernels.candidates import marked_structure
+from eigentext.kernels.candidate import marked_structure
 from eigentext.kernels.features import Features
 from eigentext.kernels.kernel import Kernel
 

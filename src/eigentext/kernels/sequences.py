@@ -124,14 +124,14 @@ class SequenceKernel(NodeKernel):
         return self.match(word)
 
     def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
-        from eigentext.kernels._kernels import sequence_rows
+        from eigentext.kernels._loops import sequence_rows
 
         sequence_rows(rows, *how, float(self.decay), a, b, out)
 
     def _scores(self, a: EncodedNodes, alpha: np.ndarray, b: EncodedNodes) -> np.ndarray:
         # What a perceptron adds for one tagging of a sentence it takes from another: such pairs
         # are cheap, as only fragments where the two differ count.
-        from eigentext.kernels._kernels import sequence_differences
+        from eigentext.kernels._loops import sequence_differences
 
         pairs, rest, left = _paired(a, alpha)
         out = super()._scores(a[rest], left, b)[None]

@@ -72,7 +72,7 @@ class TreeKernel(NodeKernel):
         return made[0]
 
     def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
-        from eigentext.kernels._kernels import tree_rows
+        from eigentext.kernels._loops import tree_rows
 
         tree_rows(rows, *how, float(self.decay), a, b, out)
 

@@ -13,8 +13,8 @@ import numpy as np
 from eigentext.corpus import EncodedCorpus, Vocabulary
 from eigentext.corpus.symbols import INTEGERS
 from eigentext.errors import ModelFileError, MomentsError, ParameterError
+from eigentext.matrices.runs import CSR
 from eigentext.moments.packing import unpack
-from eigentext.moments.runs import CSR
 from eigentext.storage import Saved
 
 

@@ -30,18 +30,10 @@ from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.shards import can_shard
 from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.factor.ranges import RowRanges
-from eigentext.moments import cluster
-from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
-from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.pairs import (
-    DEFAULT_MEMORY,
-    check_pairs,
-    check_window,
-    counted,
-    pair_weights,
-)
-from eigentext.moments.runs import (
+from eigentext.matrices.budget import DEFAULT_MEMORY, give_back, room
+from eigentext.matrices.disk import rows_of
+from eigentext.matrices.ranges import RowRanges
+from eigentext.matrices.runs import (
     CSR,
     assembled,
     listed,
@@ -51,11 +43,19 @@ from eigentext.moments.runs import (
     sums,
     transposed,
 )
+from eigentext.moments import distributed
+from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
+from eigentext.moments.packing import check_packed, pack
+from eigentext.moments.pairs import (
+    check_pairs,
+    check_window,
+    counted,
+    pair_weights,
+)
 from eigentext.moments.sound_pairs import check_total, checked_counts
 from eigentext.parameters import Choice, Count, Flag, Table, argument
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
-from eigentext.storage.scratch import give_back, room, rows_of
 
 Context = Literal["bag", "list"]
 Weighting = Literal["flat", "distance"]
@@ -207,10 +207,10 @@ class CooccurrenceMoments(VocabularyMoments):
             return _shape(n_words, how["window"], how["context"])
 
         if engine.cluster() and can_shard(corpus):
-            found = cluster.cooccurrences(corpus, weights, shape_of, **limits)
+            found = distributed.cooccurrences(corpus, weights, shape_of, **limits)
             forward = found.counts
             if forward.nbytes <= (DEFAULT_MEMORY if memory is None else room(memory) / 3):
-                forward = cluster.gathered(forward)
+                forward = distributed.gathered(forward)
         else:
             encoded = encode(corpus, cache=cache, memory=memory)
             check_pairs(encoded.n_tokens)
@@ -282,7 +282,7 @@ class CooccurrenceMoments(VocabularyMoments):
         More than `keep` bytes of them go to disk.
         """
         if self._on_workers and self.context == "bag":
-            return cluster.mirrored(self._on_workers, function, dtype)
+            return distributed.mirrored(self._on_workers, function, dtype)
         with engine.phase("mirror", 2 * self.forward.nnz, "entries") as advance:
             if self.context == "bag":
                 return mirrored(self.forward, function, dtype, advance, keep)
@@ -348,7 +348,7 @@ class CooccurrenceMoments(VocabularyMoments):
         >>> CooccurrenceMoments.from_corpus(text, window=1).thresholded(2)
         CooccurrenceMoments(8 tokens, 5 words, 1 pairs, window=1, bag, distance, whole, min_pairs=2)
         """
-        from eigentext.moments import _packing_kernels
+        from eigentext.moments import _packing_loops
 
         min_pairs = argument("min_pairs", facts.COUNT, min_pairs)
         least = min(min_pairs * self.unit, 1 << 62)  # more than any count
@@ -359,7 +359,7 @@ class CooccurrenceMoments(VocabularyMoments):
         back = transposed(F) if self.context == "bag" else sp.csr_array(F.shape, dtype=np.int64)
 
         def keep_rows(rows: tuple[int, int]):
-            return _packing_kernels.keep_frequent(*rows_of(F, *rows), *rows_of(back, *rows), least)
+            return _packing_loops.keep_frequent(*rows_of(F, *rows), *rows_of(back, *rows), least)
 
         forward = assembled(keep_rows, F.indptr.astype(np.int64), F.shape)
         if forward.nnz == F.nnz:  # nothing to drop; exact moments stay exact
@@ -467,7 +467,7 @@ class CooccurrenceMoments(VocabularyMoments):
         known = vars(self)
         saved, ranges = known.get("_saved"), known.get("_ranges")
         if name == "forward" and ranges is not None:
-            self.forward = cluster.gathered(ranges)
+            self.forward = distributed.gathered(ranges)
         elif name == "forward" and saved is not None:
             self.forward = _unpacked(*saved)
         elif name not in known:  # another thread may have unpacked them just now

@@ -40,12 +40,12 @@ from eigentext.corpus.encoded import EncodedCorpus
 from eigentext.corpus.shards import can_shard
 from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.moments import cluster
+from eigentext.matrices.runs import CSR, csr
+from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
 from eigentext.moments.limits import Limit, adapted, words_within
 from eigentext.moments.multisets import counted, distinct, moved, narrowed
 from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.runs import CSR, csr
 from eigentext.moments.sound_documents import (
     ABOUT,
     MOST,
@@ -181,7 +181,7 @@ class DocumentMoments(VocabularyMoments):
     def _counted(cls, corpus: TextCorpus | EncodedCorpus, cache: Any, limits: dict) -> Self:
         n_empty = 0
         if engine.cluster() and can_shard(corpus):
-            found = cluster.documents(corpus)
+            found = distributed.documents(corpus)
             counts, times, n_empty = found.counts
         else:
             encoded = encode(corpus, cache=cache)

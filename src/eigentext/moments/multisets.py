@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.encoded import END
-from eigentext.moments.runs import CSR, assembled, csr
+from eigentext.matrices.runs import CSR, assembled, csr
 
 
 def counted(ids: np.ndarray, n_words: int) -> CSR:

@@ -26,11 +26,11 @@ from eigentext import engine
 from eigentext.corpus import TextCorpus, Vocabulary
 from eigentext.corpus.symbols import encode_sequences
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.moments import cluster
+from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.matrices.runs import CSR
+from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, limited, read_counts
-from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.runs import CSR
 from eigentext.moments.sound_ngrams import check_levels, check_ngrams, schema
 from eigentext.moments.tries import counted, merged, relabelled
 from eigentext.parameters import Count, argument
@@ -112,7 +112,9 @@ class NgramMoments(VocabularyMoments):
         """
         order = argument("order", Count(3), order)
         if engine.cluster() and isinstance(corpus, (TextCorpus, str, os.PathLike)):
-            found, n_units = cluster.ngrams(corpus, order, min_count=min_count, max_size=max_size)
+            found, n_units = distributed.ngrams(
+                corpus, order, min_count=min_count, max_size=max_size
+            )
             vocabulary, levels = found.vocabulary, found.counts
         else:
             encoded = encode_sequences(corpus, cache=cache)

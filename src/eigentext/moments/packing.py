@@ -1,7 +1,7 @@
 r"""Counts in few bytes: how a sparse integer matrix is kept in a file.
 
 Most counts of words are small, many are equal, and the columns of a row rise. So a block of
-rows is written as numbers of one byte each, mostly (see ``_packing_kernels``):
+rows is written as numbers of one byte each, mostly (see ``_packing_loops``):
 
 - a column as its gap, the number of empty columns since the one before;
 - a count as its place in a list of the block's distinct counts, the most frequent first: with
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from eigentext import engine
-from eigentext.moments.runs import CSR, csr
+from eigentext.matrices.runs import CSR, csr
 
 _BLOCK_ENTRIES = 1 << 19
 _LEVEL = 1  # of Zstandard; level 9 gained 2 % at most, in seven times the time
@@ -46,7 +46,7 @@ def pack(F: CSR) -> tuple[np.ndarray, np.ndarray]:
     """
     import pyarrow as pa
 
-    from eigentext.moments import _packing_kernels
+    from eigentext.moments import _packing_loops
 
     if F.nnz and F.data.min() < 1:
         raise ValueError("only counts of 1 or more can be packed")
@@ -60,7 +60,7 @@ def pack(F: CSR) -> tuple[np.ndarray, np.ndarray]:
         order = np.argsort(-times, kind="stable")
         codes = np.empty(len(counts), np.int64)
         codes[order] = np.arange(len(counts))
-        raw = _packing_kernels.pack_rows(
+        raw = _packing_loops.pack_rows(
             indptr - indptr[0], np.asarray(F.indices[entries]), data, counts, codes, counts[order]
         )
         packed = pa.Codec("zstd", _LEVEL).compress(pa.py_buffer(raw))
@@ -80,7 +80,7 @@ def unpack(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CS
     """
     import pyarrow as pa
 
-    from eigentext.moments import _packing_kernels
+    from eigentext.moments import _packing_loops
 
     check_packed(packed, blocks, shape)
 
@@ -91,7 +91,7 @@ def unpack(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CS
         except OSError as error:
             raise ValueError(str(error)) from error
         raw = np.frombuffer(raw, np.uint8)
-        return _packing_kernels.unpack_rows(raw, n_rows, shape[1], n_entries)
+        return _packing_loops.unpack_rows(raw, n_rows, shape[1], n_entries)
 
     indptr = np.zeros(shape[0] + 1, np.int64)
     indices, data = np.empty(0, np.int32), np.empty(0, np.int64)

@@ -8,11 +8,11 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.moments.runs import CSR, assembled, is_on_disk, merge
+from eigentext.matrices.budget import DEFAULT_MEMORY, room
+from eigentext.matrices.runs import CSR, assembled, is_on_disk, merge
 from eigentext.moments.states import SHARD, KeptCounts
-from eigentext.storage.scratch import forget, room
+from eigentext.storage.maps import forget
 
-DEFAULT_MEMORY = 2 << 30  # for counting, where no budget is stated
 _TOKENS = 1 << 20
 _MOST_PLACES = 1000  # each is a matrix of its own
 _LARGEST_EXACT = 40  # with a unit of lcm(1..41), counts overflow 64 bits on large corpora
@@ -102,13 +102,14 @@ def counted_shard(
     keep: float = math.inf,
 ) -> CSR:
     """F of the pairs that begin at the first `n_positions` of rows of words; -1 ends a unit."""
-    from eigentext.moments import _kernels
+    from eigentext.matrices import row_loops
+    from eigentext.moments import _loops
 
-    starts, positions = _kernels.sort_positions(tokens, n_positions, shape[0])
+    starts, positions = row_loops.sort_positions(tokens, n_positions, shape[0])
     stride = shape[0] if shape[1] > shape[0] else 0
 
     def count_rows(rows: tuple[int, int]):
-        return _kernels.count_pairs(tokens, starts, positions, weights, stride, shape[1], *rows)
+        return _loops.count_pairs(tokens, starts, positions, weights, stride, shape[1], *rows)
 
     return assembled(count_rows, starts, shape, advance, keep=keep)
 

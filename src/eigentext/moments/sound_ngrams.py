@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from eigentext.corpus import Vocabulary
 from eigentext.errors import ModelFileError, MomentsError
-from eigentext.moments.runs import CSR
+from eigentext.matrices.runs import CSR
 from eigentext.parameters import Count, Flag, is_whole
 from eigentext.storage.facts import OPTIONS, TEXTS
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage

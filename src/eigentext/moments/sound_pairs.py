@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext.errors import MomentsError
-from eigentext.moments.runs import CSR
+from eigentext.matrices.runs import CSR
 
 _MOST = 2.0**62  # a sum of all counts, both ways, must fit in 64 bits
 

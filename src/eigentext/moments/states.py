@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentext.moments.runs import CSR, csr
+from eigentext.matrices.runs import CSR, csr
 from eigentext.storage import Checkpoint, checkpoint
 
 SHARD = 1 << 24  # tokens that are counted between two states

@@ -10,7 +10,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus
-from eigentext.moments.runs import CSR, assembled, csr, is_on_disk, merge, spilled
+from eigentext.matrices.runs import CSR, assembled, csr, is_on_disk, merge, spilled
 from eigentext.moments.states import SHARD, KeptCounts
 
 Trie = list[CSR]
@@ -99,20 +99,21 @@ def count_shard(
     tokens: np.ndarray, n_positions: int, n: int, order: int, advance: Callable[[int], None]
 ) -> tuple[int, Trie]:
     """Units and trie of a shard, level by level."""
-    from eigentext.moments import _kernels, _ngram_kernels
+    from eigentext.matrices import row_loops
+    from eigentext.moments import _ngram_loops
 
     def count_level(starts: np.ndarray, lengths: np.ndarray, ends_in: np.ndarray) -> CSR:
         depth = len(trie) + 1
         keep = depth < order - 1
 
         def count_rows(rows: tuple[int, int]):
-            return _ngram_kernels.count_next(
+            return _ngram_loops.count_next(
                 tokens, positions, starts, lengths, ends_in, depth, n, keep, rows[0], rows[1]
             )
 
         return assembled(count_rows, _offsets(lengths), (len(lengths), n), advance)
 
-    starts, positions = _kernels.sort_positions(tokens, n_positions, n)
+    starts, positions = row_loops.sort_positions(tokens, n_positions, n)
     starts, lengths, ends_in = starts[:-1], np.diff(starts), np.arange(n, dtype=np.int32)
     n_units = int(lengths[-1])
     trie: Trie = []
@@ -154,14 +155,14 @@ def merged(tries: list[Trie]) -> Trie:
 
 def _present(level: CSR, part: CSR) -> np.ndarray:
     """Which entries of the sum a part has."""
-    from eigentext.moments import _ngram_kernels
+    from eigentext.moments import _ngram_loops
 
     present = np.zeros(level.nnz, np.bool_)
     indptr, part_indptr = (matrix.indptr.astype(np.int64) for matrix in (level, part))
     indices = np.asarray(part.indices)
 
     def mark(rows: tuple[int, int]) -> None:
-        _ngram_kernels.mark_present(indptr, level.indices, part_indptr, indices, *rows, present)
+        _ngram_loops.mark_present(indptr, level.indices, part_indptr, indices, *rows, present)
 
     list(engine.current().map(mark, engine.even_blocks(indptr, _BLOCK)))
     return present
@@ -188,13 +189,14 @@ def relabelled(trie: Trie, places: np.ndarray, n: int) -> Trie:
 def _relabelled_level(
     level: CSR, rows: np.ndarray, places: np.ndarray, shape: tuple[int, int]
 ) -> CSR:
-    from eigentext.moments import _kernels, _ngram_kernels
+    from eigentext.matrices import row_loops
+    from eigentext.moments import _ngram_loops
 
-    starts, sources = _kernels.sort_positions(rows, len(rows), shape[0])
+    starts, sources = row_loops.sort_positions(rows, len(rows), shape[0])
     indptr, n = level.indptr.astype(np.int64), shape[1]
 
     def relabel(block: tuple[int, int]):
-        return _ngram_kernels.relabel_nodes(
+        return _ngram_loops.relabel_nodes(
             indptr, level.indices, level.data, starts, sources, places, n, block[0], block[1]
         )
 
@@ -203,13 +205,13 @@ def _relabelled_level(
 
 def _moved(old: CSR, new: CSR, rows: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Where in the new level each entry of the old one went."""
-    from eigentext.moments import _ngram_kernels
+    from eigentext.moments import _ngram_loops
 
     indptr, new_indptr = old.indptr.astype(np.int64), new.indptr.astype(np.int64)
     found = np.empty(old.nnz, np.int32)
 
     def find(block: tuple[int, int]) -> None:
-        _ngram_kernels.find_entries(
+        _ngram_loops.find_entries(
             indptr, old.indices, rows, places, new_indptr, new.indices, block[0], block[1], found
         )
 

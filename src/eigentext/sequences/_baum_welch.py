@@ -124,7 +124,7 @@ class Parameters:
 
         Ids may be of many sequences, with END after each: there both are meaningless.
         """
-        from eigentext.sequences._hmm_kernels import filter_parameters
+        from eigentext.sequences._hmm_loops import filter_parameters
 
         logs, states = np.zeros(len(ids)), np.zeros((len(ids), len(self.initial)))
         filter_parameters(ids, self.initial, self.transition, self.emission, logs, states)
@@ -145,7 +145,7 @@ class Parameters:
 
     def best_path(self, ids: np.ndarray) -> tuple[np.ndarray, float]:
         """The most probable states, and the logarithm of their probability with the symbols."""
-        from eigentext.sequences._hmm_kernels import best_path
+        from eigentext.sequences._hmm_loops import best_path
 
         if len(ids) == 0:
             return np.zeros(0, np.int64), 0.0
@@ -190,7 +190,7 @@ class Parameters:
 
     def expected(self, data: Sequences) -> tuple[float, np.ndarray, np.ndarray]:
         """The log-likelihood; expected transitions and, last, starts; and emissions (n x m)."""
-        from eigentext.sequences._row_kernels import padded
+        from eigentext.sequences._row_loops import padded
 
         m = len(self.initial)
         initial = padded(self.initial[None])[0]
@@ -235,7 +235,7 @@ def _expect(
     emission: np.ndarray,
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """What a block adds to :meth:`Parameters.expected`, but for the factor of transitions."""
-    from eigentext.sequences._hmm_kernels import expect
+    from eigentext.sequences._hmm_loops import expect
 
     counts, emitted = np.zeros((len(transition) + 1, len(initial))), np.zeros_like(emission)
     where = block.ids, block.begins, block.ends, 0, len(block.begins)

@@ -43,7 +43,7 @@ from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
 from eigentext.errors import ParameterError
 from eigentext.factor import svd
-from eigentext.moments.runs import CSR
+from eigentext.matrices.runs import CSR
 from eigentext.sequences._baum_welch import drawn
 from eigentext.sequences._windows import Windows
 
@@ -146,7 +146,7 @@ class Operators:
 
     def _states(self, ids: np.ndarray, state: np.ndarray | None = None):
         """The state before and after each id, and what the one before gives it."""
-        from eigentext.sequences._hmm_kernels import filter_operators
+        from eigentext.sequences._hmm_loops import filter_operators
 
         before, states = np.zeros((2, len(ids), len(self.start)))
         given = np.zeros(len(ids))
@@ -268,8 +268,8 @@ def _rounding(s: np.ndarray, n: int) -> float:
 
 def _operators(windows: Windows, U, V, inverse, rows, after):
     """The symbols with operators of their own, these, and the share of rank one in them."""
-    from eigentext.moments._kernels import sort_positions
-    from eigentext.sequences._hmm_kernels import project_trigrams
+    from eigentext.matrices.row_loops import sort_positions
+    from eigentext.sequences._hmm_loops import project_trigrams
 
     n, r = U.shape
     N = windows.pairs.sum()

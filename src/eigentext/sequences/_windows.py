@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from eigentext.corpus.symbols import is_stream
 from eigentext.errors import CorpusError
+from eigentext.matrices.runs import CSR
 from eigentext.moments import NgramMoments
-from eigentext.moments.runs import CSR
 
 
 @dataclass

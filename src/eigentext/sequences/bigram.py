@@ -48,8 +48,8 @@ from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.factor.anchors import pivot_states
 from eigentext.factor.mixture import ConditionalMixture, pair_scores
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.moments import NgramMoments
-from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.moments.sound_ngrams import check_ngrams
 from eigentext.parameters import Count, Number
 from eigentext.sequences import _saved, parameters

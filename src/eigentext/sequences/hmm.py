@@ -36,8 +36,8 @@ from eigentext.corpus.symbols import (
 )
 from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.moments import NgramMoments
-from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.moments.sound_ngrams import check_ngrams
 from eigentext.parameters import Count, Seed, argument
 from eigentext.sequences import _hmm_file, parameters

@@ -18,7 +18,7 @@ text or few symbols leave these undefined, it is D = Y for all counts, Kneser an
 (``"single"``), and if that is undefined too, 0.5, 1 and 1.5 (``"fixed"``).
 
 All n-grams are nodes of one trie; a node has its interpolated probability p(w | h), and as a
-context its b(h). See `_kneser_ney_kernels`.
+context its b(h). See `_kneser_ney_loops`.
 """
 
 import os
@@ -33,8 +33,8 @@ from eigentext import engine
 from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.moments import NgramMoments
-from eigentext.moments.cooccurrence import DEFAULT_MEMORY
 from eigentext.moments.sound_ngrams import check_ngrams
 from eigentext.parameters import Count
 from eigentext.sequences import _saved, parameters
@@ -236,7 +236,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     def _scores(self, ids: np.ndarray, *, starts: bool) -> np.ndarray:
         """For each id its log-probability, as an event; anything where there is none."""
-        from eigentext.sequences import _kneser_ney_kernels as kernels
+        from eigentext.sequences import _kneser_ney_loops as kernels
 
         trie, probabilities, backoffs = self._tables
         scores = np.empty(len(ids))
@@ -311,7 +311,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
 
 class _Trie(NamedTuple):
-    """All n-grams as nodes, numbered breadth first; see `_kneser_ney_kernels`."""
+    """All n-grams as nodes, numbered breadth first; see `_kneser_ney_loops`."""
 
     first: np.ndarray
     words: np.ndarray
@@ -347,7 +347,7 @@ class _Trie(NamedTuple):
         return int(node)
 
     def _link(self) -> None:
-        from eigentext.sequences import _kneser_ney_kernels as kernels
+        from eigentext.sequences import _kneser_ney_loops as kernels
 
         bigrams = slice(*self.borders[1:3])
         self.suffix[bigrams] = self.words[bigrams]  # symbol s is node s
@@ -412,7 +412,7 @@ def _smoothed(
     trie: _Trie, counts: list[np.ndarray], discounts: np.ndarray, stream: bool
 ) -> _Tables:
     """Interpolated probabilities and back-off weights, order by order."""
-    from eigentext.sequences import _kneser_ney_kernels as kernels
+    from eigentext.sequences import _kneser_ney_loops as kernels
 
     D = np.column_stack([np.zeros(len(discounts)), discounts])
     probabilities, backoffs = np.zeros(len(trie.words)), np.empty(len(trie.first) - 1)

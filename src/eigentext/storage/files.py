@@ -19,7 +19,7 @@ import numpy as np
 
 import eigentext
 from eigentext.errors import EigentextError, ModelFileError
-from eigentext.storage.scratch import forget
+from eigentext.storage.maps import forget
 
 Arrays = dict[str, "np.ndarray | list[str]"]
 _KEY = "eigentext"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.errors import ParameterError
-from eigentext.tagging import _kernels
+from eigentext.tagging import _loops
 from eigentext.tagging.features import Encoded, Features
 from eigentext.tagging.perceptron import Weights
 
@@ -16,7 +16,7 @@ _LOG_TEMPERATURES = (-5.0, 5.0)
 def local_scores(data: Encoded, features: Features, weights: Weights) -> np.ndarray:
     """Scores of all tags at all tokens, without those of transitions."""
     scores = np.empty((int(data.borders[-1]), weights.W.shape[1]), np.float32)
-    _kernels.all_scores(*data, features.places, features.widths, weights.W, weights.D, scores)
+    _loops.all_scores(*data, features.places, features.widths, weights.W, weights.D, scores)
     return scores
 
 
@@ -24,7 +24,7 @@ def best_tags(data: Encoded, features: Features, weights: Weights) -> np.ndarray
     """The best tagging of each sentence, one after the other."""
     scores = local_scores(data, features, weights)
     tags = np.empty(len(scores), np.int32)
-    _kernels.best_tags(scores, data.borders, weights.T, weights.end, tags)
+    _loops.best_tags(scores, data.borders, weights.T, weights.end, tags)
     return tags
 
 
@@ -35,7 +35,7 @@ def posteriors(
     scores = scores.astype(np.float64) / temperature
     out, totals = np.empty_like(scores), np.empty(len(data.borders) - 1)
     T = weights.T.astype(np.float64) / temperature
-    _kernels.posteriors(scores, data.borders, T, weights.end, out, totals)
+    _loops.posteriors(scores, data.borders, T, weights.end, out, totals)
     return out, totals
 
 

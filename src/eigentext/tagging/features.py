@@ -13,7 +13,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.tagging import _feature_kernels as kernels
+from eigentext.tagging import _feature_loops as kernels
 from eigentext.tagging.attributes import attribute
 from eigentext.tagging.sources import Clusters, VectorSource
 from eigentext.tagging.templates import VECTORS, Template, is_of, written

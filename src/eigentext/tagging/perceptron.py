@@ -7,12 +7,12 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.storage.checkpoints import Iteration, State
-from eigentext.tagging import _kernels
+from eigentext.tagging import _loops
 from eigentext.tagging.features import Encoded
 
 
 class Weights(NamedTuple):
-    """A linear model of tag sequences: see `_kernels`."""
+    """A linear model of tag sequences: see `_loops`."""
 
     W: np.ndarray  # float32 (n_features, m)
     D: np.ndarray  # float32 (n_dense, m)
@@ -103,7 +103,7 @@ def train(
         while len(epochs) < n_epochs and not (epochs and epochs[-1].n_wrong == 0):
             order, step = rng.permutation(n), n * len(epochs)
             known = (*data, places, widths, gold, np.float32(margin))
-            epoch: Any = _kernels.perceptron_epoch
+            epoch: Any = _loops.perceptron_epoch
             found = epoch(order, *known, W, D, T, end, *sums, step)
             epochs.append(Epoch(*found))
             advance(len(gold))

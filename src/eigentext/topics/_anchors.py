@@ -36,9 +36,9 @@ from eigentext import engine
 from eigentext.corpus.documents import checked_matrix
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.factor.anchors import anchors, separations, simplex_weights
-from eigentext.factor.bags import BagMoments
-from eigentext.factor.products import Factorable, rows_times, transposed_times
 from eigentext.factor.whiten import Whitening, whiten
+from eigentext.matrices.products import Factorable, rows_times, transposed_times
+from eigentext.moments.bags import BagMoments
 
 Recovery = Literal["l2", "rows", "kl"]
 Solver = Literal["exact", "gradient"]
@@ -318,7 +318,7 @@ def _nearest(
     if solver == "exact":
         C, gaps = simplex_weights(V, corners, return_gaps=True)
         return C, float(p @ gaps) / scale
-    from eigentext.topics._anchor_kernels import descend_squares
+    from eigentext.topics._anchor_loops import descend_squares
 
     A = (corners - center) / np.sqrt(scale)
     G = A @ A.T
@@ -353,7 +353,7 @@ def _recover_kl(
 
     With the mean duality gap and the mean divergence.
     """
-    from eigentext.topics._anchor_kernels import descend_divergences
+    from eigentext.topics._anchor_loops import descend_divergences
 
     rows = np.ascontiguousarray(rows)
     C, gaps, divergences = C.copy(), np.empty(len(C)), np.empty(len(C))

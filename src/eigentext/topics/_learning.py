@@ -11,8 +11,8 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import CorpusError
-from eigentext.factor.bags import BagMoments
 from eigentext.moments import DocumentMoments
+from eigentext.moments.bags import BagMoments
 from eigentext.topics._anchors import anchor_topics
 from eigentext.topics._refinement import Refined, refine_lda, refine_mixture
 from eigentext.topics._tensor import robust_weights, tensor_topics

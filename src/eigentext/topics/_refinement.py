@@ -30,7 +30,7 @@ from eigentext import engine
 from eigentext.engine.spread import Spread
 from eigentext.errors import CorpusError
 from eigentext.factor.mixture import posteriors
-from eigentext.factor.products import sparse_times
+from eigentext.matrices.products import sparse_times
 from eigentext.storage.checkpoints import Iteration, State
 
 _BLOCKS = 8  # of documents, each with expected counts of its own
@@ -183,7 +183,7 @@ class _Sampler:
         seed: int,
         topics: np.ndarray | None = None,
     ):
-        from eigentext.topics._sweep_kernels import padded
+        from eigentext.topics._sweep_loops import padded
 
         tokens, times = _thinned(counts, times, seed)
         first = np.concatenate([[0], np.cumsum(tokens)])
@@ -209,7 +209,7 @@ class _Sampler:
 
     def sweep(self, phi: np.ndarray, alpha: np.ndarray, keep: bool = True) -> Any:
         """Expected counts of words in topics, (d, K), and the perplexity of the tokens."""
-        from eigentext.topics._sweep_kernels import padded
+        from eigentext.topics._sweep_loops import padded
 
         K = len(phi)
         alpha = np.maximum(alpha, _LEAST)
@@ -278,7 +278,7 @@ def _draw_first(
     documents: _Documents, phi: np.ndarray, prior: np.ndarray, seed: np.int64
 ) -> np.ndarray:
     """A topic for each token of some documents."""
-    from eigentext.topics._sweep_kernels import draw, fit_proportions, seed_from
+    from eigentext.topics._sweep_loops import draw, fit_proportions, seed_from
 
     tokens, n = (*documents[:3], phi), len(documents.times)
     theta = np.empty((n, len(prior)), np.float32)
@@ -296,7 +296,7 @@ def _sweep(
     keep: bool,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """New topics of some documents, expected counts, and the log-likelihood but for constants."""
-    from eigentext.topics._sweep_kernels import seed_from, sweep
+    from eigentext.topics._sweep_loops import seed_from, sweep
 
     documents, topics = block[0], block[1].copy()
     expected = np.zeros(phi.shape if keep else (0, phi.shape[1]), np.float32)

@@ -29,11 +29,11 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from eigentext import engine
-from eigentext.factor.bags import BagMoments
 from eigentext.factor.descent import minimize_tensor
-from eigentext.factor.products import Factorable
 from eigentext.factor.tensor import simultaneous_diagonalization, tensor_power
 from eigentext.factor.whiten import Whitening, whiten
+from eigentext.matrices.products import Factorable
+from eigentext.moments.bags import BagMoments
 
 Solver = Literal["power", "diagonal"]
 _one_blas_thread = engine.one_blas_thread()  # equal bits: factor.products

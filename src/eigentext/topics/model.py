@@ -9,7 +9,7 @@ A document of l words is drawn from topics :math:`\mu_1 \dots \mu_K`, distributi
   :math:`\alpha_i = \alpha_0 w_i`, then every word from :math:`\sum_i h_i \mu_i`.
 
 Learned in three steps: moments of pairs and triples of distinct positions
-(:mod:`eigentext.factor.bags`), their decomposition (:mod:`eigentext.topics._tensor` or
+(:mod:`eigentext.moments.bags`), their decomposition (:mod:`eigentext.topics._tensor` or
 :mod:`eigentext.topics._anchors`), and a few steps of EM (:mod:`eigentext.topics._refinement`).
 """
 

@@ -1,4 +1,4 @@
-"""The k best paths through a trellis: exact, lazy, in one kernel (see `_k_best_kernels`).
+"""The k best paths through a trellis: exact, lazy, in one kernel (see `_k_best_loops`).
 
 This is what algorithm 3 of Huang and Chiang (2005) comes to on a trellis, where a derivation is a
 path and Viterbi's scores say how each unfinished one ends.
@@ -61,7 +61,7 @@ def first_order_paths(start, transition, active, border, local, k):
 
     For i from ``border[t]`` to ``border[t + 1] - 1``.
     """
-    from eigentext.trellis._k_best_kernels import first_order
+    from eigentext.trellis._k_best_loops import first_order
 
     k, paths = _room(border, 0, k)
     scores = first_order(start, transition, active, border, local, k, paths)
@@ -74,7 +74,7 @@ def second_order_paths(pair, rows, active, border, local, k):
     The state past the last stands alone at the first and the last two positions, which are not in
     the paths.
     """
-    from eigentext.trellis._k_best_kernels import second_order
+    from eigentext.trellis._k_best_loops import second_order
 
     k, paths = _room(border, 4, k)
     scores = second_order(pair, rows, active, border, local, k, paths)

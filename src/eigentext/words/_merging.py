@@ -16,7 +16,7 @@ def merge_by_frequency(
     rows: np.ndarray, m: int, r: int, advance: Any
 ) -> tuple[np.ndarray, Any, dict[str, Any]]:
     """Steps 1 to 3, down to m: the cluster of each row, the clusters, and what to tell of them."""
-    from eigentext.words._cluster_kernels import add_words, merge_all
+    from eigentext.words._cluster_loops import add_words, merge_all
 
     n = len(rows)
     # Distances do not depend on the origin. In a word's place it keeps what all vectors share
@@ -74,7 +74,7 @@ def improve(rows: np.ndarray, labels: np.ndarray, m: int) -> tuple[np.ndarray, A
 
 def running_set(sums: np.ndarray, sizes: np.ndarray) -> Any:
     """A running set of these clusters, which know their nearest, and one free slot."""
-    from eigentext.words._cluster_kernels import Running, look_around
+    from eigentext.words._cluster_loops import Running, look_around
 
     m, d = sums.shape
     running = Running(
@@ -101,7 +101,7 @@ def _products(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 def merge_to_root(running: Any, m: int) -> np.ndarray:
     """Step 3: the tree of the running clusters, which are named 0 to m - 1."""
-    from eigentext.words._cluster_kernels import merge_all
+    from eigentext.words._cluster_loops import merge_all
 
     merges, heights = np.empty((m - 1, 2), np.int64), np.empty(m - 1)
     merge_all(running, merges, heights)

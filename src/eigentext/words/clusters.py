@@ -21,7 +21,7 @@ word is one observation of its class like any other. Weighed by tokens, two freq
 cost thousands of times what two rare ones do, however alike they are.
 
 That is O(n r) distances instead of the O(n^2) of all words at once, or the O(n m^2) of Brown,
-Della Pietra, deSouza, Lai and Mercer (1992), and no pass over the text. See `_cluster_kernels`.
+Della Pietra, deSouza, Lai and Mercer (1992), and no pass over the text. See `_cluster_loops`.
 """
 
 import os

@@ -36,9 +36,9 @@ from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.tokenizers import checked_tokens
 from eigentext.errors import CorpusError
 from eigentext.estimators import check_is_fitted, framed, learned_with
+from eigentext.matrices.runs import transposed
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context
-from eigentext.moments.runs import transposed
 from eigentext.parameters import Count, argument
 from eigentext.storage.schema import Array, damage
 from eigentext.words import parameters
@@ -245,7 +245,7 @@ class Eigentokens(CooccurrenceModel):
 
     def _project(self, ids: np.ndarray) -> np.ndarray:
         """The eigentokens of flat ids, in which -1 ends a unit, and takes no row."""
-        from eigentext.words import _eigentoken_kernels
+        from eigentext.words import _eigentoken_loops
 
         self._check_vectors()
         B = np.asarray(self.context_vectors_)
@@ -258,7 +258,7 @@ class Eigentokens(CooccurrenceModel):
         def project(block: int) -> int:
             start, row, end = int(starts[block]), int(rows[block]), int(rows[block + 1])
             stop = min(start + _TOKENS, len(ids))
-            _eigentoken_kernels.sum_contexts(ids, start, stop, self.places_, B, out, row)
+            _eigentoken_loops.sum_contexts(ids, start, stop, self.places_, B, out, row)
             if combine:
                 words = ids[start:stop]
                 words = words[words >= 0]

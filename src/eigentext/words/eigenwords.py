@@ -25,12 +25,14 @@ from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import adding, check_is_fitted, framed, learned_with
 from eigentext.factor import scaled_symmetric
-from eigentext.factor.products import row_blocks, with_transpose
+from eigentext.matrices.budget import give_back, resident, room
+from eigentext.matrices.disk import Growing
+from eigentext.matrices.products import row_blocks, with_transpose
+from eigentext.matrices.runs import is_on_disk, transposed
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting
-from eigentext.moments.runs import is_on_disk, transposed
 from eigentext.parameters import Choice, Count, argument
-from eigentext.storage.scratch import Growing, forget, give_back, resident, room
+from eigentext.storage.maps import forget
 from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words._renamed import current_names, takes_old_names

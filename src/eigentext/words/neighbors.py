@@ -112,7 +112,7 @@ class Neighbors:
     # Three ways to the k best rows of each query, in no order.
 
     def _scan(self, Q: np.ndarray, q_inverse: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        from eigentext.words._neighbor_kernels import scan_codes
+        from eigentext.words._neighbor_loops import scan_codes
 
         codes, scale, error = self._codes
         # The largest integers whose sums of products stay within 32 bits.
@@ -141,7 +141,7 @@ class Neighbors:
     def _multiply(
         self, Q: np.ndarray, q_inverse: np.ndarray, k: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        from eigentext.words._neighbor_kernels import scan_scores
+        from eigentext.words._neighbor_loops import scan_scores
 
         # A sum of d products in float32, in any order (Higham 2002, 3.1).
         slack = np.float32(Q.shape[1] * 2.0**-23 + 3 * _UNIT)
@@ -168,7 +168,7 @@ class Neighbors:
     def _walk(self, Q: np.ndarray, q_inverse: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         import faiss
 
-        from eigentext.words._neighbor_kernels import score_rows
+        from eigentext.words._neighbor_loops import score_rows
 
         breadth = faiss.SearchParametersHNSW(efSearch=max(_BREADTH, 2 * k))
         with _one_faiss_thread():
@@ -180,7 +180,7 @@ class Neighbors:
     @cached_property
     def _codes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows in 8 bits, the step of each, and the length of what that leaves out."""
-        from eigentext.words._neighbor_kernels import quantise_rows
+        from eigentext.words._neighbor_loops import quantise_rows
 
         n, d = self.vectors.shape
         codes, scale, error = np.empty((n, d), np.int8), np.empty(n), np.empty(n)

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, is_fitted, learned_with, learning
-from eigentext.factor.products import Factorable, factorable, sparse_times
+from eigentext.matrices.products import Factorable, factorable, sparse_times
 from eigentext.parameters import Settings
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, Schema, damage
@@ -176,7 +176,7 @@ class CharacterRidge(Estimator):
     # Steps of the fit.
 
     def _features(self, words: list[str], used: Any) -> Any:
-        from eigentext.words._subword_kernels import hash_ngrams
+        from eigentext.words._subword_loops import hash_ngrams
 
         shortest, longest = used.ngram_range
         marked = [f"<{word}>".encode("utf-8", "surrogatepass") for word in words]

@@ -25,10 +25,11 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import svd
+from eigentext.matrices.disk import rows_of
+from eigentext.matrices.runs import assembled, is_on_disk, sums
 from eigentext.moments import CooccurrenceMoments
-from eigentext.moments.runs import assembled, is_on_disk, sums
 from eigentext.parameters import Choice, Count, Number, argument
-from eigentext.storage.scratch import forget, rows_of
+from eigentext.storage.maps import forget
 
 Transform = Literal["none", "log", "two-thirds", "sqrt"]
 Scaling = Literal["none", "reg", "ppmi", "cca"]

@@ -13,7 +13,7 @@ from eigentext.corpus.encoded import END, encoded_tokens
 from eigentext.corpus.text import listed
 from eigentext.corpus.tokenizers import NAMED
 from eigentext.errors import CorpusError
-from eigentext.factor.products import sparse_times
+from eigentext.matrices.products import sparse_times
 
 VectorsOf = Callable[[list[str]], tuple[np.ndarray, np.ndarray]]
 

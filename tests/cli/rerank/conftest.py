@@ -9,8 +9,8 @@ import pytest
 
 from eigentext import Tree
 from eigentext.cli import main
-from eigentext.kernels import write_candidates
-from eigentext.kernels.candidates import structure_line
+from eigentext.reranking import write_candidates
+from eigentext.reranking.candidates import structure_line
 
 NOUNS = ("time", "fruit", "paper", "water")
 VERBS = ("flies", "falls", "waits")

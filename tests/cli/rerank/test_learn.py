@@ -8,9 +8,10 @@ import pytest
 
 import eigentext as et
 from eigentext.cli.rerank.learn import fit as command
-from eigentext.kernels import read_candidates
-from eigentext.kernels.candidates import read_structures
-from eigentext.kernels.reranking import BETAS, DECAYS
+from eigentext.reranking import read_candidates
+from eigentext.reranking.candidates import read_structures
+from eigentext.reranking.parameters import BETAS
+from eigentext.reranking.reranker import DECAYS
 
 
 @pytest.fixture

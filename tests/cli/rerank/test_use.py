@@ -6,8 +6,8 @@ import json
 import pytest
 
 import eigentext as et
-from eigentext.kernels import read_candidates
-from eigentext.kernels.candidates import read_structures, structure_line
+from eigentext.reranking import read_candidates
+from eigentext.reranking.candidates import read_structures, structure_line
 
 
 @pytest.fixture

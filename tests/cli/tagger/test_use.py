@@ -13,7 +13,7 @@ import pytest
 
 import eigentext as et
 from eigentext.cli.tagger import use
-from eigentext.kernels import read_candidates
+from eigentext.reranking import read_candidates
 
 TEXT = "the small cat sees the river .\n\n \t\nthe\u00a0old dog hears the sailor ."
 

@@ -3,7 +3,7 @@ import pytest
 
 import eigentext as et
 from eigentext.explorer.models.grammars import node_states
-from eigentext.grammars._passes import inside_outside
+from eigentext.grammars.chart.passes import inside_outside
 
 SENTENCE = "the dog sees the cat near the river with the teacher"
 
@@ -70,7 +70,7 @@ def test_states_of_a_tree_against_all_states_listed(model_files):
     tree = model.parse("the dog sees the cat")
     level = model._cascade.levels[0]
     encoded = model._empty.encode([tree])
-    from eigentext.grammars._forest import tree_forest
+    from eigentext.grammars.chart.forest import tree_forest
 
     forest = tree_forest(encoded)
     words = level.leaf_scores(forest, encoded.tokens)

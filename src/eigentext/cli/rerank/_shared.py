@@ -46,7 +46,7 @@ def all_inputs(*groups: list[str]) -> Iterator[list[list[Path]]]:
 
 def read_examples(candidates: list[Path], gold: list[Path]) -> Examples:
     """The lists with their right structures, in the same order, over the same words."""
-    from eigentext.kernels.candidates import is_tree
+    from eigentext.kernels.candidate import is_tree
 
     lists, right = read_lists(candidates), _read_gold(gold)
     if len(lists) != len(right):  # no gold for the empty lines of a text
@@ -77,7 +77,7 @@ def read_examples(candidates: list[Path], gold: list[Path]) -> Examples:
 def read_lists(paths: list[Path]) -> list[list[Any]]:
     """The candidates of each input."""
     from eigentext import engine
-    from eigentext.kernels import read_candidates
+    from eigentext.reranking import read_candidates
 
     with engine.phase("read candidates"):
         return read_candidates(paths)
@@ -85,8 +85,8 @@ def read_lists(paths: list[Path]) -> list[list[Any]]:
 
 def check_kind(reranker: Any, model: Path, lists: list[list[Any]], files: list[str]) -> None:
     """Refuse candidates of another kind than the reranker (of that name) learned from."""
-    from eigentext.kernels.candidates import is_tree
-    from eigentext.kernels.measures import tree_f1
+    from eigentext.kernels.candidate import is_tree
+    from eigentext.reranking.measures import tree_f1
 
     kinds = {True: "trees", False: "tagged sequences"}
     known = reranker.measure_ is tree_f1
@@ -112,7 +112,8 @@ def load_reranker(path: Path) -> Any:
 def _read_gold(paths: list[Path]) -> list[Any]:
     """The right structures; trees as parsers learn them: no traces, function tags and roots."""
     from eigentext import engine
-    from eigentext.kernels.candidates import is_tree, read_structures
+    from eigentext.kernels.candidate import is_tree
+    from eigentext.reranking.candidates import read_structures
 
     with engine.phase("read gold"):
         found = read_structures(paths)
@@ -125,7 +126,7 @@ def _read_gold(paths: list[Path]) -> list[Any]:
 
 def _words(structure: Any, place: str = "") -> list[str]:
     from eigentext.corpus.trees import without_brackets
-    from eigentext.kernels.candidates import is_tree
+    from eigentext.kernels.candidate import is_tree
 
     if not is_tree(structure):
         return [word for word, _ in structure]

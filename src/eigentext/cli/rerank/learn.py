@@ -31,7 +31,7 @@ from eigentext.cli.rerank._shared import (
     read_examples,
 )
 from eigentext.errors import ParameterError
-from eigentext.kernels import parameters as tables
+from eigentext.reranking import parameters as tables
 
 _KINDS = {"tree": "trees", "sequence": "tagged sequences"}
 
@@ -116,8 +116,8 @@ def _kernel(
 ) -> dict[str, Any]:
     """What the reranker needs to know of the kernel, if it would not see it for itself."""
     from eigentext import SequenceKernel
-    from eigentext.kernels.candidates import is_tree
-    from eigentext.kernels.reranking import DECAYS
+    from eigentext.kernels.candidate import is_tree
+    from eigentext.reranking.reranker import DECAYS
 
     found = "tree" if is_tree(examples.gold[0]) else "sequence"
     if kernel not in (None, found):

@@ -39,7 +39,7 @@ def apply(
     log-probabilities.
     """
     from eigentext.corpus.readers import expand_paths
-    from eigentext.kernels.candidates import candidate_line, structure_line
+    from eigentext.reranking.candidates import candidate_line, structure_line
 
     # Bars and structures on one screen would be in each other's way.
     is_shown = str(output) == "-" and sys.stdout.isatty()

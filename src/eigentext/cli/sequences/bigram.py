@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from eigentext.cli._console import (
-    DEFAULT_MEMORY,
     CacheOption,
     CheckpointOption,
     ClusterOption,
@@ -27,6 +26,7 @@ from eigentext.cli._console import (
 )
 from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.sequences._shared import LowercaseFlag, UnitOption, report_fit
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.sequences import parameters as tables
 
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eigentext.cli._console import (
-    DEFAULT_MEMORY,
     CacheOption,
     CheckpointOption,
     ClusterOption,
@@ -35,6 +34,7 @@ from eigentext.cli._console import (
 from eigentext.cli._options import Parameters, with_options
 from eigentext.cli.sequences._shared import LowercaseFlag, UnitOption, reading_of, report_fit
 from eigentext.errors import CorpusError, EigentextError
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.sequences import parameters as tables
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `hmm fit`.")]

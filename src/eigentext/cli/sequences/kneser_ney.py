@@ -3,7 +3,6 @@
 import time
 
 from eigentext.cli._console import (
-    DEFAULT_MEMORY,
     CacheOption,
     CheckpointOption,
     ClusterOption,
@@ -28,6 +27,7 @@ from eigentext.cli.sequences._shared import (
     UnitOption,
     report_fit,
 )
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.sequences import parameters as tables
 
 

@@ -117,7 +117,7 @@ def nbest(
     empty line follows the taggings of each sentence; it is all that comes of an empty line of
     words.
     """
-    from eigentext.kernels.candidates import candidate_line
+    from eigentext.reranking.candidates import candidate_line
 
     def answers(tagger: Any, sentences: list[Any]) -> Iterator[Any]:
         return iter(tagger.k_best_many(sentences, k))

@@ -175,9 +175,9 @@ def node_states(
     Inside times outside of the node, in the forest that is the one tree; by the first grammar of
     several. None if there is no such node, or the grammar has no such tree.
     """
-    from eigentext.grammars._forest import tree_forest
-    from eigentext.grammars._forest_kernels import outside_forest
-    from eigentext.grammars._passes import inside_pass
+    from eigentext.grammars.chart._forest_loops import outside_forest
+    from eigentext.grammars.chart.forest import tree_forest
+    from eigentext.grammars.chart.passes import inside_pass
 
     encoded = model._empty.encode([normalize_tree(tree)])
     if encoded.label.min() < 0 or (encoded.rule[encoded.left >= 0] < 0).any():

@@ -1,0 +1,1 @@
+"""Charts: the coarse pass, the packed forest of what survives, and decoding."""

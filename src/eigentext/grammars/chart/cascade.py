@@ -1,0 +1,226 @@
+"""From a sentence to the marginals of what may be in its tree, coarse to fine.
+
+Three passes, each over what the one before thinks possible: the chart of a plain PCFG
+(``_chart``), which is cheap for each rule and split point; a grammar of two states for each label;
+and the grammar, or several of them, whose marginals are averaged. A pass leaves out items, labels
+over spans, whose marginal is below a threshold; the second is so much better a judge than the
+first that a few hundred rules are left of many thousands for the third.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from eigentext.grammars.chart.forest import Forest, kept
+from eigentext.grammars.chart.passes import Posteriors, inside_outside, log_probability
+from eigentext.grammars.chart.pruning import CoarseGrammar, FineGrammar, Survivors, prune, refine
+from eigentext.grammars.grammar import Grammar
+from eigentext.grammars.treebank.lexicon import WordStates
+from eigentext.grammars.treebank.normal_form import Symbol, coarse
+
+
+@dataclass
+class Level:
+    """A grammar with the words of its states."""
+
+    grammar: Grammar
+    words: WordStates
+
+    def posteriors(self, forest: Forest, tokens: Sequence[str]) -> Posteriors | None:
+        """The two passes over a forest."""
+        return inside_outside(forest, self.grammar, self.leaf_scores(forest, tokens))
+
+    def log_probability(self, forest: Forest, tokens: Sequence[str]) -> float:
+        """The pass upwards alone."""
+        return log_probability(forest, self.grammar, self.leaf_scores(forest, tokens))
+
+    def leaf_scores(self, forest: Forest, tokens: Sequence[str]) -> np.ndarray:
+        """The q of the words below the items of width one, packed."""
+        leaves = np.flatnonzero(np.diff(forest.groups) == 0)
+        labels = forest.label[leaves]
+        sizes = self.grammar.n_states[labels]
+        position = np.repeat(forest.start[leaves], sizes)
+        return self.words.at(tokens, position, self.grammar.states_of(labels))
+
+
+class Reading(NamedTuple):
+    """What a cascade makes of a sentence.
+
+    Attributes
+    ----------
+    forest, symbols
+        The items left, and what their labels stand for.
+    items, edges
+        Their marginals, and those of the edges; of an ensemble, the average.
+    log_probability
+        log |p(sentence)|, over the items left: of an ensemble, of its average.
+    sign
+        1; or -1 where a spectral grammar's p(sentence), by which the marginals are divided, is
+        negative.
+    problem
+        None; or why this is the coarse grammar's reading, whose forest's roots, where it has no
+        parse either, are pieces side by side that cover the sentence.
+    """
+
+    forest: Forest
+    symbols: list[Symbol]
+    items: np.ndarray
+    edges: np.ndarray
+    log_probability: float
+    sign: float
+    problem: str | None
+
+
+class Charted(NamedTuple):
+    """What the coarse grammar leaves of a sentence, whatever the others remember."""
+
+    tokens: Sequence[str]
+    survivors: Survivors
+    lexical: tuple[np.ndarray, np.ndarray, np.ndarray]
+    threshold: float
+
+
+class Pruned(NamedTuple):
+    """What the first passes leave of a sentence; with a `problem`, as in a reading, its forest."""
+
+    tokens: Sequence[str]
+    forest: Forest
+    survivors: Survivors
+    lexical: tuple[np.ndarray, np.ndarray, np.ndarray]
+    problem: str | None
+
+
+@dataclass
+class Cascade:
+    """The grammars of a parser.
+
+    Attributes
+    ----------
+    symbols
+        What the labels of the grammars stand for; those of the coarse one are `plain_symbols`.
+    coarse
+        The plain PCFG of the symbols without what they remember.
+    middle
+        A grammar of few states that prunes, or None.
+    levels
+        The grammars that decide.
+    """
+
+    symbols: list[Symbol]
+    coarse: Level
+    middle: Level | None
+    levels: list[Level]
+
+    def __post_init__(self):
+        place, self.plain_symbols = coarse(self.symbols)
+        grammar, fine = self.coarse.grammar, self.levels[0].grammar
+        rules = grammar.rules
+        self._chart = CoarseGrammar.from_rules(
+            rules.parent, rules.left, rules.right, grammar.tensor, grammar.root,
+            prior=np.bincount(rules.parent, rules.counts, len(grammar.root)),
+        )  # fmt: skip
+        self._plain = FineGrammar.from_rules(rules.parent, rules.left, rules.right, grammar.root)
+        pi = np.add.reduceat(np.abs(fine.root), fine.state_offsets[:-1])
+        rules = fine.rules
+        self._refined = FineGrammar.from_rules(rules.parent, rules.left, rules.right, pi, place)
+
+    def read(
+        self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
+    ) -> Reading:
+        """Marginals of what may be in the tree of a sentence; there is always some answer."""
+        return self.vote(self.pruned(tokens, threshold, middle_threshold), self.levels)
+
+    def pruned(
+        self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
+    ) -> Pruned:
+        """What survives the coarse grammar, and then the middle one."""
+        return self.refined(self.charted(tokens, threshold), middle_threshold)
+
+    def charted(self, tokens: Sequence[str], threshold: float) -> Charted:
+        """What survives the coarse grammar."""
+        rows = self.coarse.words(tokens)
+        position, label = np.nonzero(rows)
+        offsets = np.searchsorted(position, np.arange(len(tokens) + 1))
+        lexical = offsets, label.astype(np.int32), rows[position, label]
+        survivors = prune(self._chart, *lexical, threshold=threshold)
+        return Charted(tokens, survivors, lexical, threshold)
+
+    def refined(self, charted: Charted, middle_threshold: float) -> Pruned:
+        """What the middle grammar leaves of that; other cascades may share their coarse chart."""
+        tokens, survivors, lexical, threshold = charted
+        offsets, label, scores = lexical
+        if survivors.pieces is None:
+            # Preterminals come after the inner labels, in the same order here as there.
+            moved = label + np.int32(len(self.symbols) - len(self.plain_symbols))
+            forest = refine(survivors, self._refined, offsets, moved, scores)
+            if len(forest.roots):
+                forest = self._pruned_again(forest, tokens, middle_threshold)
+                return Pruned(tokens, forest, survivors, lexical, None)
+            problem, n_roots = _NO_PARSE, 1
+        else:
+            problem, n_roots = "no parse of the whole sentence", len(survivors.pieces)
+        forest = refine(survivors, self._plain, *lexical)
+        if len(forest.roots) < n_roots and threshold > 0:
+            # So ambiguous that every tree has a label that was pruned: prune less.
+            return self.pruned(tokens, min(threshold, 1.0) / 100, middle_threshold)
+        return Pruned(tokens, forest, survivors, lexical, problem)
+
+    def vote(self, pruned: Pruned, levels: list[Level]) -> Reading:
+        """The average marginals of grammars on what was left for them."""
+        if pruned.problem is None:
+            votes = [level.posteriors(pruned.forest, pruned.tokens) for level in levels]
+            votes = [vote for vote in votes if vote is not None]
+            if votes:
+                logs, signs = zip(*((vote.log_probability, vote.sign) for vote in votes))
+                total, sign = np.array(logsumexp(logs, b=signs, return_sign=True))
+                return Reading(
+                    pruned.forest,
+                    self.symbols,
+                    _mean([vote.items for vote in votes]),
+                    _mean([vote.edges for vote in votes]),
+                    float(total - np.log(len(levels))),
+                    float(sign),
+                    None,
+                )
+        forest = pruned.forest
+        if pruned.problem is None:
+            forest = refine(pruned.survivors, self._plain, *pruned.lexical)
+        return Reading(
+            forest,
+            self.plain_symbols,
+            self._coarse_marginals(forest, pruned.survivors),
+            np.ones(len(forest.left)),
+            pruned.survivors.log_probability,
+            1.0,
+            pruned.problem or _NO_PARSE,
+        )
+
+    def _pruned_again(self, forest: Forest, tokens: Sequence[str], threshold: float) -> Forest:
+        """What the middle grammar leaves, if that has a tree."""
+        if self.middle is None or threshold == 0:
+            return forest
+        found = self.middle.posteriors(forest, tokens)
+        if found is None:
+            return forest
+        fewer, _ = kept(forest, found.items >= threshold)
+        return fewer if len(fewer.roots) else forest
+
+    def _coarse_marginals(self, forest: Forest, survivors: Survivors) -> np.ndarray:
+        """Those that the chart gave to the items of its own grammar's forest."""
+        n_labels = len(self.plain_symbols)
+        cells = np.repeat(np.arange(len(survivors.offsets) - 1), np.diff(survivors.offsets))
+        keys = cells * n_labels + survivors.labels  # they come in this order
+        end = forest.end.astype(np.int64)
+        cell = end * (end - 1) // 2 + end - 1 - forest.start
+        wanted = cell * n_labels + forest.label
+        return survivors.marginals[np.searchsorted(keys, wanted)]
+
+
+_NO_PARSE = "no parse by the grammar, only by the plain PCFG without its memory or states"
+
+
+def _mean(arrays: list[np.ndarray]) -> np.ndarray:
+    return arrays[0] if len(arrays) == 1 else np.mean(arrays, axis=0)

@@ -1,0 +1,82 @@
+"""The parameters of a latent-variable PCFG, packed, with a number of states for each label.
+
+pi(a, h), the probability of a(h) at the root; t(a -> b c, h2, h3 | a, h1), a tensor for each rule;
+q(a -> x | a, h), which is the lexicon's (``lexicon.py``). States are numbered label by label:
+those of label a are ``state_offsets[a]`` to ``state_offsets[a + 1] - 1``. The tensor of rule r is
+``tensor[tensor_offsets[r]:tensor_offsets[r + 1]]``, of shape (m_b, m_c, m_a): the parent's state
+changes fastest. A PCFG is the case of one state for each label.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eigentext.grammars.treebank.normal_form import Rules
+
+
+@dataclass
+class Grammar:
+    """Binary rules with their tensors, and the root's distribution, over the states of labels."""
+
+    rules: Rules
+    n_states: np.ndarray
+    tensor: np.ndarray
+    root: np.ndarray
+    state_offsets: np.ndarray = field(init=False)
+    tensor_offsets: np.ndarray = field(init=False)
+    sizes: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        self.n_states = np.asarray(self.n_states, np.int64)
+        self.state_offsets = starts(self.n_states)
+        self.sizes = tensor_sizes(self.rules, self.n_states)
+        self.tensor_offsets = starts(self.sizes.prod(axis=1))
+
+    @property
+    def parent_states(self) -> np.ndarray:
+        """The first state of each rule's parent."""
+        return self.state_offsets[self.rules.parent]
+
+    def states_of(self, labels: np.ndarray) -> np.ndarray:
+        """The states of each of these labels, one after another."""
+        return ranges(self.state_offsets[labels], self.n_states[labels])
+
+    def tensor_of(self, rule: int) -> np.ndarray:
+        """The tensor of a rule, a view of shape (m_left, m_right, m_parent)."""
+        packed = self.tensor[self.tensor_offsets[rule] : self.tensor_offsets[rule + 1]]
+        return packed.reshape(self.sizes[rule])
+
+    @classmethod
+    def maximum_likelihood(cls, treebank) -> "Grammar":
+        """The PCFG of a treebank: relative frequencies, one state for each label."""
+        rules = treebank.rules()
+        n_labels = len(treebank.symbols)
+        labels = np.bincount(treebank.label, minlength=n_labels)
+        roots = np.bincount(treebank.label[treebank.offsets[1:] - 1], minlength=n_labels)
+        return cls(
+            rules,
+            np.ones(n_labels, np.int64),
+            rules.counts / labels[rules.parent],
+            roots / roots.sum(),
+        )
+
+
+def tensor_sizes(rules: Rules, n_states: np.ndarray) -> np.ndarray:
+    """(m_left, m_right, m_parent) of each rule."""
+    return n_states[np.stack((rules.left, rules.right, rules.parent), axis=1)]
+
+
+def starts(sizes: np.ndarray) -> np.ndarray:
+    """Where each of these many begins when they lie one after another, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+
+def ranges(first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """So many numbers from each `first` on, one range after another.
+
+    Examples
+    --------
+    >>> ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    return np.repeat(first - starts(sizes)[:-1], sizes) + np.arange(sizes.sum())

@@ -1,0 +1,1 @@
+"""Learning hidden states: one file for each method, and the passes over trees that they share."""

@@ -1,0 +1,314 @@
+"""The passes of EM over some trees: inside vectors go up them and outside vectors down.
+
+A tree is observed but for the states of its nodes, so a pass takes time linear in its nodes [1]_;
+m^3 of it goes into matrix products (``_training_loops``). The nodes of all trees are worked on
+level by level, those with the same rule side by side; a level needs only those below it (inside) or
+above it (outside), so its rules may be shared among threads, and each vector comes out of the same
+operations however many there are.
+
+.. [1] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent annotations, ACL 2005.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigentext import engine
+from eigentext.grammars.grammar import Grammar, ranges, starts
+
+_TINY = np.finfo(float).tiny  # the inverse of a smaller number may be infinite
+_WORK = 1 << 22  # multiplications worth a task of their own
+
+
+@dataclass
+class Parameters:
+    """What EM learns: a grammar, and q(a -> x | a, h) of each pair of a preterminal and a word."""
+
+    grammar: Grammar
+    lexical: np.ndarray  # packed: the vector of pair l starts at pair_offsets[l]
+
+    def arrays(self, prefix: str = "") -> dict[str, np.ndarray]:
+        """What differs from one step of EM to the next, for a file."""
+        parts = {"tensor": self.grammar.tensor, "root": self.grammar.root, "lexical": self.lexical}
+        return {prefix + name: part for name, part in parts.items()}
+
+    def replaced(self, arrays: dict[str, Any], prefix: str = "") -> "Parameters":
+        """Those of another step."""
+        tensor, root, lexical = (arrays[prefix + name] for name in ("tensor", "root", "lexical"))
+        rules, n_states = self.grammar.rules, self.grammar.n_states
+        return Parameters(Grammar(rules, n_states, tensor, root), lexical)
+
+
+@dataclass
+class Expectations:
+    """Expected counts, shaped like the parameters, and the log-likelihood that they came with."""
+
+    log_likelihood: float
+    tensor: np.ndarray
+    lexical: np.ndarray
+    root: np.ndarray
+    states: np.ndarray  # how often each state occurs
+
+
+class Counts(NamedTuple):
+    """The expectations of some trees, whose tensor has the rules that are in them alone.
+
+    Many rules are rare: so much less has to travel, and to be added up.
+    """
+
+    rules: np.ndarray
+    lengths: np.ndarray  # of their parts of the tensor
+    found: Expectations
+
+    def plus(self, other: "Counts") -> "Counts":
+        """Of both."""
+        a, b = self.found, other.found
+        log_likelihood, lexical = a.log_likelihood + b.log_likelihood, a.lexical + b.lexical
+        rest = lexical, a.root + b.root, a.states + b.states
+        if np.array_equal(self.rules, other.rules):
+            both = Expectations(log_likelihood, a.tensor + b.tensor, *rest)
+            return self._replace(found=both)
+        rules = np.union1d(self.rules, other.rules)
+        lengths = np.empty(len(rules), np.int64)
+        for one in (self, other):
+            lengths[np.searchsorted(rules, one.rules)] = one.lengths
+        first = starts(lengths)
+        tensor = np.zeros(first[-1])
+        for one in (self, other):
+            places = first[np.searchsorted(rules, one.rules)]
+            add_parts(one.found.tensor, one.lengths, places, tensor)
+        return Counts(rules, lengths, Expectations(log_likelihood, tensor, *rest))
+
+
+def add_parts(
+    parts: np.ndarray, lengths: np.ndarray, places: np.ndarray, total: np.ndarray
+) -> None:
+    """Add parts of so many `lengths`, one after another, to the `places` in a total."""
+    # Slices are faster than an index for each number.
+    borders = starts(lengths).tolist()
+    for place, a, b in zip(places.tolist(), borders, borders[1:]):
+        total[place : place + b - a] += parts[a:b]
+
+
+class Piece(NamedTuple):
+    """The nodes of some trees in post-order, as a treebank has them; children are counted here.
+
+    Symbols, rules and pairs are those of the whole treebank.
+    """
+
+    label: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    rule: np.ndarray
+    height: np.ndarray
+    roots: np.ndarray
+    pair: np.ndarray  # of each leaf: that of a preterminal and a terminal
+    pair_label: np.ndarray  # of each pair
+
+
+@dataclass
+class Vectors:
+    """The inside and outside vectors of all nodes by some parameters, packed, and their scales."""
+
+    sizes: np.ndarray  # of the tensors of the shard's rules
+    offsets: np.ndarray
+    tensor: np.ndarray
+    place: np.ndarray  # where the vectors of each node begin
+    lexical_place: np.ndarray  # where the leaves' are in `Parameters.lexical`
+    root_place: np.ndarray
+    root_state: np.ndarray
+    root_sizes: np.ndarray
+    root: np.ndarray  # pi of the states of the roots
+    at_root: np.ndarray  # what each tree has, by the scale of its root
+    inside: np.ndarray
+    outside: np.ndarray
+    scale: np.ndarray
+    log_likelihood: float = 0.0
+
+
+class Shard:
+    """Trees whose nodes are sorted by height and rule."""
+
+    def __init__(self, nodes: Piece):
+        inner = nodes.left >= 0
+        # A pair of a preterminal and a terminal is to a leaf what a rule is to an inner node.
+        kind = nodes.rule.astype(np.int64)
+        kind[~inner] = nodes.pair
+        order = np.lexsort((kind, nodes.height))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+
+        self.label = nodes.label[order]
+        self.n_leaves = int((~inner).sum())
+        self.left = np.where(inner, rank[nodes.left], -1)[order]
+        self.right = np.where(inner, rank[nodes.right], -1)[order]
+        self.roots = rank[nodes.roots]
+        self.pair = kind[order][: self.n_leaves]
+        self.pair_label = nodes.pair_label
+        self.leaf_of_token = rank[~inner]
+
+        height = nodes.height[order][self.n_leaves :]
+        self.rules, rule = np.unique(kind[order][self.n_leaves :], return_inverse=True)
+        new = np.flatnonzero((np.diff(height) != 0) | (np.diff(rule) != 0)) + 1
+        first = np.concatenate(([0], new, [len(rule)])) if len(rule) else np.zeros(1, np.int64)
+        self.runs = first + self.n_leaves
+        self.run_rule = rule[first[:-1]]
+        self.levels = np.searchsorted(height[first[:-1]], np.arange(1, height.max(initial=0) + 2))
+        self.by_rule = np.argsort(rule, kind="stable") + self.n_leaves
+        self.members = starts(np.bincount(rule, minlength=len(self.rules)))
+
+    def expect(self, parameters: Parameters) -> Counts:
+        """One pass up and one down all trees."""
+        from eigentext.grammars.learning._training_loops import count_rules
+
+        grammar, v = parameters.grammar, self.vectors(parameters)
+        tensor = np.empty_like(v.tensor)
+        sum_offsets = starts(v.sizes[:, 2])
+        sums = np.empty(sum_offsets[-1])
+        work = starts(np.diff(self.members) * v.sizes.prod(axis=1))
+        in_blocks(
+            lambda a, b: count_rules(
+                a, b, self.members, self.by_rule, self.left, self.right, v.sizes, v.offsets,
+                v.tensor, v.place, v.inside, v.outside, v.scale, tensor, sums, sum_offsets,
+            ),
+            0, work,
+        )  # fmt: skip
+
+        n_states = grammar.state_offsets[-1]
+        leaves = v.place[self.n_leaves]
+        posterior = v.inside[:leaves] * v.outside[:leaves]
+        lexical = np.bincount(v.lexical_place, posterior, len(parameters.lexical))
+        at_root = v.inside[v.root_place] * v.outside[v.root_place]
+        parents = grammar.states_of(grammar.rules.parent[self.rules])
+        states = np.bincount(parents, sums, n_states) + np.bincount(
+            grammar.states_of(self.pair_label), lexical, n_states
+        )
+        root = np.bincount(v.root_state, at_root, n_states)
+        found = Expectations(v.log_likelihood, tensor, lexical, root, states)
+        return Counts(self.rules, np.diff(v.offsets), found)
+
+    def log_likelihood(self, parameters: Parameters) -> float:
+        """Of the trees, by the pass upwards alone."""
+        return self._inside(parameters).log_likelihood
+
+    def leaf_posteriors(self, parameters: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
+        v, grammar, leaf = self.vectors(parameters), parameters.grammar, self.leaf_of_token
+        sizes = grammar.n_states[self.label[leaf]]
+        at = ranges(v.place[leaf], sizes)
+        states = grammar.states_of(self.label[leaf])
+        return v.inside[at] * v.outside[at], states, sizes
+
+    def split_losses(
+        self, parameters: Parameters, states: np.ndarray, was_split: np.ndarray
+    ) -> np.ndarray:
+        """What undoing each split loses of the log-likelihood; infinite but at its first state."""
+        from eigentext.grammars.learning._split_loops import add_losses
+
+        grammar, v = parameters.grammar, self.vectors(parameters)
+        losses = np.full(grammar.state_offsets[-1], np.inf)
+        for a in np.flatnonzero(was_split):
+            losses[grammar.state_offsets[a] : grammar.state_offsets[a + 1] : 2] = 0.0
+        add_losses(
+            self.label, grammar.n_states, was_split, v.place, v.inside, v.outside,
+            grammar.state_offsets, states, losses,
+        )  # fmt: skip
+        return losses
+
+    # -- the passes ------------------------------------------------------------------------------
+
+    def vectors(self, parameters: Parameters) -> Vectors:
+        """Both passes."""
+        v = self._inside(parameters)
+        self._outside(v)
+        return v
+
+    def _laid_out(self, parameters: Parameters) -> Vectors:
+        """Where the vector of each node is, and what goes into those of leaves and roots."""
+        grammar = parameters.grammar
+        n_states = grammar.n_states
+        place = starts(n_states[self.label])
+        sizes = n_states[self.pair_label[self.pair]]
+        pair_offsets = starts(n_states[self.pair_label])
+        labels = self.label[self.roots]
+        root_state = grammar.states_of(labels)
+        own, tensor = grammar.sizes[self.rules], grammar.tensor
+        offsets = starts(own.prod(axis=1))
+        if len(self.rules) < len(grammar.sizes):
+            places = grammar.tensor_offsets[self.rules].tolist()
+            ends = (grammar.tensor_offsets[self.rules] + np.diff(offsets)).tolist()
+            tensor = np.concatenate([tensor[a:b] for a, b in zip(places, ends)] or [tensor[:0]])
+        return Vectors(
+            own,
+            offsets,
+            tensor,
+            place,
+            ranges(pair_offsets[self.pair], sizes),
+            ranges(place[self.roots], n_states[labels]),
+            root_state,
+            n_states[labels],
+            grammar.root[root_state],
+            np.empty(0),
+            np.empty(place[-1]),
+            np.empty(0),
+            np.empty(len(self.label)),
+        )
+
+    def _inside(self, parameters: Parameters) -> Vectors:
+        from eigentext.grammars.learning._training_loops import inside_runs
+
+        v, grammar = self._laid_out(parameters), parameters.grammar
+        leaves = v.place[self.n_leaves]
+        words = parameters.lexical[v.lexical_place]
+        totals = np.add.reduceat(words, v.place[: self.n_leaves])
+        divisors = np.where(totals > 0, totals, 1.0)
+        v.inside[:leaves] = words / np.repeat(
+            divisors, grammar.n_states[self.label[: self.n_leaves]]
+        )
+        with np.errstate(divide="ignore"):
+            v.scale[: self.n_leaves] = np.log(totals)
+        for first, last in zip(self.levels[:-1], self.levels[1:]):
+            in_blocks(
+                lambda a, b: inside_runs(
+                    a, b, self.runs, self.run_rule, self.left, self.right, v.sizes, v.offsets,
+                    v.tensor, v.place, v.inside, v.scale,
+                ),
+                first, self._work(first, last, v.sizes),
+            )  # fmt: skip
+        both = v.root * v.inside[v.root_place]
+        v.at_root = np.add.reduceat(both, starts(v.root_sizes)[:-1])
+        v.at_root[v.at_root < _TINY] = 0.0
+        with np.errstate(divide="ignore"):
+            v.log_likelihood = float((np.log(v.at_root) + v.scale[self.roots]).sum())
+        return v
+
+    def _outside(self, v: Vectors) -> None:
+        from eigentext.grammars.learning._training_loops import outside_runs
+
+        v.outside = np.empty(v.place[-1])
+        divisors = np.where(v.at_root > 0, v.at_root, np.inf)  # no probability: zeros below
+        v.outside[v.root_place] = v.root / np.repeat(divisors, v.root_sizes)
+        for first, last in zip(self.levels[-2::-1], self.levels[:0:-1]):
+            in_blocks(
+                lambda a, b: outside_runs(
+                    a, b, self.runs, self.run_rule, self.left, self.right, v.sizes, v.offsets,
+                    v.tensor, v.place, v.inside, v.outside, v.scale,
+                ),
+                first, self._work(first, last, v.sizes),
+            )  # fmt: skip
+
+    def _work(self, first: int, last: int, sizes: np.ndarray) -> np.ndarray:
+        nodes = np.diff(self.runs[first : last + 1])
+        return starts(nodes * sizes[self.run_rule[first:last]].prod(axis=1))
+
+
+def in_blocks(task: Callable[[int, int], None], first: int, work: np.ndarray) -> None:
+    """Run ``task(start, end)`` over ranges of about equal work, counted from `first`."""
+    blocks = [(first + start, first + end) for start, end in engine.even_blocks(work, _WORK)]
+    if len(blocks) == 1:
+        task(*blocks[0])
+    else:
+        for _ in engine.current().map(lambda block: task(*block), blocks):
+            pass

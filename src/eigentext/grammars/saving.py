@@ -1,0 +1,314 @@
+"""Cascades as arrays, and back; and all that must be true of them in a file.
+
+Kernels trust the numbers of labels, states and words, and the sizes of tensors. Here each is
+checked before a kernel sees it: what an array must be by itself is declared (:func:`schema`), and
+what arrays must be to one another is looked at when a cascade is put together.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from eigentext.grammars.chart.cascade import Cascade, Level
+from eigentext.grammars.grammar import Grammar, starts, tensor_sizes
+from eigentext.grammars.parameters import BINARIZATION
+from eigentext.grammars.treebank.lexicon import Lexicon, WordStates
+from eigentext.grammars.treebank.normal_form import (
+    Binarization,
+    Rules,
+    Symbol,
+    Treebank,
+    coarse,
+    in_order,
+)
+from eigentext.parameters import Count, Number, Parameter, is_number
+from eigentext.storage.facts import COUNT
+from eigentext.storage.schema import Array, Schema, Strings, damage
+
+_LARGEST = 1e100  # of a number in a file: sums and products of a few stay finite
+_MOST_LEVELS = 4096
+_SHARE = Number(0.0, least=0)
+_GRAMMAR: dict[str, Parameter] = {
+    "rare": COUNT,
+    "n_levels": Count(1, most=_MOST_LEVELS),
+    "beta": Number(0.0, least=0, most=_LARGEST),
+}
+_PROVENANCE: dict[str, Parameter] = dict.fromkeys(("n_trees", "n_tokens", "n_words"), COUNT)
+_DIAGNOSTICS: dict[str, Parameter] = {
+    **dict.fromkeys(("n_labels", "n_rules", "n_states", "most_states", "n_parameters"), COUNT),
+    "rules_seen_once": COUNT,
+    "rare_tokens": _SHARE,
+}
+_NEGATIVE = ("negative_marginals", "negative_sentences")
+_LEVEL = (
+    "n_states", "tensor", "root", "counts", "states", "offsets", "in_class", "unseen", "totals",
+)  # fmt: skip
+
+
+def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, Any], dict]:
+    """What a parser has learned, as arrays for a file and a description of symbols."""
+    lexicon = cascade.coarse.words.lexicon
+    arrays: dict[str, Any] = {
+        "words": lexicon.words,
+        "word_counts": lexicon.counts,
+        "word_classes": lexicon.class_of,
+        "classes": lexicon.classes,
+        **_rules_to_arrays("coarse", cascade.coarse.grammar.rules),
+        **_rules_to_arrays("fine", cascade.levels[0].grammar.rules),
+        **_level_to_arrays("coarse", cascade.coarse),
+    }
+    if cascade.middle is not None:
+        arrays |= _level_to_arrays("middle", cascade.middle)
+    for k, level in enumerate(cascade.levels):
+        arrays |= _level_to_arrays(f"level{k}", level)
+    about = {
+        "symbols": [list(symbol) for symbol in treebank.symbols],
+        "binarization": treebank.binarization._asdict(),
+        "rare": lexicon.rare,
+        "n_levels": len(cascade.levels),
+        "beta": cascade.coarse.words.beta,
+    }
+    return arrays, about
+
+
+def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
+    """The cascade, and the treebank without trees that encodes others."""
+    # Arrays are copied: kernels would be compiled once more for ones that may not be written to.
+    classes = list(arrays["classes"])
+    if "" not in classes:
+        raise damage("classes", "lacks the class of all words, which is called ''")
+    lexicon = Lexicon.from_saved(
+        list(arrays["words"]), np.array(arrays["word_counts"], np.int64),
+        np.array(arrays["word_classes"], np.int64), classes, about["rare"],
+    )  # fmt: skip
+    symbols, beta = _symbols(about["symbols"]), float(about["beta"])
+    plain = coarse(symbols)[1]
+
+    def level(name: str, rules: Rules, symbols: list[Symbol]) -> Level:
+        from scipy.sparse import csr_array
+
+        part = {key: np.array(arrays[f"{name}.{key}"]) for key in _LEVEL}
+        part["states"], part["offsets"] = _signed(part["states"]), _signed(part["offsets"])
+        part["n_states"] = part["n_states"].astype(np.int64)
+        _check_level(name, rules, part, _n_inner(symbols), beta)
+        grammar = Grammar(rules, part["n_states"], part["tensor"], part["root"])
+        counts = csr_array(
+            (part["counts"], part["states"], part["offsets"]),
+            shape=(len(lexicon.words), len(part["totals"])),
+        )
+        words = WordStates(lexicon, counts, part["in_class"], part["unseen"], beta, part["totals"])
+        return Level(grammar, words)
+
+    plain_rules = _arrays_to_rules("coarse", arrays, np.int64, np.float64, plain)
+    fine = _arrays_to_rules("fine", arrays, np.int32, np.int64, symbols)
+    middle = level("middle", fine, symbols) if "middle.tensor" in arrays else None
+    levels = [level(f"level{k}", fine, symbols) for k in range(about["n_levels"])]
+    cascade = Cascade(symbols, level("coarse", plain_rules, plain), middle, levels)
+    nothing = np.empty(0, np.int32)
+    treebank = Treebank(
+        symbols, lexicon.words, [], nothing, nothing, nothing, nothing, np.zeros(1, np.int64),
+        Binarization(**about["binarization"]), _keys(fine, len(symbols)),
+    )  # fmt: skip
+    return cascade, treebank
+
+
+# -- what must be true -----------------------------------------------------------------------------
+
+
+def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
+    """What the file of a parser must hold, by its document, which is checked here."""
+    for name in ("parameters", "provenance", "diagnostics", "grammar"):
+        if not isinstance(about.get(name), dict):
+            raise damage(name, "is missing, or no table of values")
+    grammar = about["grammar"]
+    Schema(about=_GRAMMAR).check({}, grammar)
+    Schema(about=_PROVENANCE).check({}, about["provenance"])
+    found = about["diagnostics"]
+    told = {name: _SHARE for name in _NEGATIVE if name in found}
+    Schema(about=_DIAGNOSTICS | told).check({}, found)
+    if has_middle:
+        _check_history(found.get("history"), grammar["n_levels"])
+    how = grammar.get("binarization")
+    if not isinstance(how, dict) or how.keys() != BINARIZATION.keys():
+        raise damage("binarization", f"must say {', '.join(BINARIZATION)}")
+    Schema(about=BINARIZATION).check({}, how)
+    symbols = _symbols(grammar.get("symbols"))
+    # Only spectral grammars have numbers below zero.
+    is_spectral = about["parameters"].get("method") == "spectral"
+    levels = {f"level{k}": -_LARGEST if is_spectral else 0 for k in range(grammar["n_levels"])}
+    if has_middle:
+        levels["middle"] = 0
+    arrays: dict[str, Array | Strings] = {
+        "words": Strings("words", unique=True),
+        "word_counts": Array("int", ("words",), least=1),
+        "classes": Strings("classes", unique=True),
+        "word_classes": Array("int", ("words",), least=0, below="classes"),
+        **_rule_arrays("coarse", "plain labels", "float64"),
+        **_rule_arrays("fine", "labels", "int"),
+        **_level_arrays("coarse", "plain labels", 0, most_states=1),
+    }
+    for name, least in levels.items():
+        arrays |= _level_arrays(name, "labels", least)
+    sizes = {"labels": len(symbols), "plain labels": len(coarse(symbols)[1])}
+    return Schema(arrays, sizes=sizes)
+
+
+def _rule_arrays(name: str, labels: str, counts: str) -> dict[str, Array]:
+    size = f"{name} rules"
+    rules = {
+        f"{name}.rule_{key}": Array("int", (size,), least=0, below=labels)
+        for key in ("parent", "left", "right")
+    }
+    return rules | {f"{name}.rule_counts": Array(counts, (size,), least=0, below=_LARGEST)}
+
+
+def _level_arrays(
+    name: str, labels: str, least: float, most_states: int | None = None
+) -> dict[str, Array]:
+    states, entries = f"{name} states", f"{name} entries"
+
+    def numbers(*shape: str, least: float = least) -> Array:
+        return Array("float64", shape, least=least, below=_LARGEST)
+
+    below = f"{states}+1" if most_states is None else most_states + 1
+    parts = {
+        "root": numbers(states),
+        "n_states": Array("int", (labels,), least=1, below=below),
+        "tensor": numbers(f"{name} tensor"),
+        "counts": numbers(entries),
+        "states": Array("int", (entries,), least=0, below=states),
+        "offsets": Array("int", ("words+1",), rising_to=entries),
+        "in_class": numbers("classes", states),
+        "unseen": numbers("classes", least=0),
+        "totals": numbers(states, least=0),
+    }
+    return {f"{name}.{key}": part for key, part in parts.items()}
+
+
+def _check_level(
+    name: str, rules: Rules, part: dict[str, np.ndarray], n_inner: int, beta: float
+) -> None:
+    """Raise unless tensors have the sizes of their rules, and words the states of preterminals."""
+    n_states, totals = part["n_states"], part["totals"]
+    first = starts(n_states)
+    if first[-1] != len(part["root"]):
+        raise damage(f"{name}.n_states", f"add up to {first[-1]}, not {len(part['root'])}")
+    # In floating point: products of wrong numbers would overflow, perhaps to the right sum.
+    size = tensor_sizes(rules, n_states).astype(float).prod(axis=1).sum()
+    if size != len(part["tensor"]):
+        raise damage(f"{name}.tensor", f"has {len(part['tensor'])} numbers, not {size:.0f}")
+    words = int(first[n_inner])
+    if part["states"].min(initial=words) < words or part["in_class"][:, :words].any():
+        raise damage(f"{name}.states", "has words below labels that are no preterminals")
+    if totals.min(initial=1.0) <= 0:
+        raise damage(f"{name}.totals", "has a number that is not above 0")
+    # Then c~(x, s) / totals(s) is finite.
+    limits = _LARGEST * totals
+    weight = max(beta, part["unseen"].max(initial=0.0), 1.0)
+    if (np.abs(part["counts"]) > limits[part["states"]]).any() or (
+        np.abs(part["in_class"]).max(axis=0, initial=0.0) > limits / weight
+    ).any():
+        raise damage(f"{name}.totals", "are far too small for the words of their states")
+
+
+def _symbols(saved: Any) -> list[Symbol]:
+    """The symbols that a document tells of, if they are as a treebank would have them."""
+
+    def is_labels(value: Any) -> bool:
+        return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+
+    if not isinstance(saved, list) or not saved:
+        raise damage("symbols", "is no list of symbols")
+    for one in saved:
+        if not isinstance(one, (list, tuple)) or len(one) != 4:
+            raise damage("symbols", f"has {one!r:.60}, which is none")
+        chain, siblings, parents, preterminal = one
+        if not (
+            is_labels(chain)
+            and chain
+            and (siblings is None or is_labels(siblings))
+            and is_labels(parents)
+            and isinstance(preterminal, bool)
+        ):
+            raise damage("symbols", f"has {one!r:.60}, which is none")
+    symbols = [
+        Symbol(tuple(c), None if s is None else tuple(s), tuple(p), t) for c, s, p, t in saved
+    ]
+    # The chart of the plain grammar and that of this one number words' labels alike.
+    plain, n_inner = coarse(symbols)[1], _n_inner(symbols)
+    if in_order(symbols) != symbols or plain[_n_inner(plain) :] != symbols[n_inner:]:
+        raise damage("symbols", "are not in their order, or not alike for words")
+    if n_inner == len(symbols):
+        raise damage("symbols", "has none that stands for words")
+    return symbols
+
+
+def _check_history(history: Any, n_levels: int) -> None:
+    """What was told of each grammar while it was learned, for plots."""
+
+    def are_numbers(values: Any) -> bool:
+        return isinstance(values, list) and all(map(is_number, values))
+
+    def is_fine(name: str, told: Any) -> bool:
+        if name == "condition_number":
+            return is_number(told)
+        if name == "separations":
+            return isinstance(told, dict) and are_numbers(list(told.values()))
+        if name == "singular_values":
+            return isinstance(told, dict) and all(
+                isinstance(one, dict) and are_numbers(one.get("kept")) for one in told.values()
+            )
+        return are_numbers(told)
+
+    if not isinstance(history, list) or len(history) != n_levels:
+        raise damage("history", f"is no list of what was told of {n_levels} grammars")
+    for steps in history:
+        if not isinstance(steps, dict):
+            raise damage("history", "has what is no table of steps")
+        for name, told in steps.items():
+            if not is_fine(name, told):
+                raise damage("history", f"has {name!r:.40}, which is not as it must be")
+
+
+def _n_inner(symbols: list[Symbol]) -> int:
+    return sum(not symbol.preterminal for symbol in symbols)
+
+
+def _keys(rules: Rules, n: int) -> np.ndarray:
+    """Rules as numbers, in the order of (left, right, parent)."""
+    left, right, parent = (x.astype(np.int64) for x in (rules.left, rules.right, rules.parent))
+    return (left * n + right) * n + parent
+
+
+def _signed(indices: np.ndarray) -> np.ndarray:
+    """As they are, or as the kernels know them."""
+    return indices if indices.dtype in (np.int32, np.int64) else indices.astype(np.int64)
+
+
+def _level_to_arrays(name: str, level: Level) -> dict[str, Any]:
+    grammar, words = level.grammar, level.words
+    parts = (
+        grammar.n_states, grammar.tensor, grammar.root, words.counts.data, words.counts.indices,
+        words.counts.indptr, words.classes, words.unseen, words.totals,
+    )  # fmt: skip
+    return {f"{name}.{key}": part for key, part in zip(_LEVEL, parts, strict=True)}
+
+
+def _rules_to_arrays(name: str, rules: Rules) -> dict[str, Any]:
+    return {f"{name}.rule_{key}": part for key, part in rules._asdict().items()}
+
+
+def _arrays_to_rules(
+    name: str, arrays: Any, labels: Any, counts: Any, symbols: list[Symbol]
+) -> Rules:
+    kinds = (labels, labels, labels, counts)
+    rules = Rules(
+        *(np.array(arrays[f"{name}.rule_{key}"], kind) for key, kind in zip(Rules._fields, kinds))
+    )
+    if (np.diff(_keys(rules, len(symbols))) <= 0).any():
+        raise damage(f"{name}.rule_left", "and the others are not in their order")
+    n_inner = _n_inner(symbols)
+    uses = np.bincount(rules.parent, minlength=n_inner)
+    if len(uses) > n_inner or not uses.all():
+        raise damage(f"{name}.rule_parent", "must be all labels that are no preterminals")
+    return rules

@@ -1,0 +1,1 @@
+"""Large sparse matrices: row ranges, sorted runs, products, arrays on disk, and a memory budget."""

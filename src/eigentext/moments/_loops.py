@@ -1,0 +1,79 @@
+"""Counting co-occurrences: rows accumulated one at a time in a dense buffer.
+
+Token positions are sorted by word (a counting sort), so that all of a row's pairs come together and
+one buffer as long as a row is enough: no hashing, no sorting of pairs, no dictionary. But then the
+text is read in leaps, each of which would wait for memory: asking for tokens some positions ahead
+makes the count twice as fast.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from eigentext.engine.compiled import njit
+from eigentext.matrices.row_loops import SHIFT, write_row
+
+_AHEAD = 16  # positions
+
+
+def _prefetch(typingctx, array, place):
+    """Ask for what stands at a place, which may lie outside: nothing is read yet."""
+
+    def generate(context, builder, signature, args):
+        start = context.make_array(signature.args[0])(context, builder, args[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        form = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        ask = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
+        address = builder.bitcast(builder.gep(start, [args[1]]), byte)
+        # To read, into all caches, data.
+        builder.call(ask, [address, *(ir.Constant(number, value) for value in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+prefetch: Any = (lambda array, place: None) if config.DISABLE_JIT else intrinsic(_prefetch)
+
+
+@njit(cache=True, nogil=True)
+def count_pairs(tokens, starts, positions, weights, stride, n_columns, first, last):
+    """Equivalent to ``F[tokens[p], (d - 1) * stride + tokens[p + d]] += weights[d]`` for all p, d.
+
+    A pair stops at a negative id (the end of a unit). Returns the rows `first` to `last` of F as
+    CSR with sorted columns: indptr, indices, data.
+    """
+    buffer = np.zeros(n_columns, np.int64)
+    touched = np.empty(n_columns, np.int32)
+    flags = np.zeros((n_columns >> SHIFT) + 1, np.uint8)
+    # Only what is written takes up memory, not all that the rows could hold.
+    bound = 0
+    for w in range(first, last):
+        bound += min((starts[w + 1] - starts[w]) * (len(weights) - 1), n_columns)
+    indices = np.empty(bound, np.int32)
+    data = np.empty(bound, np.int64)
+    indptr = np.zeros(last - first + 1, np.int64)
+    n_entries = 0
+    for w in range(first, last):
+        n_touched = 0
+        for q in range(starts[w], starts[w + 1]):
+            p = positions[q]
+            if q + _AHEAD < len(positions):
+                soon = np.int64(positions[q + _AHEAD])
+                prefetch(tokens, soon)
+                prefetch(tokens, soon + len(weights))
+            for d in range(1, len(weights)):
+                c = tokens[p + d]
+                if c < 0:
+                    break
+                column = c + (d - 1) * stride
+                if buffer[column] == 0:
+                    touched[n_touched] = column
+                    n_touched += 1
+                buffer[column] += weights[d]
+        n_entries = write_row(buffer, touched, n_touched, flags, indices, data, n_entries)
+        indptr[w - first + 1] = n_entries
+    return indptr, indices[:n_entries], data[:n_entries]

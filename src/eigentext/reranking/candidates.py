@@ -1,0 +1,306 @@
+"""Candidates: structures with the log-probability that a base model gave them, and their files.
+
+An n-best file has one candidate a line, its log-probability, a tab and its structure; an empty line
+ends the candidates of each input, and is all there is of an input without candidates::
+
+    -12.25	(S (NP (NNS cats)) (VP (VBP sleep)))
+    -13.5	(S (NP (NNS cats) (NN sleep)))
+
+A column before these, the rank that ``eigentext grammar nbest`` writes, is left aside. A structure
+is a tree in Penn brackets, or a tagged sequence, ``cats/NNS sleep/VBP``: words may hold slashes,
+tags may not. Files may be packed (.gz, .bz2, .xz, .zst), may begin with a byte order mark, and
+hold 1 GiB each at most.
+"""
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from eigentext.corpus.readers import check_size, compression, expand_paths, read_lines
+from eigentext.corpus.trees import Tree, as_tree, collecting_no_garbage, packed, parse_trees
+from eigentext.errors import CorpusError, ParameterError
+from eigentext.kernels.candidate import Candidate, as_candidate, is_tree
+from eigentext.storage.files import replacing
+
+Source = str | os.PathLike[str]
+_TOKEN = re.compile(r"\S+", re.ASCII)  # other blanks belong to words, as in trees
+_UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
+_TREE, _TAGGED = "a tree", "a tagged sequence"
+
+
+# Reading.
+
+
+def read_candidates(paths: Source | Iterable[Source]) -> list[list[Candidate]]:
+    """The candidates of each input, from n-best files (see above).
+
+    Parameters
+    ----------
+    paths : str, path, or list of them
+        Files or globs, plain or packed, in UTF-8; all of trees, or all of tagged sequences.
+
+    Returns
+    -------
+    list of lists of Candidate
+        Structures are `Tree` or lists of (word, tag). A log-probability may be -inf, as that of a
+        parser's fallback is.
+
+    Raises
+    ------
+    CorpusError
+        If a line is no candidate; the message names the file and the line.
+
+    Examples
+    --------
+    >>> from eigentext.kernels import Candidate, read_candidates, write_candidates
+    >>> lists = [[Candidate([("cats", "NNS"), ("sleep", "VBP")], -12.25)], []]
+    >>> write_candidates(lists, "best.txt")  # doctest: +SKIP
+    >>> read_candidates("best.txt") == lists  # doctest: +SKIP
+    True
+    """
+    lists: list[list[Candidate]] = []
+    kind = None
+    for path in _expanded(paths):
+        kind = _read_into(lists, path, kind)
+    return lists
+
+
+def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None) -> str:
+    """Add those of a file, which must be of the kind, if there is one; say which it is."""
+    with collecting_no_garbage():
+        lines = _read_lines(path)
+        rows = [_columns(line, f"{path}, line {n}") for n, line in enumerate(lines, 1)]
+        kind = _kind_of_all((row and row[1] for row in rows), path, kind)
+        texts = [row[1] if row else "" for row in rows]
+        structures = (_trees if kind == _TREE else _taggings)(texts, path)
+        candidates: list[Candidate] = []
+        for row in rows:
+            if row:
+                candidates.append(Candidate(next(structures), row[0]))
+            else:
+                lists.append(candidates)
+                candidates = []
+        if candidates:  # no empty line after the last
+            lists.append(candidates)
+    return kind
+
+
+def read_structures(paths: Source | Iterable[Source]) -> list[Any]:
+    """The right structures: trees in Penn brackets, over lines as they like, or a tagging a line.
+
+    Empty lines are left out; all else is as in :func:`read_candidates`, as are the errors.
+    """
+    found: list[Any] = []
+    kind = None
+    for path in _expanded(paths):
+        lines = _read_lines(path)
+        first = next(filter(_TOKEN.search, lines), "")
+        if first and _kind(first) == _TREE:
+            kind = _kind_of_all([first], path, kind)
+            found += parse_trees("\n".join(lines), str(path))
+        else:
+            kind = _kind_of_all(lines, path, kind)
+            found += _taggings(lines, path)
+    return found
+
+
+def _expanded(paths: Source | Iterable[Source]) -> list[Path]:
+    return expand_paths([paths] if isinstance(paths, (str, os.PathLike)) else list(paths))
+
+
+def _read_lines(path: Path) -> list[str]:
+    lines: list[str] = []
+    size = 0
+    for number, line in read_lines(path):
+        size += 1 + len(line)
+        check_size(size, path)
+        lines.append(_decoded(line, f"{path}, line {number}") if line else "")
+    return lines
+
+
+def _decoded(line: bytes, place: str) -> str:
+    reason = "a NUL byte: a binary or UTF-16 file?" if b"\0" in line else ""
+    try:
+        if not reason:
+            return line.decode()
+    except UnicodeDecodeError as error:
+        reason = f"byte 0x{line[error.start]:02x} is not UTF-8"
+    raise CorpusError(f"{place}: {reason}; convert it to UTF-8 (iconv -t UTF-8)")
+
+
+def _columns(line: str, place: str) -> tuple[float, str] | None:
+    """The log-probability and the structure; None of an empty line."""
+    if not _TOKEN.search(line):
+        return None
+    *first, text = line.split("\t", 3)
+    if not 1 <= len(first) <= 2 or not _TOKEN.search(text):
+        raise CorpusError(
+            f"{place}: {_shortened(line)} is no candidate; give its log-probability, a tab and its "
+            "structure, with no other tabs but one after a rank"
+        )
+    try:
+        log_probability = float(first[-1])
+    except ValueError:
+        log_probability = math.nan
+    if not log_probability < math.inf:
+        raise CorpusError(
+            f"{place}: {_shortened(first[-1])} is no log-probability; give a number, or -inf"
+        )
+    return log_probability, text
+
+
+def _kind(text: str) -> str:
+    return _TREE if text.lstrip().startswith("(") and not _is_tagged(text) else _TAGGED
+
+
+def _is_tagged(text: str) -> bool:
+    """Whether all words have tags: a sequence, even if its first word is a bracket."""
+    return all(
+        0 < word.rfind("/") < len(word) - 1 for word in map(itemgetter(0), _TOKEN.finditer(text))
+    )
+
+
+def _kind_of_all(texts: Iterable[str | None], path: Path, kind: str | None) -> str:
+    """What the texts are, all alike, and like those of files before (`kind`)."""
+    for number, text in enumerate(texts, 1):
+        if text and _TOKEN.search(text):
+            found = _kind(text)
+            if found != (kind or found):
+                raise CorpusError(
+                    f"{path}, line {number}: {found} after {kind}; read each kind by itself"
+                )
+            kind = found
+    if kind is None:
+        raise CorpusError(f"{path}: nothing in it; is the file empty?")
+    return kind
+
+
+def _trees(lines: Sequence[str], path: Path) -> Iterator[Tree]:
+    """A tree a line, all read at once."""
+    for number, line in enumerate(lines, 1):
+        if (opened := line.count("(")) != (closed := line.count(")")):
+            raise CorpusError(
+                f"{path}, line {number}: {_shortened(line)} has {opened} '(' but {closed} ')'; "
+                "give each tree whole, on one line"
+            )
+    trees = parse_trees("\n".join(lines), str(path)) if any(lines) else []
+    if len(trees) > sum(map(bool, lines)):
+        for number, line in enumerate(lines, 1):
+            if line and len(parse_trees(line, "")) > 1:
+                raise CorpusError(
+                    f"{path}, line {number}: several trees; give each as a candidate of its own"
+                )
+    return iter(trees)
+
+
+def _taggings(lines: Sequence[str], path: Path) -> Iterator[list[tuple[str, str]]]:
+    pairs: dict[str, tuple[str, str]] = {}  # n-best lists say the same over and over
+    for number, line in enumerate(lines, 1):
+        tokens = _TOKEN.findall(line)
+        for token in tokens:
+            if token not in pairs:
+                word, _, tag = token.rpartition("/")
+                if not (word and tag):
+                    raise CorpusError(
+                        f"{path}, line {number}: {_shortened(token)} is no word with its tag; "
+                        "write word/tag, or trees in brackets"
+                    )
+                pairs[token] = word, tag
+        if tokens:
+            yield [pairs[token] for token in tokens]
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text[:80].split())
+    return repr(text if len(text) <= 40 else f"{text[:40]} ...")
+
+
+# Writing.
+
+
+def write_candidates(lists: Iterable[Iterable[Any]], path: Source) -> None:
+    """Write the candidates of each input to an n-best file (see above).
+
+    :func:`read_candidates` gives the same back, but for round brackets in the words and labels of
+    trees, which become ``-LRB-`` and ``-RRB-``. The ending of the name says how to pack it; a file
+    that stood there before is replaced when all is written.
+    """
+    lines: list[str] = []
+    for number, candidates in enumerate(lists, 1):
+        for rank, one in enumerate(candidates, 1):
+            try:
+                lines.append(candidate_line(one))
+            except (CorpusError, ParameterError) as error:
+                raise type(error)(f"input {number}, candidate {rank}: {error}") from None
+        lines.append("")
+    data = "".join(f"{line}\n" for line in lines).encode()
+    with replacing(Path(path)) as temporary:
+        temporary.write_bytes(packed(data, compression(Path(path))))
+
+
+def candidate_line(candidate: Any) -> str:
+    r"""A candidate as a line of an n-best file.
+
+    Examples
+    --------
+    >>> candidate_line(("(NP (NNS cats))", -2.5))
+    '-2.5\t(NP (NNS cats))'
+    """
+    given = as_candidate(candidate)
+    if given is None or not given.log_probability < math.inf:
+        raise ParameterError(
+            f"{_shortened(repr(candidate))} has no log-probability; give a structure and a number "
+            "(-inf is one), as in Candidate(tree, -12.5)"
+        )
+    return f"{float(given.log_probability)!r}\t{structure_line(given.structure)}"
+
+
+def structure_line(structure: Any) -> str:
+    """A tree or a tagged sequence as :func:`read_structures` reads it.
+
+    Examples
+    --------
+    >>> structure_line([("and/or", "CC"), ("cats", "NNS")])
+    'and/or/CC cats/NNS'
+    """
+    if not is_tree(structure):
+        return " ".join(map(_tagged_word, structure)) or _refuse("the sequence")
+    tree = as_tree(structure)
+    for node in tree.subtrees():
+        if not _is_writable(node):
+            _refuse(f"a word or label of {_shortened(str(node))}")
+    line = str(tree)
+    return f"( {line[1:]}" if _is_tagged(line) else line  # a bracket alone has no tag
+
+
+def _is_writable(node: Tree) -> bool:
+    words = [child for child in node.children if isinstance(child, str)]
+    if not node.children or not all(words):
+        return False
+    if not node.label and isinstance(node.children[0], str):
+        return False  # "( cat)" would be a label
+    return not any(map(_UNWRITABLE.search, (node.label, *words)))
+
+
+def _tagged_word(token: Any) -> str:
+    if not (isinstance(token, (tuple, list)) and len(token) == 2):
+        raise ParameterError(
+            f"{token!r} is no word with its tag; give trees, or lists of (word, tag)"
+        )
+    word, tag = map(str, token)
+    if not (word and tag) or _UNWRITABLE.search(word + tag):
+        _refuse(repr((word[:40], tag[:40])))
+    if "/" in tag:
+        raise CorpusError(f"the tag {tag[:40]!r} has a slash; write it without, as in NN|VB")
+    return f"{word}/{tag}"
+
+
+def _refuse(what: str) -> Any:
+    raise CorpusError(
+        f"{what} is empty or has blanks or characters that no text has, so it could not be read "
+        "back; write something else, as in New_York"
+    )

@@ -1,0 +1,68 @@
+"""The parameters of rerankers."""
+
+from typing import Any
+
+from eigentext.kernels.parameters import DECAY, a_kernel
+from eigentext.linear.parameters import AVERAGES
+from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table
+
+BETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0)
+_weight = Number(0.0, least=0)
+
+
+def several(values: Any) -> list[Any]:
+    """A list of what may be one: a number, a name or None."""
+    if hasattr(values, "tolist"):  # an array
+        values = values.tolist()
+    return list(values) if isinstance(values, (list, tuple)) else [values]
+
+
+def _all(test: Any) -> Any:
+    return lambda values: bool(several(values)) and all(map(test, several(values)))
+
+
+def _average(text: str) -> str | None:
+    return None if text == "none" else text
+
+
+Reranker = Table(
+    "Reranker",
+    kernel=a_kernel(None, flags=""),
+    decay=Given(
+        None,
+        what="one or several numbers, above 0 and 1 at most",
+        test=_all(DECAY.allows),
+        keep=several,
+        parse=float,
+        many=True,
+        help="What each part of a fragment multiplies its weight by; several times: values to "
+        "choose from.",
+        shown="0.2, 0.3, 0.4, 0.5",
+    ),
+    beta=Given(
+        BETAS,
+        what="one or several numbers, 0 or more",
+        test=_all(_weight.allows),
+        keep=several,
+        parse=float,
+        many=True,
+        help="What the log-probability weighs; several times: values to choose from.",
+        shown="from 0 to 50",
+    ),
+    training_beta=Number(0.3, least=0, help="What the log-probability weighs in training."),
+    margin=Number(0.4, least=0, help="How far the right one must be ahead in training."),
+    n_epochs=Count(5, flags="--epochs", help="Passes over the lists."),
+    average=Given(
+        "mean",
+        none=True,
+        what="'mean', 'vote' or None, or several of them",
+        test=_all(lambda one: one is None or Choice("", of=AVERAGES).allows(one)),
+        keep=lambda given: given if isinstance(given, str) else several(given),
+        parse=_average,
+        metavar="mean|vote|none",
+        help="What decides: the mean of all weights on the way, their votes, or the last.",
+    ),
+    closest=Flag(True, flags="--closest/--no-closest", help="Let the nearest candidate stand in."),
+    dev_share=Number(0.2, above=0, below=1, help="Share of the inputs held out, without --dev."),
+    random_state=Seed(0, flags="--seed", help="Equal seeds give equal bits."),
+)

@@ -1,0 +1,70 @@
+"""How much a reranker gains on its base model, and how much there was to gain."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from eigentext.reranking._examples import Examples
+
+
+@dataclass(frozen=True)
+class Report:
+    """How good the base model's first, the reranker's and the best possible candidates are.
+
+    Attributes
+    ----------
+    first, reranked, oracle
+        The measure (F1 of brackets or chunks, or accuracy of tags) of the most probable candidate
+        of each list, of the one chosen, and of the best one there is.
+    n_inputs, n_candidates, n_empty
+        Lists, candidates in them, and lists without any, whose gold counts as missed.
+    n_changed, n_better, n_worse
+        For how many inputs the choice is another than the base model's, and how often the measure
+        of that input rose and fell.
+    measure
+        Its name.
+    """
+
+    first: float
+    reranked: float
+    oracle: float
+    n_inputs: int
+    n_candidates: int
+    n_empty: int
+    n_changed: int
+    n_better: int
+    n_worse: int
+    measure: str
+
+    def __str__(self) -> str:
+        shares = ("1-best", self.first), ("reranked", self.reranked), ("oracle", self.oracle)
+        return "\n".join(
+            [
+                f"{self.measure} of {self.n_inputs:,} inputs, {self.n_candidates:,} candidates",
+                *(f"{name:<8}  {100 * value:6.2f}" for name, value in shares),
+                f"changed {self.n_changed:,}: {self.n_better:,} better, {self.n_worse:,} worse",
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def compare(examples: Examples, chosen: np.ndarray) -> Report:
+    """The base model's first candidates, those at the chosen places, and the best there are."""
+    lists, measure = examples.lists, examples.measure
+    first = lists.best(lists.logs)
+    counts = [examples.counts_at(places) for places in (first, chosen, examples.oracle())]
+    change = measure.value(counts[1]) - measure.value(counts[0])
+    return Report(
+        *(measure.value(one.sum(axis=0)) for one in counts),
+        n_inputs=len(lists),
+        n_candidates=len(lists.logs),
+        n_empty=int((lists.sizes == 0).sum()),
+        n_changed=int((first != chosen).sum()),
+        n_better=int((change > 0).sum()),
+        n_worse=int((change < 0).sum()),
+        measure=measure.name,
+    )

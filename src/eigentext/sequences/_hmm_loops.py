@@ -1,0 +1,204 @@
+"""Loops over sequences of symbols: filtering, expectation, the best path, and projected trigrams.
+
+Ids are symbols; END (-1) ends a sequence and UNKNOWN (-2) stands for what no model has seen.
+"""
+
+import numpy as np
+
+from eigentext.corpus.encoded import END
+from eigentext.corpus.symbols import UNKNOWN
+from eigentext.engine.compiled import njit
+from eigentext.sequences._row_loops import add_outer, row_times
+
+
+@njit(cache=True, nogil=True)
+def expect(ids, begins, ends, first, last, initial, transition, back, emission, counts, emitted):
+    """Add up the expected counts of the sequences `first` to `last`; returns their log-likelihood.
+
+    Columns are states, padded with zeros; `back` is the transposed `transition`, `emission` has a
+    row for each symbol. Equivalent to the sum over all paths h of p(h | x) times the number of
+    times that h goes from i to j (``counts[i, j]``, still to be multiplied by
+    ``transition[i, j]``), starts in i (``counts[-1, i]``), and emits x in i (``emitted[x, i]``).
+    """
+    m, width = transition.shape
+    longest = 0
+    for s in range(first, last):
+        longest = max(longest, ends[s] - begins[s])
+    alpha = np.zeros((longest, width))  # p(h_t | x_1 .. x_t)
+    scale = np.empty(longest)  # 1 / p(x_t | x_1 .. x_t-1)
+    beta, ahead, total = np.zeros(width), np.zeros(width), np.zeros(width)
+    log_likelihood = 0.0
+    for s in range(first, last):
+        begin, length = begins[s], ends[s] - begins[s]
+        for t in range(length):
+            if t == 0:
+                total[:] = initial
+            else:
+                row_times(alpha[t - 1], transition, total, m, width)
+            p, o = 0.0, emission[ids[begin + t]]
+            for h in range(m):
+                p += total[h] * o[h]
+            if p <= 0.0:
+                return -np.inf
+            log_likelihood += np.log(p)
+            scale[t] = 1 / p
+            for h in range(width):
+                alpha[t, h] = total[h] * o[h] * scale[t]
+        beta[:] = 1.0
+        for t in range(length - 1, -1, -1):
+            o, row = emission[ids[begin + t]], emitted[ids[begin + t]]
+            for h in range(width):
+                row[h] += alpha[t, h] * beta[h]
+                ahead[h] = o[h] * beta[h] * scale[t]
+            if t > 0:
+                add_outer(alpha[t - 1], ahead, counts, m, width)
+                row_times(ahead, back, beta, m, width)
+        for h in range(m):
+            counts[m, h] += alpha[0, h] * beta[h]
+    return log_likelihood
+
+
+@njit(cache=True, nogil=True)
+def filter_parameters(ids, initial, transition, emission, logs, states):
+    """``logs[t] = log p(x_t | x_1 .. x_t-1)`` and ``states[t] = p(h_t | x_1 .. x_t)``.
+
+    A symbol that is unknown or impossible has -inf, and tells nothing about its state.
+    """
+    m = len(initial)
+    state, total = initial.copy(), np.empty(m)
+    at_start = True
+    for t in range(len(ids)):
+        x = ids[t]
+        if x == END:
+            at_start = True
+            continue
+        if at_start:
+            total[:] = initial
+        else:
+            total[:] = 0.0
+            for h in range(m):
+                a, row = state[h], transition[h]
+                for k in range(m):
+                    total[k] += a * row[k]
+        at_start = False
+        p = 0.0
+        if x != UNKNOWN:
+            o = emission[x]
+            for k in range(m):
+                p += total[k] * o[k]
+        if p > 0.0:
+            logs[t] = np.log(p)
+            for k in range(m):
+                total[k] *= emission[x, k] / p
+        else:
+            logs[t] = -np.inf
+        state[:] = total
+        states[t] = state
+
+
+@njit(cache=True, nogil=True)
+def filter_operators(
+    ids, start, end, rows, after, places, operators, mean, floors, before, states, given
+):
+    """States of an observable operator model, and ``given[t] = q_x b`` for what was seen in b.
+
+    ``before[t]`` is the state b in which x_t is predicted, ``states[t]`` the one after it, both
+    with ``end @ b == 1``. Where the model gives x_t no more than its floor, or the product with its
+    operator would, the past is forgotten: the state is that after x_t alone. So it is where states
+    grow beyond all measure (1e50).
+    """
+    r = len(start)
+    b, new = start.copy(), np.empty(r)
+    for t in range(len(ids)):
+        x = ids[t]
+        if x == END:
+            b[:] = start
+            continue
+        before[t] = b
+        if x == UNKNOWN:
+            q, operator, floor = 1.0, mean, 0.0
+        else:
+            q, floor = 0.0, floors[x]
+            for i in range(r):
+                q += rows[x, i] * b[i]
+            operator = operators[places[x]] if places[x] >= 0 else mean
+        given[t] = q
+        z = 0.0
+        if x == UNKNOWN or places[x] >= 0:
+            for i in range(r):
+                new[i] = 0.0
+                for j in range(r):
+                    new[i] += operator[i, j] * b[j]
+                z += end[i] * new[i]
+        is_sound = q > floor and z > floor
+        if is_sound:
+            for i in range(r):
+                new[i] /= z
+                is_sound = is_sound and abs(new[i]) < 1e50
+        if is_sound:
+            b[:] = new
+        elif x == UNKNOWN:
+            b[:] = start
+        else:
+            b[:] = after[x]
+        states[t] = b
+
+
+@njit(cache=True, nogil=True)
+def best_path(ids, log_initial, log_transition, log_emission):
+    """The most probable states of one sequence, and their log-probability with it (Viterbi)."""
+    m, length = len(log_initial), len(ids)
+    best, new = log_initial + log_emission[ids[0]], np.empty(m)
+    came = np.empty((length, m), np.int32)
+    for t in range(1, length):
+        for k in range(m):
+            top, source = -np.inf, 0
+            for h in range(m):
+                value = best[h] + log_transition[h, k]
+                if value > top:
+                    top, source = value, h
+            new[k] = top + log_emission[ids[t], k]
+            came[t, k] = source
+        best[:] = new
+    path = np.empty(length, np.int64)
+    path[-1] = np.argmax(best)
+    for t in range(length - 1, 0, -1):
+        path[t - 1] = came[t, path[t]]
+    return path, best[path[-1]]
+
+
+@njit(cache=True, nogil=True)
+def project_trigrams(trigrams, pairs, firsts, symbols, U, V, projected, noise):
+    """``projected[k] = U' P_3x1 V`` for x = symbols[k], from counts.
+
+    `trigrams` are indptr, indices and data of the CSR matrix whose row e counts the symbols after
+    the bigram e; `pairs` are starts and numbers of the bigrams by their second symbol, and
+    ``firsts[e]`` is their first one. ``noise[k]`` is the sum of the squares |U_w|^2 |V_f|^2 over
+    the same windows (f, x, w). Windows whose last symbol has no row in U do not count.
+    """
+    indptr, indices, data = trigrams
+    starts, numbers = pairs
+    r = U.shape[1]
+    y = np.empty(r)
+    for k in range(len(symbols)):
+        x = symbols[k]
+        for q in range(starts[x], starts[x + 1]):
+            e = numbers[q]
+            v = V[firsts[e]]
+            y[:] = 0.0
+            squares = 0.0
+            for p in range(indptr[e], indptr[e + 1]):
+                if indices[p] < len(U):
+                    count, u = data[p], U[indices[p]]
+                    square = 0.0
+                    for i in range(r):
+                        y[i] += count * u[i]
+                        square += u[i] * u[i]
+                    squares += count * square
+            square = 0.0
+            for j in range(r):
+                square += v[j] * v[j]
+            noise[k] += squares * square
+            for i in range(r):
+                for j in range(r):
+                    projected[k, i, j] += y[i] * v[j]

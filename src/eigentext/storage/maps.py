@@ -1,0 +1,36 @@
+"""Arrays that are maps of files: which are, and how to let go of the memory that they took."""
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether an array lies in a file."""
+    return _map_of(array) is not None
+
+
+def forget(*arrays: np.ndarray) -> None:
+    """Let go of the memory that maps (or parts of them) have taken since they were read.
+
+    They stay as they are, and are read again from their file when needed; nothing happens to
+    arrays in memory, or to maps whose changes are not meant for the file.
+    """
+    for array in arrays:
+        found = _map_of(array)
+        if found is None or array.nbytes == 0 or not hasattr(mmap, "MADV_DONTNEED"):
+            continue
+        start = array.ctypes.data - np.frombuffer(found, np.uint8).ctypes.data
+        first = start // mmap.PAGESIZE * mmap.PAGESIZE
+        last = sum((n - 1) * step for n, step in zip(array.shape, array.strides))
+        found.madvise(mmap.MADV_DONTNEED, first, start + last + array.itemsize - first)
+
+
+def _map_of(array: Any) -> Any:
+    while isinstance(array, np.ndarray):
+        found = getattr(array, "_mmap", None)
+        if found is not None:
+            return found if array.mode in ("r", "r+", "w+") else None  # type: ignore[attr-defined]
+        array = array.base
+    return None
