@@ -1,10 +1,10 @@
 """Grammars: trees with hidden states
 ==================================
 
-A treebank says NP and PP, but not everything that matters: only the words say whether a phrase belongs
-to a noun or to a verb. A grammar with hidden states finds this out. The trees here are drawn from a
-small grammar whose states we know but do not show to the model. The mathematics is on the page
-*Grammars*.
+A treebank says NP and PP, but not everything that matters: only the words say whether a phrase
+belongs to a noun or to a verb. A grammar with hidden states finds this out. The trees here are
+drawn from a small grammar whose states we know but do not show to the model. The mathematics is
+on the page *Grammars*.
 """
 
 import random
@@ -57,8 +57,8 @@ plain.parse(sentence)
 # %%
 # Counting rules is not enough
 # ----------------------------
-# With rules alone, *of the child into the garden* goes with the verb, which is wrong. A few states
-# for each label, learned from the inside and outside of its nodes, give the right tree.
+# With rules alone, *of the child into the garden* goes with the verb, which is wrong. A few
+# states for each label, learned from the inside and outside of its nodes, give the right tree.
 
 model = et.LatentPCFG(4, method="spectral+em").fit(train)
 model.parse(sentence)

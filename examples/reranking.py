@@ -1,9 +1,9 @@
 """Kernels and reranking: choosing among trees
 ===========================================
 
-A base model proposes a list of trees for each sentence, and a reranker chooses one. It compares the
-candidates with trees that were right before, by all of their subtrees, with a kernel. The mathematics
-is on the page *Kernels and reranking*.
+A base model proposes a list of trees for each sentence, and a reranker chooses one. It compares
+the candidates with trees that were right before, by all of their subtrees, with a kernel. The
+mathematics is on the page *Kernels and reranking*.
 """
 
 import random
@@ -56,8 +56,8 @@ train, test = ([tree(rng) for _ in range(n)] for n in (300, 100))
 # %%
 # Learning to choose
 # ------------------
-# ``fit_base`` makes the lists of candidates of each part of the trees by a model of the other parts.
-# So the reranker sees the mistakes that the base model makes on new sentences.
+# ``fit_base`` makes the lists of candidates of each part of the trees by a model of the other
+# parts. So the reranker sees the mistakes that the base model makes on new sentences.
 
 reranker = et.Reranker(decay=[0.3, 0.5]).fit_base(et.PCFG, train)
 lists = reranker.base_.k_best_many([one.leaves() for one in test], 10)

@@ -1,9 +1,9 @@
 """Sequences: hidden Markov models and language models
 ===================================================
 
-We learn a hidden Markov model from counts of single symbols, pairs and triples, without EM, and then
-by EM from that start. The data are drawn from a known model, so we can see how close we come. The
-mathematics is on the page *Models of sequences*.
+We learn a hidden Markov model from counts of single symbols, pairs and triples, without EM, and
+then by EM from that start. The data are drawn from a known model, so we can see how close we
+come. The mathematics is on the page *Models of sequences*.
 """
 
 import numpy as np
@@ -25,8 +25,8 @@ train, test = truth.sample(5000, 20, random_state=1), truth.sample(500, 20, rand
 # %%
 # Three ways to learn
 # -------------------
-# ``spectral`` takes one pass over the data and has operators instead of parameters. ``em`` climbs to
-# a local optimum from random starts. ``spectral+em`` climbs from the answer of the moments.
+# ``spectral`` takes one pass over the data and has operators instead of parameters. ``em`` climbs
+# to a local optimum from random starts. ``spectral+em`` climbs from the answer of the moments.
 
 for method in ("spectral", "em", "spectral+em"):
     model = et.HMM(3, method=method).fit(train)
@@ -65,8 +65,8 @@ print("the best states:", states.tolist())
 # %%
 # Language models of words
 # ------------------------
-# We compare Kneser-Ney n-grams, Saul and Pereira's model of word classes, and their mixture, whose
-# weights come from held-out text. Lower perplexity is better.
+# We compare Kneser-Ney n-grams, Saul and Pereira's model of word classes, and their mixture,
+# whose weights come from held-out text. Lower perplexity is better.
 
 
 def draw(kind, n):

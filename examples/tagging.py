@@ -1,9 +1,9 @@
 """Tagging: few labels, much plain text
 ====================================
 
-There are forty sentences with labeled names, and thousands without labels. Vectors and clusters of
-words from the plain text tell the tagger about words that have no label in the forty sentences. The
-mathematics is on the page *Tagging with few labels*.
+There are forty sentences with labeled names, and thousands without labels. Vectors and clusters
+of words from the plain text tell the tagger about words that have no label in the forty
+sentences. The mathematics is on the page *Tagging with few labels*.
 """
 
 import random
@@ -16,8 +16,8 @@ import eigentext as et
 # %%
 # Sentences with names
 # --------------------
-# There are four hundred people and two hundred towns. Most of them occur in no labeled sentence, and
-# no name begins with a capital letter.
+# There are four hundred people and two hundred towns. Most of them occur in no labeled sentence,
+# and no name begins with a capital letter.
 
 rng = random.Random(0)
 
@@ -70,9 +70,9 @@ ax = words.plot("map", words=[*people[:15], *towns[:15]], groups=["p"] * 15 + ["
 # %%
 # With plain text and without
 # ---------------------------
-# In *everybody likes …* the words around the name do not say whether it is a person or a town. The
-# first tagger knows nothing about a name without a label. For the second the name has a vector and a
-# cluster.
+# In *everybody likes …* the words around the name do not say whether it is a person or a town.
+# The first tagger knows nothing about a name without a label. For the second the name has a
+# vector and a cluster.
 
 templates = ["word[-1..1]", "suffix2[0]"]
 bare = et.Tagger(features=templates).fit(some)

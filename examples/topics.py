@@ -1,9 +1,9 @@
 """Topics: what documents are about
 ================================
 
-We learn latent Dirichlet allocation by decomposing a tensor of word triples, which is never written
-out, and then by a few steps of EM. The documents are the docstrings of NumPy and SciPy, one for each
-function. The mathematics is on the page *Topics*.
+We learn latent Dirichlet allocation by decomposing a tensor of word triples, which is never
+written out, and then by a few steps of EM. The documents are the docstrings of NumPy and SciPy,
+one for each function. The mathematics is on the page *Topics*.
 """
 
 import inspect
@@ -32,8 +32,8 @@ print(len(texts), "documents")
 # %%
 # Learning
 # --------
-# Frequent words say nothing about topics. Stop words are left out, and here also words in more than
-# a fifth of the documents.
+# Frequent words say nothing about topics. Stop words are left out, and here also words in more
+# than a fifth of the documents.
 
 limits = {"stop_words": "english", "min_df": 8, "max_df": 0.2}
 model = et.TopicModel(10, alpha0=0.5, **limits).fit(texts)
@@ -42,8 +42,8 @@ panels = model.plot(n_words=7)
 # %%
 # Topics of modules
 # -----------------
-# ``transform`` gives the proportions of topics in documents. The model does not know the modules, but
-# most modules have one or two topics of their own.
+# ``transform`` gives the proportions of topics in documents. The model does not know the modules,
+# but most modules have one or two topics of their own.
 
 proportions = model.transform(texts)
 shares = np.array([proportions[np.array(sources) == module].mean(axis=0) for module in MODULES])
@@ -52,8 +52,9 @@ ax = et.plots.table(shares, MODULES, [" ".join(top) for top in model.top_words(2
 # %%
 # Is K right?
 # -----------
-# A gap after the last eigenvalue used would say so. Without a gap, as here and in most text, fewer or
-# more topics may do as well. Choose by held-out perplexity, and by looking at the topics.
+# A gap after the last eigenvalue used would say so. Without a gap, as here and in most text,
+# fewer or more topics may do as well. Choose by held-out perplexity, and by looking at the
+# topics.
 
 model.plot("spectrum")
 train, test = texts[::2], texts[1::2]

@@ -1,9 +1,9 @@
 """Words: vectors, neighbors, a map, clusters
 ==========================================
 
-We count which words stand near which. One singular value decomposition of the transformed counts gives
-a vector to every word. The text is the documentation of NumPy and SciPy, which is on your machine
-already. The mathematics is on the page *Word vectors from counts*.
+We count which words stand near which. One singular value decomposition of the transformed counts
+gives a vector to every word. The text is the documentation of NumPy and SciPy, which is on your
+machine already. The mathematics is on the page *Word vectors from counts*.
 """
 
 import inspect
@@ -14,8 +14,8 @@ import eigentext as et
 # %%
 # Text
 # ----
-# A corpus is made of files, or of strings as here. ``tokenizer="simple"`` separates signs from words.
-# No window of context crosses the end of a unit, which is a paragraph here.
+# A corpus is made of files, or of strings as here. ``tokenizer="simple"`` separates signs from
+# words. No window of context crosses the end of a unit, which is a paragraph here.
 
 MODULES = ("numpy", "numpy.linalg", "numpy.fft", "scipy.stats", "scipy.signal", "scipy.optimize")
 MODULES += ("scipy.special", "scipy.sparse", "scipy.linalg", "scipy.interpolate", "scipy.ndimage")
@@ -47,8 +47,8 @@ for word in ("matrix", "gamma", "filter", "minimum"):
 # %%
 # How many dimensions?
 # --------------------
-# The spectrum shows what each further dimension adds. Where it is flat, no number of dimensions stands
-# out. A sharp drop would be a natural place to stop.
+# The spectrum shows what each further dimension adds. Where it is flat, no number of dimensions
+# stands out. A sharp drop would be a natural place to stop.
 
 words.plot("spectrum")
 
@@ -69,8 +69,8 @@ words.plot("map", words=[word for word, _ in known], groups=[name for _, name in
 # %%
 # Classes
 # -------
-# Clusters of words form a binary tree. The bit string of a word is its path in the tree, and prefixes
-# of it are coarser classes. They are good features for :class:`~eigentext.Tagger`.
+# Clusters of words form a binary tree. The bit string of a word is its path in the tree, and
+# prefixes of it are coarser classes. They are good features for :class:`~eigentext.Tagger`.
 
 clusters = et.WordClusters(100).fit(words)
 for word in ("matrix", "gamma", "filter", "minimum"):
