@@ -1,4 +1,4 @@
-"""What all tests share: where the data is, and small random texts."""
+"""Fixtures of all tests: the data folder, a cache for the tests, workers, small random texts."""
 
 import os
 import signal
@@ -13,31 +13,32 @@ from hypothesis import settings
 settings.register_profile("eigentext", deadline=None, max_examples=60)
 settings.load_profile("eigentext")
 
-_BESIDE = Path(__file__).parents[2] / "shared" / "data"
-
-# Tests that a shell runs in the background ignore Ctrl-C, and so would the commands they start.
+# A process that a shell starts in the background ignores Ctrl-C, and so do the processes that it
+# starts. Some tests interrupt a command, so the usual handler is set again.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The corpora beside the project (EIGENTEXT_DATA); tests that need them skip without."""
-    folder = Path(os.environ.get("EIGENTEXT_DATA", _BESIDE))
-    if not folder.is_dir():
+    """The folder of corpora, which EIGENTEXT_DATA names. Without it, tests that need it skip."""
+    folder = os.environ.get("EIGENTEXT_DATA")
+    if not folder:
         pytest.skip("no data: set EIGENTEXT_DATA to the folder of corpora")
-    return folder
+    if not Path(folder).is_dir():
+        pytest.fail(f"EIGENTEXT_DATA is {folder}, which is not a folder")
+    return Path(folder)
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory, monkeypatch):
-    """No test reads or fills the user's cache."""
+    """Tests have their own cache and leave the user's cache alone."""
     monkeypatch.setenv("EIGENTEXT_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture
 def as_nobody():
-    """``with as_nobody():`` permissions hold, as they do not for root."""
+    """Inside ``with as_nobody():`` file permissions apply, which root would bypass."""
 
     @contextmanager
     def being_nobody():
@@ -55,10 +56,11 @@ def as_nobody():
 
 @pytest.fixture
 def without_privileges() -> str:
-    """What a process does first so that closed folders are closed to it, even if it is root's."""
+    """Code for the start of a script, after which file permissions apply even if root runs it."""
     if os.geteuid() == 0 and sys.platform != "linux":
         pytest.skip("root writes everywhere")
-    # On exec, root gets the capabilities of its bounding set: leave out CAP_DAC_OVERRIDE there.
+    # When root calls exec, it gets the capabilities of its bounding set. The script removes
+    # CAP_DAC_OVERRIDE (number 1) from that set and starts itself again.
     return """
 import ctypes, os, sys
 if os.geteuid() == 0 and ctypes.CDLL(None).prctl(23, 1) == 1:  # PR_CAPBSET_READ
@@ -69,7 +71,7 @@ if os.geteuid() == 0 and ctypes.CDLL(None).prctl(23, 1) == 1:  # PR_CAPBSET_READ
 
 @pytest.fixture(scope="session")
 def cluster():
-    """The engine of two worker processes: ``with engine.use(cluster):`` runs what is inside."""
+    """An engine with two Dask workers. Code inside ``with engine.use(cluster):`` runs on it."""
     from eigentext.engine.dask import connected
 
     with connected("local:2") as engine:
@@ -78,42 +80,45 @@ def cluster():
 
 @pytest.fixture
 def killed_at(tmp_path, monkeypatch):
-    """``killed_at(n, (owner, "name"), fit)``: what `fit` gives when its n-th call of that kills it.
+    """``killed_at(n, (owner, "name"), fit)`` interrupts `fit`, resumes it and returns its result.
 
-    It is called again, with the same checkpoint, in which every step was kept; in the end the
-    function must have been called as often as without the accident, but for the last state's step.
+    The n-th call of ``owner.name`` raises KeyboardInterrupt. Then `fit` runs again with the same
+    checkpoint, which holds every step. Both runs together may call the function only a few times
+    more often than a run without the interruption: the step after the last saved state is repeated.
     """
     from eigentext.storage import checkpointing, checkpoints
 
     def run(n, where, fit):
         monkeypatch.setattr(checkpoints, "EVERY", 0.0)
-        function, calls, is_first = getattr(*where), [0, 0, 0], [0]
+        function = getattr(*where)
+        calls = {"whole": 0, "interrupted": 0, "resumed": 0}
+        run_now = "whole"
 
         def counted(*arguments, **settings):
-            calls[is_first[0]] += 1
-            if is_first[0] == 1 and calls[1] == n:
+            calls[run_now] += 1
+            if run_now == "interrupted" and calls[run_now] == n:
                 raise KeyboardInterrupt
             return function(*arguments, **settings)
 
         monkeypatch.setattr(*where, counted)
         fit()
-        assert calls[0] >= n, f"only {calls[0]} calls"
-        is_first[0] = 1
+        assert calls["whole"] >= n, calls
+        run_now = "interrupted"
         with pytest.raises(KeyboardInterrupt), checkpointing(tmp_path / "checkpoint"):
             fit()
-        is_first[0] = 2
+        run_now = "resumed"
         with checkpointing(tmp_path / "checkpoint"):
-            found = fit()
+            result = fit()
         monkeypatch.setattr(*where, function)
-        assert calls[2] <= calls[0] - n + 3, calls
-        return found
+        assert calls["resumed"] <= calls["whole"] - n + 3, calls
+        return result
 
     return run
 
 
 @pytest.fixture
 def zipf_lines():
-    """Lines of words w0, w1, … with falling frequencies: like text, but short."""
+    """A function that draws short lines of words w0, w1, …, whose frequencies fall as in text."""
 
     def draw(n_lines: int, n_words: int = 50, seed: int = 0) -> list[str]:
         rng = np.random.default_rng(seed)
