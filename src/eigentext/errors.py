@@ -1,4 +1,4 @@
-"""What can go wrong, said so that the user knows what to do about it.
+"""The errors of the library. Each message says what to do about it.
 
 Every error that a user can cause derives from :class:`EigentextError`; the command line turns it
 into one line and exit status 2. Where Python already has a name for the mistake (``ValueError``,
@@ -7,7 +7,7 @@ into one line and exit status 2. Where Python already has a name for the mistake
 
 
 class EigentextError(Exception):
-    """A mistake that the user can mend; the message names the remedy."""
+    """A mistake that the user can correct. The message names the remedy."""
 
     def __str__(self) -> str:
         # KeyError would print the repr of the message.
@@ -15,28 +15,28 @@ class EigentextError(Exception):
 
 
 class CorpusError(EigentextError, ValueError):
-    """Text that cannot be read or holds nothing to learn from; names the file and the line."""
+    """Text that cannot be read, or has nothing to learn from. Names the file and the line."""
 
 
 class MomentsError(EigentextError, ValueError):
-    """Statistics that cannot be joined or no longer hold what is asked of them."""
+    """Statistics that cannot be added, or that lack what was asked for."""
 
 
 class ParameterError(EigentextError, ValueError):
-    """A parameter out of its range, or larger than the data supports."""
+    """A parameter outside its range, or larger than the data supports."""
 
 
 class ModelFileError(EigentextError, ValueError):
-    """A file that is not a whole eigentext model of a version known here."""
+    """A file that is not a complete eigentext model of a known version."""
 
 
 class CheckpointError(EigentextError):
-    """A folder of checkpoints that cannot be used for this fit."""
+    """A checkpoint folder that this fit cannot use."""
 
 
 class ClusterError(EigentextError):
-    """A cluster that cannot be reached, is not fit for the work, or was lost during it."""
+    """A Dask cluster that cannot be reached, cannot do the work, or was lost during it."""
 
 
 class UnknownWordError(EigentextError, KeyError):
-    """A word outside the vocabulary; the message suggests near spellings."""
+    """A word outside the vocabulary. The message suggests similar spellings."""

@@ -1,15 +1,16 @@
 """The contract of every estimator: scikit-learn's protocol, and fits that are transactions.
 
-Importing scikit-learn takes longer than many a fit. Estimators of matrices, which scikit-learn's
-own checks are run on, derive from its ``BaseEstimator``; those of text derive from
-:class:`Estimator`, which speaks the same protocol. Both keep these rules:
+Importing scikit-learn takes longer than many fits. So estimators of text derive from
+:class:`Estimator`, which has the same protocol without that import. Estimators of matrices derive
+from scikit-learn's ``BaseEstimator`` and pass its checks. Both follow these rules:
 
-* the parameters are those of ``__init__``, stored as given; their table (``_table``) says what
-  they may be (:mod:`eigentext.parameters`);
-* methods that learn are decorated with :func:`learning`: they check the parameters, work on a
-  blank twin, and hand over what they learned in one step, or nothing at all;
-* a fitted model asks ``parameters_``, the parameters that it was learned with, never those of
-  ``__init__``: what ``set_params`` changes takes effect at the next fit.
+* ``__init__`` stores its parameters as they are given. A table (``_table``) says which values are
+  allowed (:mod:`eigentext.parameters`).
+* Methods that learn have the decorator :func:`learning`. It checks the parameters and runs the
+  method on an empty copy. If the method succeeds, the estimator takes over everything that was
+  learned in one step. If it fails, the estimator stays as it was.
+* A fitted model reads ``parameters_``, the parameters of its last fit, never those of
+  ``__init__``. A change by ``set_params`` takes effect at the next fit.
 """
 
 import inspect
@@ -21,8 +22,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 from eigentext.errors import ParameterError
 from eigentext.parameters import Settings, Table, warn_of_unused
 
-_LONGEST = 200  # characters of a parameter: it may be a matrix
-# What scikit-learn's tools set on an estimator besides parameters, and want to find again.
+_LONGEST = 200  # characters that repr shows of a parameter, which may be a matrix
+# Attributes that scikit-learn's tools set on an estimator and expect to find after a fit.
 _OF_SCIKIT_LEARN = ("_sklearn_", "_skl_", "_metadata_request", "_parent_callback")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 _Class = TypeVar("_Class")
@@ -51,7 +52,7 @@ class Findings:
 
 
 class Estimator(Findings):
-    """Parameters are those of ``__init__``, kept under their names; what is learned ends in ``_``.
+    """The base of estimators. Attributes that are learned end in ``_``.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class Estimator(Findings):
     """
 
     _table: ClassVar[Table]
-    _sklearn_auto_wrap_output_keys: ClassVar = {"transform"}  # what set_output is for
+    _sklearn_auto_wrap_output_keys: ClassVar = {"transform"}  # the methods that set_output affects
     parameters_: Settings
 
     def __init_subclass__(cls, **settings: Any) -> None:
@@ -75,7 +76,7 @@ class Estimator(Findings):
         return {parameter.name: parameter.default for parameter in parameters}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; if `deep`, those of parameters too: ``kernel__decay``."""
+        """The parameters by name. If `deep`, also nested ones, such as ``kernel__decay``."""
         found = {name: getattr(self, name) for name in self._defaults()}
         if deep:
             for name, value in list(found.items()):
@@ -85,7 +86,7 @@ class Estimator(Findings):
         return found
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters, also those of a parameter; takes effect at the next fit."""
+        """Change parameters, nested ones too. The change takes effect at the next fit."""
         known = self._defaults()
         nested: dict[str, dict[str, Any]] = {}
         for given, value in parameters.items():
@@ -101,8 +102,8 @@ class Estimator(Findings):
         for name, inner in nested.items():
             if not hasattr(getattr(self, name), "set_params"):
                 raise ParameterError(
-                    f"{name}={_short(getattr(self, name))} has no parameters of its own, "
-                    f"so there is no {name}__{next(iter(inner))}"
+                    f"{name}={_short(getattr(self, name))} has no parameters, "
+                    f"so {name}__{next(iter(inner))} cannot be set"
                 )
             getattr(self, name).set_params(**inner)
         return self
@@ -128,7 +129,7 @@ class Estimator(Findings):
         return is_fitted(self)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """What `transform` gives: "default" (arrays), "pandas" or "polars"; as scikit-learn's."""
+        """Choose what `transform` returns: "default" (arrays), "pandas" or "polars"."""
         if transform is not None:
             from sklearn.utils._set_output import ADAPTERS_MANAGER
 
@@ -140,7 +141,7 @@ class Estimator(Findings):
 
 
 def check_table(cls: Any) -> None:
-    """Raise unless a class's table and its ``__init__`` agree on names, order and defaults."""
+    """Raise TypeError unless the table and ``__init__`` have the same names, order, defaults."""
     signature = list(inspect.signature(cls.__init__).parameters.values())[1:]
     defaults = {one.name: one.default for one in signature}
     if list(defaults) != list(cls._table) or any(
@@ -152,25 +153,26 @@ def check_table(cls: Any) -> None:
 
 
 def learning(method: _Method) -> _Method:
-    """Make a method a transaction: all that it learns is taken over at its end, or nothing.
+    """Make a method a transaction: the estimator takes over all that it learns, or nothing.
 
-    It is called on a twin with the same parameters, checked and of Python's own types, and without
-    anything learned. If it returns, its attributes replace the learned ones of the estimator in
-    one step; if it raises, or is interrupted, the estimator stays as it was. ``parameters_`` keeps
-    what was used. A class may have ``_check_together()``, for what parameters ask of one another.
+    The method runs on a copy that has the same parameters, checked and as built-in types, and
+    nothing learned. When it returns, its attributes replace the learned attributes of the estimator
+    in one step. When it raises or is interrupted, the estimator stays as it was. ``parameters_``
+    keeps the parameters of the fit. A class may define ``_check_together()`` to check parameters
+    that depend on each other.
     """
     return _transaction(method, goes_on=False)
 
 
 def adding(method: _Method) -> _Method:
-    """As :func:`learning`, for methods that go on from what was learned: ``partial_fit``."""
+    """Like :func:`learning`, for methods that continue from the last fit: ``partial_fit``."""
     return _transaction(method, goes_on=True)
 
 
 def _transaction(method: _Method, *, goes_on: bool) -> _Method:
     @wraps(method)
     def learn(self: Any, *arguments: Any, **settings: Any) -> Any:
-        if vars(self).get("_learning"):  # a step of another method that learns
+        if vars(self).get("_learning"):  # called by another method that learns
             method(self, *arguments, **settings)
             return self
         table = type(self)._table
@@ -195,7 +197,7 @@ def _transaction(method: _Method, *, goes_on: bool) -> _Method:
 
 
 def _lasting(estimator: Any, name: str) -> Any:
-    """A parameter's value; of a generator, which can be read only once, a list takes the place."""
+    """The value of a parameter. A list replaces an iterator, which can be read only once."""
     if isinstance(vars(estimator)[name], Iterator):
         setattr(estimator, name, list(vars(estimator)[name]))
     return vars(estimator)[name]
@@ -206,9 +208,9 @@ def _set_by_users(estimator: Any) -> dict[str, Any]:
 
 
 def learned_with(cls: type[_Class], values: Mapping[str, Any]) -> _Class:
-    """A new estimator that was learned with these parameters, as a file tells; nothing else yet.
+    """A new estimator with the parameters of a fit that a file describes; nothing learned yet.
 
-    Parameters that the file does not know have their defaults.
+    Parameters that the file lacks get their defaults.
     """
     table: Table = cls._table  # type: ignore[attr-defined]
     values = {table.renamed.get(name, name): value for name, value in values.items()}
@@ -234,16 +236,16 @@ def check_is_fitted(estimator: Any) -> None:
 
 
 def framed(method: _Method) -> _Method:
-    """Make a ``transform`` give data frames where ``set_output`` asked for them.
+    """Make ``transform`` return data frames if ``set_output`` asked for them.
 
-    The class needs ``get_feature_names_out``; the rows are named as those of a data frame given.
+    The class needs ``get_feature_names_out``. Rows get the index of the data frame that was given.
     """
 
     @wraps(method)
     def transform(self: Any, X: Any, *arguments: Any, **settings: Any) -> Any:
         found = method(self, X, *arguments, **settings)
         if not hasattr(self, "_sklearn_output_config") and "sklearn" not in sys.modules:
-            return found  # nobody asked for frames, here or for all of scikit-learn
+            return found  # set_output was not used, here or globally
         from sklearn.utils._set_output import _wrap_data_with_container
 
         return _wrap_data_with_container("transform", found, X, self)

@@ -1,11 +1,11 @@
-"""Parameters as data: what an estimator may be given is said once, and read by everybody.
+"""Parameters as data: one table says what an estimator accepts.
 
-A room of estimators has a module ``parameters`` with one :class:`Table` for each of them. It says
-the default of every parameter, what values it may have, and with which others it has a meaning.
-``fit`` checks it, the command line makes its options and their help of it, files are checked by
-it when they are loaded, and tests make values of it that must be refused.
+Each room of estimators has a module ``parameters`` with one :class:`Table` per estimator. The table
+gives the default of every parameter, the values that it may have, and the other parameters that it
+depends on. ``fit`` checks values against the table. The command line makes its options and help
+from it. Loading checks files with it. Tests derive values from it that must be refused.
 
-This module imports next to nothing, so that ``eigentext --help`` is quick.
+This module imports almost nothing, so that ``eigentext --help`` is quick.
 """
 
 import inspect
@@ -20,33 +20,33 @@ from typing import Any
 
 from eigentext.errors import ParameterError
 
-_LONGEST = 80  # characters of a value in a message
-REQUIRED = inspect.Parameter.empty  # the default of a parameter that has none
+_LONGEST = 80  # characters of a value that a message shows
+REQUIRED = inspect.Parameter.empty  # stands for "no default"
 
 
 class UnusedParameterWarning(UserWarning):
-    """A parameter was set that has no meaning with the others."""
+    """A parameter was set that has no effect together with the others."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What one parameter may be; the base of all kinds.
+    """The values that one parameter accepts. All kinds of parameters derive from it.
 
     Parameters
     ----------
     default
-        If it is None, None is allowed; REQUIRED if there is none.
+        The default. A default of None allows None. REQUIRED means that there is no default.
     none : bool
-        Whether None is allowed though it is not the default.
+        Whether None is allowed although it is not the default.
     help : str
-        A sentence for the command line.
+        A sentence for the help of the command line.
     flags : str
-        The names of its option, parted by blanks: "--states -m". By default that of the parameter;
-        "" if the command line does not have it.
+        The names of its option, separated by blanks: "--states -m". The default is the name of the
+        parameter. "" means that the command line has no such option.
     only : dict
-        Names of other parameters, and those of their values with which this one has a meaning.
+        Other parameters by name, with the values that they must have for this one to matter.
     shown : str
-        What the help says of the default, where None stands for something.
+        How the help shows the default, if None stands for something.
     """
 
     default: Any
@@ -58,15 +58,15 @@ class Parameter:
 
     @property
     def wording(self) -> str:
-        """What it must be, as in "a whole number, 1 or more"."""
+        """What the value must be, for example "a whole number, 1 or more"."""
         raise NotImplementedError
 
     def allows(self, value: Any) -> bool:
-        """Whether a value other than None is one of this kind."""
+        """Whether a value other than None is allowed."""
         raise NotImplementedError
 
     def take(self, value: Any) -> Any:
-        """An allowed value as learning wants it: of Python's own type, and apart from its giver."""
+        """An allowed value as a built-in type, and as a copy that the caller cannot change."""
         return value
 
     def refused(self) -> list[Any]:
@@ -74,7 +74,7 @@ class Parameter:
         return [value for value in _STRANGE if not self.accepts(value)]
 
     def another(self) -> Any:
-        """An allowed value that is not the default, for tests; None if that is hard to say."""
+        """An allowed value other than the default, for tests; None if there is no simple one."""
         return None
 
     def accepts(self, value: Any) -> bool:
@@ -96,18 +96,18 @@ _STRANGE = (
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, Python's or NumPy's; True is none."""
+    """Whether a value is a whole number of Python or NumPy. True is not a number."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number, Python's or NumPy's; True is none."""
+    """Whether a value is a real number of Python or NumPy. True is not a number."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
 class Count(Parameter):
-    """A whole number. True is none."""
+    """A whole number. True is not a number."""
 
     least: int = field(default=1, kw_only=True)
     most: int | None = field(default=None, kw_only=True)
@@ -131,7 +131,7 @@ class Count(Parameter):
 
 @dataclass(frozen=True)
 class Number(Parameter):
-    """A number that is finite, unless `infinite`."""
+    """A number. It must be finite unless `infinite` is True."""
 
     least: float | None = field(default=None, kw_only=True)
     above: float | None = field(default=None, kw_only=True)
@@ -171,7 +171,7 @@ class Number(Parameter):
 
 @dataclass(frozen=True)
 class Choice(Parameter):
-    """One of some names (or numbers)."""
+    """One of a few names or numbers."""
 
     of: tuple[Any, ...] = field(kw_only=True)
 
@@ -181,7 +181,7 @@ class Choice(Parameter):
         return f"{', '.join(first)} or {last}" if first else last
 
     def allows(self, value: Any) -> bool:
-        # 1 is neither True nor 1.0 here, but may be NumPy's.
+        # 1 does not match True or 1.0, but it matches the 1 of NumPy.
         return isinstance(value, (str, Integral)) and any(
             value == one and isinstance(value, bool) == isinstance(one, bool) for one in self.of
         )
@@ -195,7 +195,7 @@ class Choice(Parameter):
 
 @dataclass(frozen=True)
 class Flag(Parameter):
-    """True or False, Python's or NumPy's."""
+    """True or False, of Python or NumPy."""
 
     @property
     def wording(self) -> str:
@@ -213,14 +213,14 @@ class Flag(Parameter):
 
 @dataclass(frozen=True)
 class Seed(Parameter):
-    """A seed: a number, None for a fresh draw, or a generator of NumPy's to draw one from.
+    """A random seed: a number, None for a new random one, or a NumPy generator that draws one.
 
-    What a model keeps is the number that was used, so that every fit can be repeated.
+    A model keeps the number that was used, so that every fit can be repeated.
     """
 
     @property
     def wording(self) -> str:
-        return "a whole number, 0 or more, or None for a fresh draw"
+        return "a whole number, 0 or more, or None for a new random seed"
 
     def accepts(self, value: Any) -> bool:
         return value is None or self.allows(value)
@@ -240,21 +240,21 @@ class Seed(Parameter):
 
 @dataclass(frozen=True)
 class Given(Parameter):
-    """Something of its own sort: a function, a list, another model.
+    """A value of any other sort: a function, a list, another model.
 
     Parameters
     ----------
     what : str
         The wording.
     test : function
-        Whether a value is allowed.
+        Returns whether a value is allowed.
     keep : function
-        What is kept of an allowed value; by default a shallow copy, so that a list that changes
-        later, or a model that is fitted again, changes nothing here.
+        Returns what is kept of an allowed value. The default is a shallow copy, so that a list
+        that changes later, or a model that is fitted again, changes nothing here.
     parse : function
-        From the command line's text to the value.
+        Returns the value for a text of the command line.
     metavar : str
-        What the command line calls it.
+        The placeholder of the value in the help of the command line.
     many : bool
         Whether the option may be given several times, for a list of values.
     """
@@ -278,7 +278,7 @@ class Given(Parameter):
 
 
 class Settings:
-    """The parameters that a model was learned with: ``settings.order``; they never change.
+    """The parameters that a model was fitted with, as attributes. They never change.
 
     Examples
     --------
@@ -297,7 +297,9 @@ class Settings:
             raise AttributeError(f"no parameter {name!r}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("a model's settings do not change; set_params and fit again")
+        raise AttributeError(
+            "the settings of a fitted model do not change; use set_params and fit again"
+        )
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -324,9 +326,9 @@ class Table(Mapping[str, Parameter]):
     Parameters
     ----------
     owner : str
-        The estimator's name.
+        The name of the estimator.
     renamed : dict
-        Old names of parameters, and their new ones.
+        Old names of parameters, with their new names.
 
     Examples
     --------
@@ -356,7 +358,7 @@ class Table(Mapping[str, Parameter]):
         return {name: kind.default for name, kind in self.items()}
 
     def taken(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values as learning wants them; raises if one is not allowed."""
+        """The values as built-in types; raises ParameterError if one is not allowed."""
         return {
             name: self[name].take(value)
             if value is not None or isinstance(self[name], Seed)
@@ -365,14 +367,14 @@ class Table(Mapping[str, Parameter]):
         }
 
     def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values as they are, in the table's order; raises if one is not allowed."""
+        """The values in the order of the table; raises ParameterError if one is not allowed."""
         for name, kind in self.items():
             if not kind.accepts(values[name]):
                 raise ParameterError(self._objection(name, values[name]))
         return {name: values[name] for name in self}
 
     def unused(self, values: Mapping[str, Any]) -> list[str]:
-        """What to say of each parameter that was changed and has no meaning with the others."""
+        """A message for each parameter that was changed but has no effect with the others."""
         found = []
         for name, kind in self.items():
             for other, uses in kind.only.items():
@@ -386,12 +388,12 @@ class Table(Mapping[str, Parameter]):
         return found
 
     def label(self, name: str) -> str:
-        """A parameter's name, and that of its option where it is another: "n_states (--states)"."""
+        """The name of a parameter, with its option if that differs: "n_states (--states)"."""
         option = next((flag for flag in self.flags(name) if flag.startswith("--")), None)
         return name if option in (None, _flag(name)) else f"{name} ({option})"
 
     def flags(self, name: str) -> list[str]:
-        """The names of its option on the command line."""
+        """The names of the option of a parameter."""
         flags = self[name].flags
         return [_flag(name)] if flags is None else flags.split()
 
@@ -402,13 +404,13 @@ class Table(Mapping[str, Parameter]):
 
 
 def warn_of_unused(table: Table, values: Mapping[str, Any], stacklevel: int = 1) -> None:
-    """A warning for each parameter that has no effect."""
+    """Warn of each parameter that has no effect."""
     for message in table.unused(values):
         warnings.warn(message, UnusedParameterWarning, stacklevel=stacklevel + 1)
 
 
 def argument(name: str, kind: Parameter, value: Any) -> Any:
-    """A method's argument as the method wants it; raises, in a table's wording, if it is no such.
+    """Return the argument of a method as a built-in type; raise ParameterError if it is wrong.
 
     Examples
     --------

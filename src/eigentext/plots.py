@@ -1,9 +1,10 @@
 """Figures of what models are made of: spectra, curves, maps of words, topics, tables.
 
-These draw plain numbers and know no model; `model.plot()` of an estimator calls them with its own.
-All draw into `ax`, or a new figure, and return the Axes: titles, sizes and files are matplotlib's,
-``model.plot().figure.savefig("map.svg")``. Matplotlib is loaded when something is drawn, and is no
-dependency: ``pip install 'eigentext[plot]'``. The same numbers give the same picture.
+These functions draw plain numbers and know no model. The method ``plot()`` of an estimator calls
+them. Each draws into `ax`, or into a new figure, and returns the Axes. Change titles and sizes and
+save files with matplotlib: ``model.plot().figure.savefig("map.svg")``. Matplotlib is optional
+(``pip install 'eigentext[plot]'``) and loads at the first drawing. The same numbers give the same
+picture.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +24,12 @@ _LABELS = 40  # rows or columns of a table that have room for a name
 
 
 def new_axes(ax: Any = None, *, size: tuple[float, float] = (6.4, 4.0)) -> "Axes":
-    """The Axes given, or those of a new figure of so many inches."""
+    """The given Axes, or those of a new figure. `size` is in inches."""
     return _figure(size).subplots() if ax is None else ax
 
 
 def drawn(kind: str, kinds: Mapping[str, Callable[[], "Axes"]]) -> "Axes":
-    """The figure of that kind, of those that a model has."""
+    """Draw the figure of one kind; raise ParameterError if the model has no such kind."""
     if kind not in kinds:
         known = ", ".join(map(repr, kinds))
         raise ParameterError(f"kind must be one of {known}, not {kind!r}")
@@ -43,19 +44,19 @@ def spectrum(
     ylabel: str = "singular value",
     ax: Any = None,
 ) -> "Axes":
-    """The values a decomposition kept, the next ones that it dropped, and what was noise.
+    """The values that a decomposition kept, the next ones that it dropped, and the noise level.
 
-    The axis starts at zero, so that heights compare as the values do; a gap between the last kept
-    and the first dropped says that their number is a natural one.
+    The axis starts at zero, so heights can be compared. A gap between the last kept value and the
+    first dropped one means that the number of components suits the data.
 
     Parameters
     ----------
     kept, dropped : array-like of float
         Largest first.
     noise : float, optional
-        The level that values have to rise above, as a line.
+        The noise level, drawn as a line. Values below it mean nothing.
     ylabel : str
-        What they are: singular values, correlations, …
+        The name of the values: singular values, correlations, …
     ax : matplotlib Axes, optional
         Where to draw.
     """
@@ -87,16 +88,16 @@ def curves(
     ylabel: str = "",
     ax: Any = None,
 ) -> "Axes":
-    """How learning went: a line for each series, over its steps from one.
+    """The history of learning: one line per series, over steps that count from one.
 
     Parameters
     ----------
     series : dict
-        Values by name; empty ones are left out.
+        The values of each series by name. Empty series are left out.
     chosen : int, optional
-        The step that was kept, where that is not the last.
+        The step that was kept, if it is not the last one.
     xlabel, ylabel : str
-        What steps and values are; by default values are what the first series is called.
+        Names of the steps and the values. The default of `ylabel` is the first series.
     ax : matplotlib Axes, optional
         Where to draw.
     """
@@ -122,18 +123,17 @@ def curves(
 def points(
     X: ArrayLike, names: Sequence[str], *, groups: Sequence[Any] | None = None, ax: Any = None
 ) -> "Axes":
-    """Vectors as named points, on the plane through their mean that keeps most of their variance.
+    """Vectors as named points, on the plane that keeps most of their variance.
 
     Parameters
     ----------
     X : array-like of shape (n, m)
-        Two columns are drawn as they are; more are projected on their two principal components,
-        each with the sign that makes its largest entry positive. The axes say how much of the
-        variance they show.
+        Two columns are drawn as they are. More columns are projected on their first two principal
+        components; signs make the largest entry positive. Axis labels show the shares of variance.
     names : sequence of str
-        One for each row.
+        One name per row.
     groups : sequence, optional
-        One for each row: equal ones get one colour.
+        One value per row. Rows of the same group get the same color.
     ax : matplotlib Axes, optional
         Where to draw.
     """
@@ -145,14 +145,14 @@ def points(
         )
     Y, shares = _on_plane(X)
     ax = new_axes(ax, size=(7.2, 6.0))
-    colours = ["C0"] * len(X)
+    colors = ["C0"] * len(X)
     if groups is not None:
         place = {group: i for i, group in enumerate(dict.fromkeys(groups))}
-        colours = [f"C{place[group] % 10}" for group in groups]
-    ax.scatter(Y[:, 0], Y[:, 1], s=8, c=colours)
-    ax.margins(x=0.15, y=0.08)  # names stand to the right of their points
+        colors = [f"C{place[group] % 10}" for group in groups]
+    ax.scatter(Y[:, 0], Y[:, 1], s=8, c=colors)
+    ax.margins(x=0.15, y=0.08)  # names are to the right of their points
     for i, up in _apart(Y, names, ax):
-        style = {"color": colours[i], "fontsize": _FONT, "textcoords": "offset points"}
+        style = {"color": colors[i], "fontsize": _FONT, "textcoords": "offset points"}
         ax.annotate(_plain(names[i]), (Y[i, 0], Y[i, 1]), (3, up), **style)
     for axis, share, which in zip((ax.xaxis, ax.yaxis), shares, ("first", "second")):
         if share is not None:
@@ -168,9 +168,9 @@ def topics(
     *,
     n_columns: int = 4,
 ) -> "np.ndarray":
-    """Bars of each topic's most probable words, a panel for each, on one scale.
+    """Bars of the most probable words of each topic, one panel per topic, all on one scale.
 
-    Returns the array of Axes, one for each topic.
+    Returns an array with one Axes per topic.
     """
     n = len(titles)
     if not n:
@@ -201,7 +201,7 @@ def table(
     ylabel: str = "",
     ax: Any = None,
 ) -> "Axes":
-    """A matrix of probabilities as shades, with a bar that tells what they mean."""
+    """A matrix of probabilities as shades of color, with a color bar."""
     values = np.asarray(matrix, float)
     if values.ndim != 2 or not values.size:
         raise ParameterError(f"a table has rows and columns, not the shape {values.shape}")
@@ -231,11 +231,11 @@ def _figure(size: tuple[float, float]) -> "Figure":
 
 
 def _on_plane(X: np.ndarray) -> tuple[np.ndarray, tuple[float | None, float | None]]:
-    """Two columns, and the share of the variance in each if they had to be found."""
+    """Two columns, and the share of the variance in each if `X` was projected."""
     if X.shape[1] == 2:
         return X, (None, None)
-    centred = X - X.mean(axis=0)
-    U, s, _ = np.linalg.svd(centred, full_matrices=False)
+    centered = X - X.mean(axis=0)
+    U, s, _ = np.linalg.svd(centered, full_matrices=False)
     Y = np.zeros((len(X), 2))
     k = min(2, len(s))
     Y[:, :k] = U[:, :k] * s[:k]
@@ -246,9 +246,10 @@ def _on_plane(X: np.ndarray) -> tuple[np.ndarray, tuple[float | None, float | No
 
 
 def _apart(Y: np.ndarray, names: Sequence[str], ax: Any) -> list[tuple[int, float]]:
-    """How far above its point each name stands, in points, so that none covers one below it.
+    """The height of each name above its point, in points, so that no name covers another.
 
-    From the lowest up, a name is lifted over the names that it would cover; widths are estimates.
+    Names are placed from the lowest to the highest. A name moves up above those that it would
+    cover. Widths are estimates.
     """
     box = ax.get_position()
     size = ax.figure.get_size_inches() * 72 * [box.width, box.height]
@@ -269,4 +270,4 @@ def _apart(Y: np.ndarray, names: Sequence[str], ax: Any) -> list[tuple[int, floa
 
 
 def _plain(name: str) -> str:
-    return str(name).replace("$", r"\$")  # two of these would be a formula
+    return str(name).replace("$", r"\$")  # two dollar signs would start a formula
