@@ -7,6 +7,7 @@ loops, which have no annotations. Other parameters without an annotation are cou
 """
 
 import ast
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -30,8 +31,7 @@ def mentions_any(parameter: ast.arg) -> bool:
     """Whether the annotation is Any or contains it."""
     if parameter.annotation is None:
         return False
-    names = ast.walk(parameter.annotation)
-    return any(isinstance(name, ast.Name) and name.id == "Any" for name in names)
+    return "Any" in re.findall(r"\w+", ast.unparse(parameter.annotation))
 
 
 def main(folder: Path) -> None:
