@@ -4,31 +4,41 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import eigentext.cli.main  # noqa: F401 - commands say which tables they show
+import eigentext.cli.main  # noqa: F401 - loads the commands, which say what they show
 from eigentext.cli._options import SHOWN
 from eigentext.parameters import Given, Parameter, Seed, Table
 
 PAGE = Path(__file__).with_name("parameters.md")
-_ROOMS = ("words", "sequences", "topics", "grammars", "kernels", "tagging", "factor")
+_ROOMS = (
+    "words",
+    "sequences",
+    "topics",
+    "grammars",
+    "kernels",
+    "linear",
+    "reranking",
+    "tagging",
+    "factor",
+)
 _HEAD = """# Parameters
 
-What every estimator may be given. Python and the command line read the same tables, so there is one
-column for the default of both. A parameter without an option is for Python only.
+This page lists the parameters of every estimator. Python and the command line read the same
+tables, so they have the same defaults. A parameter without an option exists only in Python.
 
-*Used with* says which values of other parameters a parameter needs to have a meaning. To set one
-that has none is a warning (`UnusedParameterWarning`). A value that is not allowed is a
-`ParameterError`, when `fit` begins. `True` is not a number. `random_state=None` draws a fresh seed,
-and the model keeps the seed that was used.
+*Used with* says which values of other parameters a parameter needs. If you set it without them,
+it has no effect, and there is an `UnusedParameterWarning`. A value that is not allowed is a
+`ParameterError` when `fit` begins. `True` is not a number. `random_state=None` draws a fresh
+seed, and the model keeps the seed that was used.
 
 After `fit`, `model.parameters_` has the parameters that the model was learned with. `set_params`
 changes the next fit, never a fitted model.
 
-`python docs/_parameters.py` writes this page; a test compares it with the tables.
+`python docs/_parameters.py` writes this page, and a test compares it with the tables.
 """
 
 
 def tables() -> list[Table]:
-    """Those of all rooms, in the order of the pages."""
+    """Return the tables of all rooms, in the order of the pages."""
     found: list[Table] = []
     for room in _ROOMS:
         module = import_module(f"eigentext.{room}.parameters")
@@ -37,7 +47,7 @@ def tables() -> list[Table]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([_HEAD, *map(_section, tables())])
 
 

@@ -1,12 +1,15 @@
-"""How the pages are made: ``make docs``. Nothing is fetched, and every warning is an error."""
+"""How Sphinx builds the pages: ``make docs``. It fetches nothing, and a warning is an error."""
 
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 os.environ["MPLBACKEND"] = "Agg"
+sys.path.insert(0, str(Path(__file__).parent))
 
+from _citations import STYLE
 from sphinx_gallery.sorting import ExplicitOrder
 
 import eigentext
@@ -23,20 +26,23 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
 ]
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = STYLE
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst", "sg_execution_times.rst"]
 html_theme = "furo"
 html_title = "eigentext"
 html_show_sourcelink = False
 templates_path = ["_templates"]
-suppress_warnings = ["config.cache"]  # the order of the tutorials is an object
+suppress_warnings = ["config.cache"]  # the setting for the order of tutorials is an object
 
-# The pages are Markdown that GitHub shows, too: links between files, headings as anchors.
+# GitHub also shows these Markdown pages, so links go to files, and headings are anchors.
 myst_heading_anchors = 3
 
-# What classes and functions say of themselves.
+# Docstrings become the API reference.
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings have them, with what they mean
+autodoc_typehints = "none"  # the docstrings have the types, with their meaning
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
@@ -60,7 +66,7 @@ sphinx_gallery_conf = {
 def skip_inherited(
     app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Leave out what scikit-learn's classes add: its pages document it, and we link to none."""
+    """Leave out members of scikit-learn's base classes; its own pages document them."""
     origin = getattr(obj, "__module__", None) or ""
     return True if origin.startswith("sklearn.") else None
 
@@ -68,7 +74,7 @@ def skip_inherited(
 def keep_underscores(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Attributes end in ``_``, which is a link to reStructuredText; several may share a line."""
+    """Escape the ``_`` at the end of attributes, which reStructuredText would take for a link."""
     for i, line in enumerate(lines):
         if match := re.match(r":(ivar|vartype) ([^:]*):", line):
             field, names = match.groups()
@@ -77,6 +83,6 @@ def keep_underscores(
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """Connect the functions above to Sphinx."""
     app.connect("autodoc-process-docstring", keep_underscores, priority=600)  # after Napoleon
     app.connect("autodoc-skip-member", skip_inherited)

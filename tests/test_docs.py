@@ -1,7 +1,8 @@
-"""Pages and tutorials: links lead somewhere, and snippets that are cheap do run."""
+"""Pages and tutorials: links work, generated pages are current, and cheap examples run."""
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,31 @@ import pytest
 import eigentext
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+DOCS = ROOT / "docs"
+SOURCES = ROOT / "src" / "eigentext"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("decisions/*.md")])
 TUTORIALS = sorted((ROOT / "examples").glob("*.py"))
+
+
+def script(name: str):
+    """Load a script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+
+
+def python_blocks(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.M | re.S)
 
 
 def anchors(page: Path) -> set[str]:
     """Those that GitHub and MyST give to headings."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
-    headings = re.findall(r"^#+ (.*)$", text, flags=re.M)
+    headings = re.findall(r"^#+ (.*)$", without_code(page.read_text()), flags=re.M)
     plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
     return {heading.replace(" ", "-") for heading in plain}
 
@@ -33,34 +51,89 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(file), target
 
 
-def test_the_page_of_parameters_says_what_the_tables_say():
-    script = ROOT / "docs" / "_parameters.py"
-    spec = importlib.util.spec_from_file_location("_parameters", script)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+@pytest.mark.parametrize("name", ["_parameters", "_tree"])
+def test_a_generated_page_is_current(name):
+    module = script(name)
     written = module.PAGE.read_text(encoding="utf-8")
-    assert written == module.page(), "run: python docs/_parameters.py"
+    assert written == module.page(), f"run: python docs/{name}.py"
+
+
+def test_generated_figures_are_current_and_name_files_that_exist():
+    walks = script("_walks")
+    for name, steps in walks.WALKS.items():
+        file = walks.FOLDER / f"walk-{name}.svg"
+        assert file.read_text(encoding="utf-8") == walks.figure(name), "run: python docs/_walks.py"
+        for step in steps:
+            for files in step.files.split("; "):
+                folder, *others = files.split(", ")
+                paths = [Path(folder), *(Path(folder).with_name(one) for one in others)]
+                for path in paths:
+                    assert (SOURCES / path).is_file(), path
+
+
+def test_files_named_by_pages_exist():
+    pages = [DOCS / "architecture.md", *DOCS.glob("decisions/*.md")]
+    for page in pages:
+        for path in re.findall(r"`((?:\w+/)+\w+\.py)`", page.read_text()):
+            places = (ROOT, SOURCES, SOURCES.parent)
+            assert any((place / path).is_file() for place in places), f"{page.name}: {path}"
 
 
 def test_every_page_is_on_the_map():
-    index = (ROOT / "docs" / "index.md").read_text()
-    listed = set(
-        re.findall(r"^[\w-]+$", "\n".join(re.findall(r"```\{toctree\}(.*?)```", index, re.S)), re.M)
-    )
-    assert {page.stem for page in PAGES} - {"index"} <= listed
-    assert "reference" in listed
+    index = (DOCS / "index.md").read_text()
+    trees = "\n".join(re.findall(r"```\{toctree\}(.*?)```", index, re.S))
+    listed = set(re.findall(r"^[\w/-]+$", trees, re.M))
+    assert {page.stem for page in DOCS.glob("*.md")} - {"index"} <= listed
+    assert {"reference", "decisions/index"} <= listed
+    decisions = (DOCS / "decisions" / "index.md").read_text()
+    for page in DOCS.glob("decisions/0*.md"):
+        assert f"({page.name})" in decisions
+        headings = re.findall(r"^## (.*)$", page.read_text(), re.M)
+        assert headings == ["Context", "Decision", "Consequences"]
+
+
+# A name as papers have it, with coauthors or not, and a year: "Hsu, Kakade and Zhang (2009)".
+_NAME = r"(?:Mc|Mac|de|Rosen-)?[A-Z][a-zäé]+(?:-[A-Z][a-z]+)?"
+_CITATION = re.compile(
+    rf"({_NAME})(?:, {_NAME})*(?: and {_NAME}| et al\.| and others)?(?:'s)? \(?((?:19|20)\d\d)\b"
+)
+_NO_AUTHORS = {"December", "March", "Copyright", "Unix", "Python", "Wikipedia"}
+
+
+def test_every_citation_has_an_entry():
+    bibliography = (DOCS / "references.bib").read_text(encoding="utf-8")
+    known = set()
+    for entry in bibliography.split("\n@")[1:]:
+        authors = re.search(r"author = \{(.*)\}", entry).group(1)
+        year = re.search(r"year = \{(\d+)\}", entry)
+        surnames = [one.partition(",")[0] for one in authors.split(" and ")]
+        known |= {(name.split()[-1], year.group(1) if year else "") for name in surnames}
+    files = [*PAGES, *SOURCES.rglob("*.py"), ROOT / "README.md"]
+    missing = {
+        f"{file.relative_to(ROOT)}: {found.group()}"
+        for file in files
+        for found in _CITATION.finditer(" ".join(file.read_text(encoding="utf-8").split()))
+        if found.group(1) not in _NO_AUTHORS and found.groups() not in known
+    }
+    assert not missing, "add to docs/references.bib"
+
+
+def test_pages_name_no_place_outside_the_repository():
+    for file in [*PAGES, ROOT / "README.md", *TUTORIALS]:
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"\.\./shared|\bseed 00\d|\bslides\b|\b[Mm]ended\b", text), file.name
 
 
 def test_tutorials_are_scripts_with_a_title():
-    order = (ROOT / "docs" / "conf.py").read_text()
-    for script in TUTORIALS:
-        title, rule = script.read_text().removeprefix('"""').splitlines()[:2]
+    order = (DOCS / "conf.py").read_text()
+    for tutorial in TUTORIALS:
+        title, rule = tutorial.read_text().removeprefix('"""').splitlines()[:2]
         assert len(rule) == len(title)
-        assert f'"{script.stem}"' in order
+        assert f'"{tutorial.stem}"' in order
 
 
 def test_the_reference_has_all_public_names():
-    listed = (ROOT / "docs" / "reference.rst").read_text()
+    listed = (DOCS / "reference.rst").read_text()
     rooms = {"engine", "trellis", "storage", *eigentext._ROOMS}
     for name in set(eigentext.__all__) - rooms:
         assert re.search(rf"^   {name}$", listed, re.M), name
@@ -80,9 +153,68 @@ CHEAP = {
 def test_snippets_that_need_no_data(page, tmp_path, monkeypatch):
     """In order and in one module, as a reader would type them."""
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / f"{page}.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.M | re.S)
+    blocks = python_blocks(DOCS / f"{page}.md")
     names: dict = {"et": eigentext}
     for number in CHEAP[page]:
         assert "load_dataset" not in blocks[number]
         exec(compile(blocks[number], f"{page}.md", "exec"), names)
+
+
+TREES = [
+    "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .))",
+    "(S (NP (DT a) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))) (. .))",
+    "(S (NP (PRP he)) (VP (VBD saw) (NP (NP (DT a) (NN dog)) (PP (IN in) (NP (NN town))))) (. .))",
+    "(S (NP (PRP he)) (VP (VBD saw) (NP (DT a) (NN cat)) (PP (IN in) (NP (NN town)))) (. .))",
+] * 10
+TAGGED = [[("with", "O"), ("Anna", "B-person"), ("in", "O"), ("London", "B-location")]] * 10
+SMALLER = {  # what a text of a few lines allows
+    "n_components=300, min_count=5": "n_components=4, min_count=1",
+    "Eigenwords(50,": "Eigenwords(4, min_count=1,",
+    "WordClusters(1000)": "WordClusters(4)",
+    "TopicModel(20, max_df=0.2)": "TopicModel(2)",
+    '"matrix"': '"dog"',
+}
+
+
+def test_the_code_of_the_readme_runs(tmp_path, monkeypatch):
+    """All blocks in order, on a few lines of text."""
+    monkeypatch.chdir(tmp_path)
+    text = "the dog saw a cat in London\na cat saw the dog with Anna in the park\n" * 20
+    (tmp_path / "my-text").mkdir()
+    (tmp_path / "my-text" / "one.txt").write_text(text)
+    (tmp_path / "plain-text.txt").write_text(text)
+    (tmp_path / "trees.mrg").write_text("\n".join(TREES))
+    trees = [eigentext.Tree.parse(tree) for tree in TREES]
+    names: dict = {
+        "texts": ["dough bread oven yeast", "bread oven dough", "goal match team keeper"] * 4,
+        "gold": trees[:4],
+        "sentences": [tree.leaves() for tree in trees[:4]],
+        "tagged": TAGGED,
+        "held_out": TAGGED[:2],
+    }
+    code = "\n".join(python_blocks(ROOT / "README.md")).replace("*.txt.gz", "*.txt")
+    for ours, smaller in SMALLER.items():
+        assert ours in code
+        code = code.replace(ours, smaller)
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["words"].vectors_.shape[1] == 4
+
+
+def test_the_code_of_the_first_hour_runs(tmp_path, monkeypatch):
+    """On the text of that page, with the models that its commands make."""
+    from pydoc_data.topics import topics
+
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    lines = [" ".join(one.split()) for text in topics.values() for one in text.split("\n\n")]
+    corpus = eigentext.TextCorpus(lines, kind="texts", tokenizer="simple", lowercase=True)
+    eigentext.Eigenwords(50, window=3).fit(corpus).save("my-words")
+    eigentext.TopicModel(12, max_df=0.1).fit(lines).save("my-topics")
+    (code,) = python_blocks(DOCS / "start.md")
+    exec(compile(code, "start.md", "exec"), {})
+    assert (tmp_path / "map.svg").exists()
+
+
+def test_the_first_hour_names_text_that_comes_with_python():
+    assert "pydoc_data" in (DOCS / "start.md").read_text()
+    assert importlib.util.find_spec("pydoc_data.topics"), sys.version
