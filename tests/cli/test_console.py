@@ -206,7 +206,7 @@ def test_bars_in_ascii_and_the_note_on_compiling(text, tmp_path):
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "numba"), "PYTHONIOENCODING": "ascii"}
     status, first = on_terminal(*fit, **environment)
     assert status == 0
-    assert first.count("compiling kernels for this machine: only this once") == 1
+    assert first.count("compiling loops for this machine: only once") == 1
     assert first.isascii()
     assert "* count" in first
     status, second = on_terminal(*fit, **environment)

@@ -18,7 +18,7 @@ import pytest
 import eigentext as et
 from eigentext.engine import compiled
 
-KERNEL = """
+LOOP = """
 from eigentext.engine.compiled import njit
 
 @njit(cache=True, nogil=True)
@@ -40,12 +40,12 @@ def _nothing_told(monkeypatch):
 
 @pytest.fixture
 def declare(tmp_path):
-    """Import the module of a kernel, as a new process would: nothing of it is in memory."""
-    path = tmp_path / "kernels.py"
-    path.write_text(KERNEL)
+    """Import the module of a loop, as a new process would: nothing of it is in memory."""
+    path = tmp_path / "loops.py"
+    path.write_text(LOOP)
 
     def run():
-        spec = importlib.util.spec_from_file_location("kernels", path)
+        spec = importlib.util.spec_from_file_location("loops", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module.twice
@@ -53,11 +53,11 @@ def declare(tmp_path):
     return run
 
 
-def hits_and_misses(kernel):
-    return sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())
+def hits_and_misses(loop):
+    return sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values())
 
 
-def test_kernels_are_kept(declare):
+def test_loops_are_kept(declare):
     first, second = declare(), declare()
     assert first(3) == 6
     assert second(3) == 6
@@ -66,25 +66,25 @@ def test_kernels_are_kept(declare):
 
 
 def test_options_are_numbas(declare):
-    kernel = declare()
-    assert kernel.targetoptions["nogil"]
-    assert kernel.targetoptions["nopython"]
-    uncached = compiled.njit(cache=False)(kernel.py_func)
+    loop = declare()
+    assert loop.targetoptions["nogil"]
+    assert loop.targetoptions["nopython"]
+    uncached = compiled.njit(cache=False)(loop.py_func)
     assert uncached(3) == 6
     assert uncached.stats.cache_path is None
 
 
 def test_the_logger_hears_of_the_first_compilation(declare, caplog):
     caplog.set_level(logging.INFO, "eigentext")
-    kernel = declare()
-    kernel(3)
-    kernel(3.0)
-    note = "compiling kernels for this machine: only this once, up to a minute"
+    loop = declare()
+    loop(3)
+    loop(3.0)
+    note = "compiling loops for this machine: only once, up to a minute"
     assert caplog.messages == [note]
     caplog.clear()
     caplog.set_level(logging.DEBUG, "eigentext")
-    kernel(3j)
-    assert caplog.messages == ["compiling kernels.twice"]
+    loop(3j)
+    assert caplog.messages == ["compiling loops.twice"]
     caplog.clear()
     compiled._Told.compiling = False
     assert declare()(3) == 6
@@ -93,28 +93,28 @@ def test_the_logger_hears_of_the_first_compilation(declare, caplog):
 
 def test_announced_if_it_is_not_compiled(declare, caplog, monkeypatch):
     caplog.set_level(logging.INFO, "eigentext")
-    kernel = declare()
-    monkeypatch.setitem(sys.modules, "kernels", module := ModuleType("kernels"))
-    module.twice = kernel
-    compiled.announce("kernels.twice")
+    loop = declare()
+    monkeypatch.setitem(sys.modules, "loops", module := ModuleType("loops"))
+    module.twice = loop
+    compiled.announce("loops.twice")
     (note,) = caplog.messages
-    assert note.startswith("compiling kernels for this machine")
-    kernel(3)
+    assert note.startswith("compiling loops for this machine")
+    loop(3)
     compiled._Told.compiling = False
     caplog.clear()
-    compiled.announce("kernels.twice")
+    compiled.announce("loops.twice")
     assert caplog.messages == []
-    module.twice = kernel.py_func
-    compiled.announce("kernels.twice")  # as it is under NUMBA_DISABLE_JIT
+    module.twice = loop.py_func
+    compiled.announce("loops.twice")  # as it is under NUMBA_DISABLE_JIT
     assert caplog.messages == []
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\x80\x05K\x01."])
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 def test_a_damaged_cache_costs_time_and_no_answer(declare, suffix, content):
-    kernel = declare()
-    kernel(3)
-    (file,) = Path(kernel.stats.cache_path).glob(f"*.{suffix}")
+    loop = declare()
+    loop(3)
+    (file,) = Path(loop.stats.cache_path).glob(f"*.{suffix}")
     whole = file.read_bytes()
     for damaged in (content, whole[:-20]):
         file.write_bytes(damaged)
@@ -125,16 +125,16 @@ def test_a_damaged_cache_costs_time_and_no_answer(declare, suffix, content):
 
 
 def test_a_cache_that_takes_nothing_more_is_one_warning(declare):
-    kernel = declare()
-    folder = Path(kernel.stats.cache_path)
+    loop = declare()
+    folder = Path(loop.stats.cache_path)
     shutil.rmtree(folder)
     folder.write_text("no folder any more")
-    with pytest.warns(UserWarning, match="cannot keep compiled kernels .* set NUMBA_CACHE_DIR"):
-        assert kernel(3) == 6
-    assert kernel(3.5) == 7  # and no second warning, which would be an error
+    with pytest.warns(UserWarning, match="cannot save compiled loops .* set NUMBA_CACHE_DIR"):
+        assert loop(3) == 6
+    assert loop(3.5) == 7  # and no second warning, which would be an error
 
 
-def test_all_kernels_are_declared_with_it():
+def test_all_loops_are_declared_with_it():
     here = Path(et.__file__).parent
     imports = re.compile(r"^\s*(from numba import .*\bn?jit\b|import numba\b)", re.M)
     strays = [path for path in here.rglob("*.py") if imports.search(path.read_text())]
@@ -182,11 +182,11 @@ def test_other_numba_functions_keep_their_folder(monkeypatch, tmp_path, declare)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(compiled, "_is_homeless", lambda function: True)
     before = config.CACHE_DIR
-    with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to one that lasts"):
-        kernel = declare()
+    with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a permanent folder"):
+        loop = declare()
     assert before == config.CACHE_DIR
-    assert kernel(3) == 6
-    assert Path(kernel.stats.cache_path).parent == Path(compiled.substitute_folder())
+    assert loop(3) == 6
+    assert Path(loop.stats.cache_path).parent == Path(compiled.substitute_folder())
 
 
 # A whole installation in which this user may not write.
@@ -254,7 +254,7 @@ def closed(tmp_path, without_privileges):
 
 @pytest.fixture
 def model(tmp_path):
-    """A saved model, and what is answered where kernels are kept."""
+    """A saved model, and what is answered where loops are kept."""
     text = ["the cat sees the dog", "the dog hears the old cat", "an old dog sees the cat"] * 5
     words = et.Eigenwords(2, window=1, min_count=1).fit(text)
     words.save(tmp_path / "model")
@@ -293,7 +293,7 @@ def test_python_and_the_command_line_share_a_temporary_folder(closed, model, tmp
     assert list((tmp_path / "temporary").iterdir()) == [folder]
 
 
-def test_without_any_folder_kernels_are_not_kept(closed, model):
+def test_without_any_folder_loops_are_not_kept(closed, model):
     path, expected = model
     (warning,), answers = told_and_answered(closed(SCRIPT, path, "no temporary folder"))
     assert answers == expected
@@ -306,7 +306,7 @@ def test_the_command_line_without_any_folder(closed, model):
     done = closed(COMMAND, "no temporary folder", *neighbors(path))
     assert done.returncode == 0, done.stderr
     (line,) = done.stderr.splitlines()
-    assert line.startswith("eigentext: warning: compiled kernels have no folder")
+    assert line.startswith("eigentext: warning: there is no folder for compiled loops")
     assert "every run compiles them again" in line
     for word, _ in expected[0]:
         assert word in done.stdout
@@ -323,7 +323,7 @@ from eigentext.trellis import _k_best_loops
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "~").exists()
     assert [one.name for one in (tmp_path / "temporary").iterdir()] == [
-        f"eigentext-kernels-{os.geteuid()}"
+        f"eigentext-loops-{os.geteuid()}"
     ]
 
 

@@ -66,11 +66,11 @@ def test_what_is_kept_stays_and_can_be_items(cluster):
 
 
 def test_use_takes_a_client(cluster):
-    assert engine.cluster() is None
+    assert engine.distributed() is None
     with engine.use(cluster.client):
-        assert isinstance(engine.cluster(), DaskEngine)
+        assert isinstance(engine.distributed(), DaskEngine)
         assert isinstance(engine.current(), engine.ThreadEngine)
-        assert engine.workers() is engine.cluster()
+        assert engine.workers() is engine.distributed()
     assert engine.workers() is engine.current()
 
 
@@ -83,7 +83,10 @@ def test_a_worker_that_dies_changes_nothing(cluster, tmp_path):
 
 
 def test_a_task_that_kills_all_workers_is_an_error():
-    with connected("local:1") as one, pytest.raises(ClusterError, match="all died"):
+    with (
+        connected("local:1") as one,
+        pytest.raises(ClusterError, match="that tried one task died"),
+    ):
         one.fetch(one.keep(dies, [0])[0])
 
 

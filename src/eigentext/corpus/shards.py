@@ -206,7 +206,7 @@ def _absolute(file: File) -> File:
 
 
 def _cluster() -> Any:
-    cluster = engine.cluster()
+    cluster = engine.distributed()
     assert cluster is not None
     return cluster
 

@@ -1,17 +1,18 @@
-"""Where the work runs, and how it tells how far it is.
+"""Where the work runs, and how it reports its progress.
 
-An engine is one small thing: it maps a function over shards, in parallel, and hands the results
-back in the order of the shards. Statistics are sums of integers, so order and number of workers
-never change a bit of them; where floating point enters, the shards are fixed by the data alone.
+An engine maps a function over shards in parallel and returns the results in the order of the
+shards. Statistics are sums of integers, so the number of workers never changes a bit of them. Sums
+of floating-point numbers use shards that depend on the data alone.
 
-There are two: the threads of this process (`current`), whose tasks share memory, and a Dask cluster
-(`cluster`), whose tasks share nothing. What suits both runs on `workers`.
+There are two engines: the threads of this process (`current`), whose tasks share memory, and a Dask
+cluster (`distributed`), whose tasks share nothing. `workers` returns the Dask cluster if there is
+one, and else the threads.
 """
 
 from eigentext.engine._progress import Phase, Reporter, phase, report_to
 from eigentext.engine.blas import one_blas_thread
 from eigentext.engine.blocks import even_blocks
-from eigentext.engine.choice import cluster, current, use, workers
+from eigentext.engine.choice import current, distributed, use, workers
 from eigentext.engine.threads import Engine, ThreadEngine, combined
 
 __all__ = [
@@ -19,9 +20,9 @@ __all__ = [
     "Phase",
     "Reporter",
     "ThreadEngine",
-    "cluster",
     "combined",
     "current",
+    "distributed",
     "even_blocks",
     "one_blas_thread",
     "phase",

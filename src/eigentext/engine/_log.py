@@ -1,7 +1,7 @@
-"""The logger of the library, "eigentext": silent unless the program that uses it wants to hear it.
+"""The logger of the library is called "eigentext". It is silent unless a program configures it.
 
-Notes, such as that kernels are being compiled, are at level INFO; phases of the work, as they start
-and finish, at DEBUG. Nothing is configured on import: that is up to the program.
+Notes, for example that loops are being compiled, have level INFO. The start and the end of each
+phase of the work have level DEBUG.
 """
 
 import logging

@@ -1,8 +1,8 @@
-"""Progress: the library says what phase it is in, whoever listens decides how to show it.
+"""Progress: the library announces phases, and a listener decides how to show them.
 
 ``with phase("count", total=n, unit="tokens") as advance: ... advance(1000)``. Without a listener
-this costs nothing; the command line listens with Rich bars, the benchmarks with a stop-watch. The
-logger "eigentext" hears of phases too, as they start and finish, at level DEBUG.
+this costs nothing. The command line shows Rich bars, the benchmarks measure times. The logger
+"eigentext" gets the start and the end of each phase at level DEBUG.
 """
 
 import logging
@@ -28,7 +28,7 @@ class Phase:
 
 
 class Reporter(Protocol):
-    """Listens to phases; all three are called from the thread that runs the fit."""
+    """A listener. The thread that runs the fit calls its three methods."""
 
     def started(self, phase: Phase) -> None: ...
     def advanced(self, phase: Phase) -> None: ...

@@ -1,8 +1,8 @@
-"""One BLAS thread, for as long as anybody needs it: the only owner of that limit in the library.
+"""One BLAS thread for as long as it is needed. Only this module sets that limit.
 
-BLAS may add in another order when it has more threads, and then gives other bits; and our own
-threads keep the cores busy already. The limit belongs to the whole process. So it is counted: who
-comes first sets it, who leaves last restores what was there, whatever order threads come and go in.
+With more threads BLAS may add in another order, which changes the last bits of its results. Our own
+threads keep the cores busy anyway. The limit belongs to the whole process, so this module counts
+its users: the first one sets the limit, and the last one restores the old value.
 """
 
 import os
@@ -12,21 +12,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Re-entrant: the end of a generator may be collected while this thread has the lock.
+# Re-entrant: garbage collection may end a generator while this thread holds the lock.
 _lock = threading.RLock()
-_holders: dict[object, int] = {}  # who needs one thread, and the thread in which it entered
-_before: dict[str, tuple[Any, int]] = {}  # by file of the library: itself, and its threads before
-_known: tuple[int, list[Any]] = 0, []  # libraries that were loaded with so many modules
+_holders: dict[object, int] = {}  # each user of the limit, with its thread
+_before: dict[str, tuple[Any, int]] = {}  # by file: the library, and its number of threads before
+_known: tuple[int, list[Any]] = 0, []  # the number of loaded modules, and the libraries found then
 
 
 @contextmanager
 def one_blas_thread(*, openmp: bool = False) -> Iterator[None]:
-    """Let BLAS work on one thread inside; threads may enter at the same time, and again.
+    """Limit BLAS to one thread inside the block. Threads may enter together, and more than once.
 
     Parameters
     ----------
     openmp
-        Whether to give OpenMP one thread too; that limit is of the calling thread only.
+        Whether to limit OpenMP too. That limit holds for the calling thread only.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def one_blas_thread(*, openmp: bool = False) -> Iterator[None]:
     True
     """
     holder = object()
-    own: list[tuple[Any, int]] = []  # limits of this thread alone
+    own: list[tuple[Any, int]] = []  # limits of this thread only
     try:
         _enter(holder, own, openmp)
         yield
@@ -49,7 +49,7 @@ def _enter(holder: object, own: list[tuple[Any, int]], openmp: bool) -> None:
     with _lock:
         _holders[holder] = threading.get_ident()
         for library in _libraries():
-            # Every time: a library may have been loaded, or somebody else have changed the limit.
+            # Check every time: a library may be new, or other code may have changed its limit.
             threads = library.num_threads
             if threads in (1, None):
                 continue
@@ -74,13 +74,13 @@ def _leave(holder: object, own: list[tuple[Any, int]]) -> None:
 def _restore() -> None:
     while _before:
         library, threads = _before[file := next(iter(_before))]
-        if library.num_threads == 1:  # else somebody has set another since, which is theirs
+        if library.num_threads == 1:  # else other code has changed it since; leave that
             _set(library, threads)
-        _before.pop(file, None)  # last: an interrupt before leaves it to the next
+        _before.pop(file, None)  # last, so that after an interrupt the next call repeats it
 
 
 def _libraries() -> list[Any]:
-    """Controllers of the libraries that are loaded; looked for again only after an import."""
+    """Controllers of the loaded libraries; searched for again only after an import."""
     global _known
     n_modules = len(sys.modules)
     if _known[0] != n_modules:
@@ -91,20 +91,20 @@ def _libraries() -> list[Any]:
 
 
 def _set(library: Any, threads: int) -> None:
-    # From version 3.8 on, threadpoolctl lets one thread at a time set the limits of OpenBLAS and
-    # ignores the others, lest they fight over them. Here the count keeps them from that.
+    # From version 3.8 on, threadpoolctl lets only one thread at a time set the limit of OpenBLAS
+    # and ignores the others. Here the count of users prevents such conflicts.
     getattr(library, "_real_set_num_threads", library.set_num_threads)(threads)
 
 
 def _is_of_thread(library: Any) -> bool:
-    """Whether each thread has a limit of its own, as OpenMP has it, and what is built upon it."""
+    """Whether each thread has its own limit, as in OpenMP and in libraries built on it."""
     layer = getattr(library, "threading_layer", None)
     return library.user_api == "openmp" or (
         library.internal_api == "openblas" and layer == "openmp"
     )
 
 
-# A forked child has one thread, the one that forked: it holds what that one held.
+# A forked child has one thread, the one that forked, and keeps only the limits of that thread.
 
 
 def _after_fork() -> None:

@@ -1,4 +1,4 @@
-"""Cutting rows into tasks of about equal work."""
+"""Cut rows into tasks of about equal work."""
 
 from itertools import pairwise
 
@@ -6,9 +6,10 @@ import numpy as np
 
 
 def even_blocks(work: np.ndarray, size: int) -> list[tuple[int, int]]:
-    """Row ranges of about `size` work each, given the cumulative work (such as a CSR's indptr).
+    """Ranges of rows with about `size` units of work each.
 
-    The ranges depend on the work alone, not on who does it.
+    `work` is cumulative, like the indptr of a CSR matrix. The ranges depend on `work` alone, not on
+    the number of workers.
 
     Examples
     --------

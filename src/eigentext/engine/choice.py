@@ -1,4 +1,4 @@
-"""Which engine is in use: the threads of this process, and a cluster if there is one."""
+"""Which engine is in use: the threads of this process, or a Dask cluster."""
 
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ _default: dict[str, ThreadEngine] = {}
 
 
 class use:  # noqa: N801 - reads as a verb: ``use(ThreadEngine(1))`` or ``with use(...):``
-    """Run what follows on `engine`; as a ``with`` block, only what is inside it.
+    """Run all following work on `engine`, or, in a ``with`` statement, the work in its block.
 
     Parameters
     ----------
     engine : ThreadEngine, DaskEngine or distributed.Client
-        A client's cluster counts, reads and multiplies; the rest is done by this process.
+        The Dask cluster of a client reads, counts and multiplies. This process does the rest.
     """
 
     def __init__(self, engine: Any):
@@ -36,28 +36,28 @@ class use:  # noqa: N801 - reads as a verb: ``use(ThreadEngine(1))`` or ``with u
 
 
 def current() -> ThreadEngine:
-    """The threads of this process: those last given to :func:`use`, else one for each core.
+    """The threads of this process: those given to :func:`use`, or one per core.
 
-    Their tasks may share arrays and write to them.
+    Tasks may share arrays and write to them.
     """
     engine = _engine.get()
     return getattr(engine, "threads", engine) or _all_cores()
 
 
-def cluster() -> "DaskEngine | None":
-    """The cluster in use, if there is one."""
+def distributed() -> "DaskEngine | None":
+    """The Dask cluster in use, or None."""
     engine = _engine.get()
     return engine if hasattr(engine, "keep") else None
 
 
 def workers() -> Engine:
-    """For tasks that share nothing: the cluster if there is one, else the threads of this process.
+    """The engine for tasks that share nothing: the Dask cluster, or the threads of this process.
 
-    Their function must be importable, and their items, results and what is shared be pickled.
+    The function must be importable. Items, results and shared values must be picklable.
     """
-    return cluster() or current()
+    return distributed() or current()
 
 
 def _all_cores() -> ThreadEngine:
-    # One for the process, however many threads ask at once.
+    # One engine per process, even if many threads ask at the same time.
     return _default.get("engine") or _default.setdefault("engine", ThreadEngine())

@@ -1,12 +1,11 @@
-"""Compiled kernels: Numba's `njit`, with a place to keep what it compiled wherever we run.
+"""Numba's `njit` with a cache that works everywhere.
 
-Numba keeps compiled code beside the source or in the user's cache folder, and refuses to define a
-function where it may write to neither (a service without a home, a read-only installation). There
-the code goes to a private folder of this user in the temporary folder, or is compiled in every
-process if there is none either; one warning says so. A damaged or full cache costs time, never the
-answer.
+Numba saves compiled code beside the source or in the user's cache folder. If it can write to
+neither (a service without a home, a read-only installation), it raises an error. Here the code then
+goes to a private folder in the temporary folder. If that fails too, every process compiles again.
+One warning tells the user. A damaged or full cache costs time, but never an answer.
 
-Kernels import `njit` from here. This module is the only one of the engine that loads Numba.
+All compiled loops import `njit` from here. No other module of the engine loads Numba.
 """
 
 import os
@@ -26,46 +25,46 @@ from numba import config
 from eigentext.engine._log import logger
 
 _REMEDY = "set NUMBA_CACHE_DIR to a folder that this user may write to"
-_lock = threading.RLock()  # the search for a folder, and Numba's setting while we change it
+_lock = threading.RLock()  # for the search for a folder, and while Numba's setting is changed
 
 
 def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Equivalent to ``numba.njit``, except that it never fails for want of a cache folder."""
+    """Equivalent to ``numba.njit``, except that it does not fail without a cache folder."""
 
     def compiled(function: Callable[..., Any]) -> Any:
-        kernel = _declared(function, options) if cache else numba.njit(**options)(function)
-        if hasattr(kernel, "_cache"):  # else a plain function under NUMBA_DISABLE_JIT
-            kernel._cache = _Cache(kernel._cache, f"{function.__module__}.{function.__name__}")
-        return kernel
+        loop = _declared(function, options) if cache else numba.njit(**options)(function)
+        if hasattr(loop, "_cache"):  # else a plain function under NUMBA_DISABLE_JIT
+            loop._cache = _Cache(loop._cache, f"{function.__module__}.{function.__name__}")
+        return loop
 
     return compiled
 
 
-def announce(kernel: str) -> None:
-    """Say that kernels are being compiled if this one, a module.function, is not on this machine.
+def announce(loop: str) -> None:
+    """Log that loops are being compiled if the cache of this machine lacks `loop`.
 
-    For a program that leaves the compiling to processes whose notes nobody hears.
+    `loop` is "module.function". For programs whose child processes compile and log nothing.
     """
-    module, _, name = kernel.rpartition(".")
+    module, _, name = loop.rpartition(".")
     stats = getattr(getattr(import_module(module), name), "stats", None)
-    if stats is None or stats.cache_path is None:  # not compiled at all, or the warning says it
+    if stats is None or stats.cache_path is None:  # nothing is compiled, or the warning has told it
         return
     if not any(Path(stats.cache_path).glob(f"{module.rpartition('.')[2]}.{name}-*.nbi")):
-        _tell_compiling(kernel)
+        _tell_compiling(loop)
 
 
 def substitute_folder() -> str | None:
-    """The temporary folder that keeps kernels in place of Numba's own, if they had to move there.
+    """The temporary folder that replaces Numba's cache folder, or None.
 
-    Other processes use it too where it is their NUMBA_CACHE_DIR, and then have no warning to give.
+    Child processes that get it as NUMBA_CACHE_DIR use it without a warning.
     """
     return _Substitute.folder
 
 
 class _Cache:
-    """Numba's cache of one function; tells of compilation, and no error of the disk goes through.
+    """The cache of one function. It logs compilation and catches errors of the disk.
 
-    It has the methods that Numba's dispatcher calls, and hands them on.
+    Numba's dispatcher calls its methods, which call those of Numba's own cache.
     """
 
     def __init__(self, cache: Any, name: str):
@@ -78,7 +77,7 @@ class _Cache:
         found = None
         try:
             found = self._cache.load_overload(sig, target_context)
-        except Exception as error:  # whatever damaged pickles raise
+        except Exception as error:  # damaged pickles raise many kinds
             logger.info("compiling %s again: its cache cannot be read (%r)", self._name, error)
             with suppress(OSError):
                 self._cache.flush()
@@ -91,22 +90,22 @@ class _Cache:
             self._cache.save_overload(sig, data)
         except Exception as error:  # a full disk, or a damaged index that could not be flushed
             _warn_once(
-                f"cannot keep compiled kernels ({error}): every run compiles them again; {_REMEDY}"
+                f"cannot save compiled loops ({error}): every run compiles them again; {_REMEDY}"
             )
 
 
 class _Told:
-    """What was said already in this process."""
+    """Messages that this process has already shown."""
 
     compiling = False
     warning = False
 
 
 def _tell_compiling(name: str) -> None:
-    is_kept = _Substitute.folder or not _Substitute.needed  # else the warning has said more
+    is_kept = _Substitute.folder or not _Substitute.needed  # else the warning tells more
     if is_kept and not _Told.compiling:
         _Told.compiling = True
-        logger.info("compiling kernels for this machine: only this once, up to a minute")
+        logger.info("compiling loops for this machine: only once, up to a minute")
     logger.debug("compiling %s", name)
 
 
@@ -118,18 +117,18 @@ def _warn_once(message: str) -> None:
     warnings.warn(message, stacklevel=2)
 
 
-# Where Numba finds no folder.
+# Where Numba finds no cache folder.
 
 
 class _Substitute:
-    """The folder in place of Numba's: whether it is needed, and which it is if there is one."""
+    """The folder that replaces Numba's: whether it is needed, and its path or None."""
 
     needed = False
     folder: str | None = None
 
 
 def _declared(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """The function as Numba has it, with a cache if there is a folder for one."""
+    """The function as Numba defines it, with a cache if there is a folder for it."""
     if not _Substitute.needed and not _is_homeless(function):
         try:
             return numba.njit(cache=True, **options)(function)
@@ -141,7 +140,7 @@ def _declared(function: Callable[..., Any], options: dict[str, Any]) -> Any:
             before, config.CACHE_DIR = config.CACHE_DIR, folder
             try:
                 return numba.njit(cache=True, **options)(function)
-            except RuntimeError:  # it was closed or removed since
+            except RuntimeError:  # the folder is gone or closed by now
                 pass
             finally:
                 config.CACHE_DIR = before
@@ -149,24 +148,25 @@ def _declared(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 def _substitute() -> str | None:
-    """The folder for all kernels to come; looked for, and warned of, once."""
+    """The cache folder for all further loops; searched for, and warned about, once."""
     with _lock:
         if _Substitute.needed:
             return _Substitute.folder
         _Substitute.folder = _private_folder()
         _Substitute.needed = True
     if _Substitute.folder:
-        where = f"they are in {_Substitute.folder} for now; set NUMBA_CACHE_DIR to one that lasts"
+        where = f"they go to {_Substitute.folder}; set NUMBA_CACHE_DIR to a permanent folder"
     else:
         where = f"every run compiles them again, for up to a minute; {_REMEDY}"
-    _warn_once(f"compiled kernels have no folder that this user may write to: {where}")
+    _warn_once(f"there is no folder for compiled loops that this user may write to: {where}")
     return _Substitute.folder
 
 
 def _is_homeless(function: Callable[..., Any]) -> bool:
-    """Whether Numba would take the working folder, in which others may write, for the user's home.
+    """Whether Numba would use the working folder as the user's home.
 
-    It does for a user whom the system does not know, as in many containers.
+    It does so for a user whom the system does not know, as in many containers. Others may be able
+    to write to the working folder, so it is not safe.
     """
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~")  # noqa: PTH111 - as Numba does
     if config.CACHE_DIR or Path(home).is_absolute():
@@ -177,13 +177,13 @@ def _is_homeless(function: Callable[..., Any]) -> bool:
 
 
 def _private_folder() -> str | None:
-    """A folder of this user alone in the temporary folder; None where there can be none.
+    """A folder in the temporary folder that only this user can write to, or None.
 
-    Numba runs what it finds there: a folder that somebody else made or may write to is not for us.
+    Numba runs the code in its cache. So a folder that others own or can write to is not used.
     """
     user = os.geteuid() if hasattr(os, "geteuid") else os.getlogin()
     try:
-        folder = Path(tempfile.gettempdir(), f"eigentext-kernels-{user}")
+        folder = Path(tempfile.gettempdir(), f"eigentext-loops-{user}")
         folder.mkdir(mode=0o700, exist_ok=True)
         about = folder.lstat()
         tempfile.TemporaryFile(dir=folder).close()

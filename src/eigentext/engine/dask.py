@@ -1,9 +1,9 @@
-"""The engine of many machines: tasks on the workers of a dask.distributed cluster.
+"""The engine of many machines: tasks run on the workers of a dask.distributed cluster.
 
-Functions must be importable and share nothing: their arguments and results travel, or stay on the
-workers between one step and the next (`keep`). A worker that dies takes nothing with it, as Dask
-makes again what was on it; sums are taken in a tree whose shape depends on the number of summands
-alone. So the answer is that of one machine, bit for bit.
+Functions must be importable and share nothing. Their arguments and results are sent, or stay on the
+workers from one step to the next (`keep`). If a worker dies, Dask computes its results again. Sums
+are taken in a tree whose shape depends on the number of summands alone. So the result equals that
+of one machine, bit for bit.
 """
 
 import asyncio
@@ -27,27 +27,27 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Kept = Any  # a distributed.Future: a result that stays on the workers
 
-_FAN_IN = 8  # summands of a task: a power of two, so that groups are whole subtrees
-_PACKAGES = ("numpy", "scipy", "numba", "pyarrow")  # which make the bits
+_FAN_IN = 8  # summands per task: a power of two, so that groups are complete subtrees
+_PACKAGES = ("numpy", "scipy", "numba", "pyarrow")  # their versions decide the bits
 _LOCAL = re.compile(r"local(?::(\d+))?")
-_PATIENCE = "10s"  # for the scheduler and a first worker to answer
+_PATIENCE = "10s"  # the time to wait for the scheduler and a first worker
 _GONE = (OSError, CancelledError, asyncio.CancelledError)
 
 
 class DaskEngine:
-    """Run on the workers of a cluster, all of which must have the versions of this process.
+    """Run on the workers of a Dask cluster. All must have the package versions of this process.
 
     Parameters
     ----------
     client : distributed.Client
-        Connected; it stays open.
+        A connected client. It stays open.
 
     Attributes
     ----------
     n_workers : int
-        Threads of all workers when it was made.
+        The number of threads of all workers at the start.
     threads : ThreadEngine
-        For what this process does itself.
+        The engine for work that this process does itself.
     """
 
     def __init__(self, client: Any, n_threads: int | None = None):
@@ -66,16 +66,16 @@ class DaskEngine:
 
     @property
     def address(self) -> str:
-        """Of the scheduler."""
+        """The address of the scheduler."""
         scheduler = self.client.scheduler
         return scheduler.address if scheduler else str(self.client._start_arg)
 
-    # What all engines do.
+    # The interface of all engines.
 
     def map(
         self, function: Callable[..., Result], items: Iterable[Item], *shared: Any
     ) -> Iterator[Result]:
-        """See :meth:`Engine.map`; at most two results a worker wait."""
+        """See :meth:`Engine.map`; at most two results per worker wait."""
         kept = [self.share(value) for value in shared]
         yield from streamed(
             lambda item: self._submit(function, item, *kept), self.fetch, items, 2 * self.n_workers
@@ -88,21 +88,21 @@ class DaskEngine:
         items: Iterable[Item],
         *shared: Any,
     ) -> Result:
-        """See :meth:`Engine.reduce`; the results never leave the workers, only their sum does."""
+        """See :meth:`Engine.reduce`; only the sum leaves the workers."""
         kept = self.keep(function, items, *map(self.share, shared))
         return self.fetch(self.combine(combine, kept))
 
-    # What only a cluster does: results that stay where they were made.
+    # Only on a Dask cluster: results that stay on the workers.
 
     def keep(self, function: Callable[..., Any], items: Iterable[Any], *shared: Any) -> list[Kept]:
         """``function(item, *shared)`` for every item, kept on the workers.
 
-        Items and what is shared may be kept results, alone or in lists.
+        Items and shared values may be kept results, or lists of them.
         """
         return [self._submit(function, item, *shared) for item in items]
 
     def share(self, value: Any) -> Kept:
-        """A value of this process, sent to the cluster once; it survives any worker."""
+        """Send a value to the workers once. It survives the death of any worker."""
         import warnings
 
         with warnings.catch_warnings():
@@ -110,7 +110,7 @@ class DaskEngine:
             return self._submit(_same, value)
 
     def combine(self, combine: Callable[[Any, Any], Any], kept: Sequence[Kept]) -> Kept:
-        """The sum of kept results, from first to last, in a tree; it stays on a worker."""
+        """The sum of kept results in order, taken in a tree. It stays on a worker."""
         level = list(kept)
         while len(level) > 1:
             groups = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
@@ -121,7 +121,7 @@ class DaskEngine:
         return level[0]
 
     def fetch(self, kept: Kept) -> Any:
-        """A kept result, brought here; the task's own error if it failed."""
+        """Bring a kept result to this process; raise the error of its task if it failed."""
         from distributed import KilledWorker
 
         with self._reachable():
@@ -129,22 +129,22 @@ class DaskEngine:
                 return kept.result()
             except KilledWorker as error:
                 raise ClusterError(
-                    f"{self.address}: the workers that tried one task all died, of memory perhaps; "
-                    "give them more (dask worker --memory-limit), or more workers with less each"
+                    f"{self.address}: every worker that tried one task died, perhaps for lack of "
+                    "memory; give them more (dask worker --memory-limit) or start more workers"
                 ) from error
 
     def finished(self, kept: Sequence[Kept]) -> Iterator[Kept]:
-        """Kept results as they are ready, which need not be their order; to tell the progress."""
+        """Yield kept results as they become ready, in any order; for progress bars."""
         from distributed import as_completed
 
         with self._reachable():
             for future in as_completed(kept, loop=self.client.loop):
                 if future.status != "finished":
-                    self.fetch(future)  # which raises what went wrong
+                    self.fetch(future)  # raises the error
                 yield future
 
     def each(self, function: Callable[..., Result], *arguments: Any) -> dict[str, Result]:
-        """What the function gives on every worker, by the worker's address."""
+        """The results of the function on every worker, by the address of the worker."""
         with self._reachable():
             return self.client.run(function, *arguments)
 
@@ -160,11 +160,11 @@ class DaskEngine:
             yield
         except _GONE as error:
             if isinstance(error, OSError) and error.errno is not None:
-                raise  # of a task: a full disk, say
+                raise  # the error of a task, such as a full disk
             raise ClusterError(
                 f"{self.address}: lost the scheduler ({_reason(error)}); "
-                "start it again, and the fit too: with a checkpoint (--checkpoint DIR) it goes on "
-                "from the last one"
+                "start the scheduler and the fit again; with a checkpoint (--checkpoint DIR) the "
+                "fit continues from its last state"
             ) from error
 
     def _check_versions(self, found: dict[str, Any]) -> None:
@@ -179,28 +179,28 @@ class DaskEngine:
                 if there.get(name) != mine:
                     raise ClusterError(
                         f"{worker}: this worker has {name} {there.get(name)}, but here it is "
-                        f"{mine}, and others give other bits; install the same version on both"
+                        f"{mine}; other versions give other bits; install the same version on both"
                     )
 
 
 @contextmanager
 def connected(cluster: str, n_threads: int | None = None) -> Iterator[DaskEngine]:
-    """The engine of a cluster given in words, closed at the end.
+    """The engine of a Dask cluster given by its address; closed at the end of the block.
 
-    "local:4" is a cluster of four processes on this machine, made for the occasion, which nobody
-    else can reach; all else is the address of a scheduler, as in "tcp://10.0.0.1:8786".
+    "local:4" starts four processes on this machine, which no other machine can reach. Anything else
+    is the address of a scheduler, such as "tcp://10.0.0.1:8786".
     """
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise ClusterError(
-            "clusters need dask.distributed; install it with pip install 'eigentext[dask]'"
+            "a Dask cluster needs dask.distributed; install it with pip install 'eigentext[dask]'"
         ) from error
     local = _LOCAL.fullmatch(cluster)
     if not local and "://" not in cluster:
         raise ParameterError(
-            f"{cluster!r} is no cluster; write tcp://HOST:PORT for a scheduler, or local:N for N "
-            "processes on this machine"
+            f"{cluster!r} is not the address of a Dask cluster; write tcp://HOST:PORT for a "
+            "scheduler, or local:N for N processes on this machine"
         )
     if local:
         n_processes = int(local[1] or ThreadEngine().n_workers)
@@ -233,16 +233,16 @@ def connected(cluster: str, n_threads: int | None = None) -> Iterator[DaskEngine
 
 
 def _reason(error: BaseException) -> str:
-    """In one line."""
+    """The first line of an error."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
-# What runs on workers.
+# Functions that run on workers.
 
 
 def _task(function: Callable[..., Result], *arguments: Any) -> Result:
-    # The worker's threads are the parallelism: a task works alone in its own.
-    import scipy.linalg  # noqa: F401 - whose BLAS is another than NumPy's: limited if loaded now
+    # The worker already runs several threads, so a task uses only its own.
+    import scipy.linalg  # noqa: F401 - its BLAS is not NumPy's: loaded now, so that it is limited
 
     with one_blas_thread(), alone():
         return function(*arguments)
@@ -254,7 +254,7 @@ def _same(value: Any) -> Any:
 
 @sizeof.register(sparray)
 def _bytes_of(matrix: Any) -> int:
-    # Not knowing how large it is, the scheduler would have it travel rather than wait.
+    # Without a size the scheduler would move matrices instead of waiting.
     return sum(getattr(matrix, part).nbytes for part in ("data", "indices", "indptr"))
 
 

@@ -1,37 +1,36 @@
-"""Work in pieces of the right size: data that stays where it is worked on, and small items.
+"""Blocks of data that stay on their workers, and small items in batches.
 
-Both run on a cluster or on the threads of this process, with the same answers; on a cluster
-functions must be importable, and what they are given is pickled.
+Both run on a Dask cluster or on the threads of this process, with the same results. On a Dask
+cluster functions must be importable and their arguments picklable.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from eigentext.engine.choice import cluster, current
+from eigentext.engine.choice import current, distributed
 from eigentext.engine.threads import Engine, combined
 
 Result = TypeVar("Result")
 
 
 class Spread:
-    """Blocks of data, which are worked on again and again.
+    """Blocks of data that an iterative algorithm uses again and again.
 
-    On a cluster the workers keep them: only what changes from step to step goes out, and the
-    results come back. A worker that dies takes nothing with it, as a block is made again from its
-    item.
+    On a Dask cluster the workers keep the blocks. Each step sends only what has changed, and gets
+    the results back. If a worker dies, its blocks are made again from their items.
 
     Parameters
     ----------
     make, shared
         ``make(item, *shared)`` is a block.
     items
-        What blocks are made of; perhaps other blocks, which stay where they are. Their number must
-        depend on the data alone: sums do on it. A single one stays here, as do those that are not
-        `worth` the way.
+        One item per block, or another `Spread`, whose blocks stay where they are. Their number must
+        depend on the data alone, because the bits of sums depend on it. A single block stays in
+        this process, and so do all blocks unless `worth` is True.
     threaded
-        Whether the functions that work on a block know how to use all threads. Then those of this
-        process share each block in turn where there are fewer blocks than threads.
+        Whether functions of a block can use all threads themselves. Then, if there are fewer
+        blocks than threads, blocks are processed one after the other on all threads.
     """
 
     def __init__(
@@ -53,11 +52,11 @@ class Spread:
     def map(
         self, function: Callable[..., Result], *shared: Any, each: Sequence[Any] | None = None
     ) -> Iterator[Result]:
-        """``function(block, *shared)`` of every block, in order.
+        """``function(block, *shared)`` for every block, in order.
 
-        With `each`, one more thing for every block: ``function((block, thing), *shared)``.
+        With `each`, every block has one more value: ``function((block, value), *shared)``.
         """
-        workers = self._cluster()
+        workers = self._workers()
         if workers is not None:
             blocks = self._kept(workers)
             yield from workers.map(
@@ -77,18 +76,18 @@ class Spread:
         combine: Callable[[Result, Result], Result],
         *shared: Any,
     ) -> Result:
-        """The results of `map` added up in a tree, as engines do; `combine` changes neither."""
-        workers = self._cluster()
+        """The sum of the results of `map`, in a tree. `combine` must not change its inputs."""
+        workers = self._workers()
         if workers is None:
             return combined(combine, self.map(function, *shared))
         return workers.reduce(_applied, combine, self._kept(workers), (function, shared))
 
-    def _cluster(self) -> Any:
-        return cluster() if self._travels else None
+    def _workers(self) -> Any:
+        return distributed() if self._travels else None
 
     def made(self) -> Iterator[None]:
-        """Make the blocks now, which is else done when they are needed; tells of each."""
-        workers = self._cluster()
+        """Make the blocks now instead of at the first use; yields after each one."""
+        workers = self._workers()
         if workers is not None:
             for _ in workers.finished(self._kept(workers)):
                 yield
@@ -121,10 +120,10 @@ def in_batches(
     weigh: Callable[[Any], int],
     size: int,
 ) -> Iterator[Result]:
-    """``function(item, *shared)`` of every item, in order.
+    """``function(item, *shared)`` for every item, in order.
 
-    To a cluster items go in batches of about `size`, as `weigh` weighs them: one costs the way
-    there and back. Threads take them one by one, and also what is one batch in all.
+    A Dask cluster gets batches of about `size` (the sum of `weigh(item)`), because each message has
+    a cost. Threads take single items. They also take the items if all fit in one batch.
     """
     if not hasattr(workers, "keep"):
         yield from workers.map(function, items, *shared)
@@ -150,7 +149,7 @@ def _batches(items: Iterable[Any], weigh: Callable[[Any], int], size: int) -> It
         yield batch
 
 
-# What runs on workers of a cluster.
+# Functions that run on the workers of a Dask cluster.
 
 
 def _applied(block: Any, known: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:

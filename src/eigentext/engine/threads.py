@@ -1,4 +1,4 @@
-"""The engine of one machine: threads over shards, calling code that lets go of the GIL."""
+"""The engine of one machine: threads over shards, which call code that releases the GIL."""
 
 import os
 import threading
@@ -16,18 +16,18 @@ from eigentext.errors import ParameterError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _thread = threading.local()
-_process = [object()]  # another in a forked child
+_process = [object()]  # a forked child gets a new one
 
 
 class Engine(Protocol):
-    """What a place to run must offer."""
+    """The interface of all engines."""
 
     n_workers: int
 
     def map(
         self, function: Callable[..., Result], items: Iterable[Item], *shared: Any
     ) -> Iterator[Result]:
-        """``function(item, *shared)`` for every item: worked on in parallel, returned in order."""
+        """``function(item, *shared)`` for every item: computed in parallel, returned in order."""
         ...
 
     def reduce(
@@ -37,12 +37,12 @@ class Engine(Protocol):
         items: Iterable[Item],
         *shared: Any,
     ) -> Result:
-        """The results of `map`, added up in a tree: see :func:`combined`."""
+        """The sum of the results of `map`, taken in a tree: see :func:`combined`."""
         ...
 
 
 class ThreadEngine:
-    """Run on `n_threads` threads of this process (by default, one for each usable core).
+    """Run on `n_threads` threads of this process. The default is one per usable core.
 
     Examples
     --------
@@ -55,13 +55,13 @@ class ThreadEngine:
         self._pools: dict[object, ThreadPoolExecutor] = {}
 
     def __reduce__(self) -> tuple[type["ThreadEngine"], tuple[int]]:
-        return type(self), (self.n_workers,)  # in another process, with threads of that one
+        return type(self), (self.n_workers,)  # another process makes its own threads
 
     @property
     def _pool(self) -> ThreadPoolExecutor:
-        # Kept from one map to the next (the SVD makes hundreds of short ones), but not over a fork,
-        # which threads do not survive. Many threads may ask at once: one of them sets it, without a
-        # lock, which a fork might leave locked. The pools of the others never start a thread.
+        # The pool serves all maps (an SVD makes hundreds of short ones), but threads do not survive
+        # a fork. If many threads ask at the same time, one pool wins and the others never start a
+        # thread. There is no lock, because a fork could leave it locked.
         process = _process[0]
         found = self._pools.get(process)
         if found is None:
@@ -72,10 +72,10 @@ class ThreadEngine:
     def map(
         self, function: Callable[..., Result], items: Iterable[Item], *shared: Any
     ) -> Iterator[Result]:
-        """See :meth:`Engine.map`; at most two results a worker wait, so memory stays bounded."""
+        """See :meth:`Engine.map`; at most two results per worker wait, so memory is bounded."""
         if shared:
             function = partial(_with, function, shared)
-        # A worker that maps in turn works alone: were it to wait for the others, all might wait.
+        # A map inside a worker runs on that worker alone. Waiting for the others could deadlock.
         if self.n_workers == 1 or getattr(_thread, "is_worker", False):
             yield from map(function, items)
             return
@@ -100,7 +100,7 @@ def streamed(
     items: Iterable[Item],
     most: int,
 ) -> Iterator[Result]:
-    """The results of futures, in the order of their items, of which `most` are under way."""
+    """The results of futures in the order of their items; at most `most` run or wait."""
     queue = iter(items)
     waiting: deque[Any] = deque()
     process = _process[0]
@@ -108,31 +108,31 @@ def streamed(
         for item in islice(queue, most):
             waiting.append(submit(item))
         while waiting:
-            if _process[0] is not process:  # who worked on it is not here
-                raise RuntimeError("a map ends in the process that began it, not in a forked child")
+            if _process[0] is not process:  # the threads that work on it are in the parent
+                raise RuntimeError("a map must end in the process that started it")
             result = fetch(waiting.popleft())
             waiting.extend(map(submit, islice(queue, 1)))
             yield result
     finally:
-        # An error or Ctrl-C must not wait for work that nobody wants any more. In a forked child
-        # nobody works on it, and its locks may be locked.
+        # After an error or Ctrl-C, do not wait for work that is no longer needed. A forked child
+        # has no threads for it, and its locks may be locked.
         if _process[0] is process:
             for future in waiting:
                 future.cancel()
 
 
 def combined(combine: Callable[[Result, Result], Result], parts: Iterable[Result]) -> Result:
-    """Neighbours added up, then neighbouring sums, and so on: ((a+b)+(c+d))+e.
+    """The sum of parts in a tree of neighbors: ((a+b)+(c+d))+e.
 
-    The shape depends on the number of parts alone, so sums of floats have the same bits wherever
-    they are taken; parts are used up as they come, and no more than log(n) sums wait.
+    The shape of the tree depends on the number of parts alone, so sums of floats have the same bits
+    everywhere. Parts are added as they come, and at most log(n) partial sums are kept.
 
     Examples
     --------
     >>> combined(lambda a, b: f"({a}{b})", "abcde")
     '(((ab)(cd))e)'
     """
-    waiting: list[tuple[int, Result]] = []  # sums of 2^height parts, as in a binary number
+    waiting: list[tuple[int, Result]] = []  # sums of 2^height parts
     for part in parts:
         height = 0
         while waiting and waiting[-1][0] == height:
@@ -150,7 +150,7 @@ def _with(function: Callable[..., Result], shared: tuple[Any, ...], item: Any) -
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Work on one thread inside: the others have work of their own."""
+    """Use one thread inside the block, because the other threads are busy."""
     before = getattr(_thread, "is_worker", False)
     _thread.is_worker = True
     try:
@@ -179,7 +179,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def usable_cores() -> int:
-    """Cores this process may use: its affinity mask, where the system has one."""
+    """The number of cores that this process may use (its affinity mask, if there is one)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
