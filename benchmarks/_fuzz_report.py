@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 
 FAULTS = ("crash", "hang", "allocation", "bounds", "stray", "nan")
 KINDS = ("refused", "answered", *FAULTS)

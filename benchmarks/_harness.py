@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from _results import Column, Table, ratio, record
+from _record import Column, Table, ratio, record
 
 
 def data(name: str) -> Path:

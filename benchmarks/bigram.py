@@ -16,7 +16,7 @@ import sys
 import time
 from itertools import pairwise
 
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 from eigentext import BigramModel, KneserNey, NgramMoments, load_dataset
 from eigentext.sequences import Interpolation
 

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from _results import NEW, RESULTS, Column, columns_of, figure, read, rows_of
+from _record import NEW, RESULTS, Column, columns_of, figure, read, rows_of
 
 
 class Change(NamedTuple):

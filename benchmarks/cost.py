@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from _harness import Phases, scratch, unpacked
-from _results import Column, Table, fact, record
+from _record import Column, Table, fact, record
 
 CORPUS = "text/enwiki-30m.tok.txt.xz"
 BASE = {"millions": 7.5, "words": 20_000, "window": 5, "dim": 150}

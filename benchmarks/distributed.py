@@ -16,7 +16,7 @@ from pathlib import Path
 
 import eigentext as et
 from _harness import unpacked
-from _results import Table, fact, ratio, record
+from _record import Table, fact, ratio, record
 from eigentext import engine
 from eigentext.engine.dask import connected
 

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 from _harness import main, unpacked
-from _results import fact
+from _record import fact
 
 TEXT = "text/text8-prefix.txt.xz"
 

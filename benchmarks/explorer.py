@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import eigentext as et
 from _harness import data, scratch, unpacked
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 
 CLIENTS, SECONDS = 50, 30
 SENTENCE = "the old man who lives near the river said that he had seen a boat with a red sail"

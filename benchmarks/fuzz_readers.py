@@ -32,7 +32,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 
 ROOT = Path(__file__).resolve().parents[1]
 GIGABYTE = 1 << 30

@@ -31,7 +31,7 @@ from _grammars import (
     warm_parse,
 )
 from _harness import Phases
-from _results import Column, Table, fact, record, score
+from _record import Column, Table, fact, record, score
 from eigentext import engine
 
 LENGTHS, REPEATS = (10, 20, 40, 80, 160), 10

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 from eigentext.corpus.trees import parse_trees
 from eigentext.grammars.learning.em import em, random_start
 from eigentext.grammars.learning.pivot import pivot
 from eigentext.grammars.learning.spectral import project, spectral
-from eigentext.grammars.treebank.features import Nodes, code_features
+from eigentext.grammars.treebank.features import TreebankNodes, code_features
 
 _ROOT = Path(__file__).parents[1]
 _spec = importlib.util.spec_from_file_location("_worlds", _ROOT / "tests/grammars/_worlds.py")
@@ -36,7 +36,7 @@ def contestants(learner, n_states: np.ndarray, seed: int) -> dict:
     """Functions by name; each makes a grammar of the learner's trees."""
 
     def projections():
-        nodes = Nodes(learner.treebank, learner.lexicon.terminals())
+        nodes = TreebankNodes(learner.treebank, learner.lexicon.terminals())
         features = code_features("full", nodes)
         found = project(nodes, features, max(n_states))
         return features, found, np.minimum(n_states, found.n_states(max(n_states), 1e-6, 0))

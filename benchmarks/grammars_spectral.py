@@ -33,7 +33,7 @@ from typing import Any
 import eigentext as et
 from _grammars import factors, gold, in_a_process, serve, trees, warm_fit, warm_parse
 from _harness import Phases
-from _results import Column, Table, fact, ratio, record, score
+from _record import Column, Table, fact, ratio, record, score
 from eigentext import engine
 from eigentext.evaluate import brackets
 from eigentext.grammars.learning.em import em

@@ -21,7 +21,7 @@ import warnings
 import numpy as np
 
 import _harness
-from _results import Table, fact, ratio, record, score
+from _record import Table, fact, ratio, record, score
 from eigentext import HMM, load_dataset
 
 M = 10

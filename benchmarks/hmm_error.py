@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 from eigentext import HMM
 
 M, N_SYMBOLS, LENGTH = 5, 30, 20

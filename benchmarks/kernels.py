@@ -29,8 +29,8 @@ import eigentext as et
 from _grammars import factors, gold, in_a_process, serve
 from _harness import Phases
 from _plain_kernels import indexed, looped, numbered, plain, recursive
+from _record import Column, Table, fact, ratio, record
 from _reranking import FOLDER, jackknifed, kept
-from _results import Column, Table, fact, ratio, record
 from eigentext import engine
 from eigentext.reranking.measures import closest, tree_f1
 

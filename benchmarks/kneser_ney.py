@@ -8,7 +8,7 @@ import time
 from itertools import pairwise
 
 from _harness import main
-from _results import Column, score
+from _record import Column, score
 from bigram import split
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from _harness import scratch, unpacked
-from _results import Table, record
+from _record import Table, record
 from eigentext import Eigenwords, engine
 from eigentext.words.neighbors import Neighbors
 

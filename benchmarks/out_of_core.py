@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from _harness import unpacked
-from _results import Table, fact, record
+from _record import Table, fact, record
 from eigentext import load
 from eigentext.cli._console import parse_memory
 

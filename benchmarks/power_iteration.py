@@ -10,7 +10,7 @@ docs/power-iteration.svg from the kept run.
 
 import numpy as np
 
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 from eigentext.factor.tensor import SymmetricTensor
 
 K, RATIO, STARTS, STEPS = 20, 0.9, 5, 60

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from _harness import data, scratch, unpacked
-from _results import Table, record, score
+from _record import Table, record, score
 from eigentext import CooccurrenceMoments, evaluate
 from eigentext.corpus import encode
 from eigentext.factor import svd

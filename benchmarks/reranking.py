@@ -31,8 +31,8 @@ from typing import Any
 import eigentext as et
 from _grammars import gold, in_a_process, serve
 from _harness import Phases
+from _record import Column, Table, fact, record, score
 from _reranking import FOLDER, Lists, chunked, jackknifed, kept, lists_of
-from _results import Column, Table, fact, record, score
 from eigentext import engine
 from eigentext.evaluate import brackets
 from eigentext.reranking.reranker import DECAYS

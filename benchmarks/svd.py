@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from _harness import main, scratch, unpacked
-from _results import score
+from _record import score
 from eigentext import CooccurrenceMoments
 from eigentext.corpus import encode
 from eigentext.factor import svd

@@ -31,7 +31,7 @@ import numpy as np
 import eigentext as et
 from _grammars import in_a_process, serve
 from _harness import peak_bytes, scratch
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 from _tagging import LEARN, cost, source, tagged
 from eigentext import engine
 

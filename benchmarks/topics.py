@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import _harness
-from _results import Table, record, score
+from _record import Table, record, score
 from _topics import SYSTEMS
 from eigentext import load_dataset
 from eigentext.evaluate import coherence, completion_perplexity, distinct_words

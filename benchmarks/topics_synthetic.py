@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 import _harness
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 from _topics import SYSTEMS
 
 K, D = 20, 2000

@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 
-from _results import Table, fact, record, score
+from _record import Table, fact, record, score
 from eigentext import load_dataset
 from eigentext.tagging.two_view import TwoViewClassifier
 

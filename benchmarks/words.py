@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from _harness import Phases, data, scratch, unpacked
-from _results import Table, ratio, record, score
+from _record import Table, ratio, record, score
 
 CORPORA = {
     "text8-prefix": "text/text8-prefix.txt.xz",

@@ -149,7 +149,9 @@ def figure(value: Any, digits: int | None = None) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     size = abs(value)
-    return f"{value:,.0f}" if size >= 100 else f"{value:.2f}" if size >= 1 else f"{value:.3g}"
+    if size < 1:
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if size >= 100 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def record(
