@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+import structures
 from eigentext import SequenceKernel, TreeKernel
 from eigentext.kernels._loops import mirror, occurrences, sequence_rows, tree_rows
 
 
-def test_occurrences_are_a_walk(slow):
+def test_occurrences_are_a_walk():
     rng = np.random.default_rng(0)
-    trees = [slow.random_tree(rng) for _ in range(10)]
+    trees = [structures.random_tree(rng) for _ in range(10)]
     encoded = TreeKernel().encode(trees)
     nodes = encoded.store.nodes
     offsets = np.concatenate([[0], np.cumsum(nodes.size[encoded.roots])])
@@ -24,9 +25,9 @@ def test_occurrences_are_a_walk(slow):
 
 
 @pytest.mark.parametrize("kernel", [TreeKernel(0.4), SequenceKernel(0.4)], ids=repr)
-def test_rows_of_a_triangle_and_their_sum(slow, kernel):
+def test_rows_of_a_triangle_and_their_sum(kernel):
     rng = np.random.default_rng(1)
-    draw = slow.random_tree if isinstance(kernel, TreeKernel) else slow.random_tagging
+    draw = structures.random_tree if isinstance(kernel, TreeKernel) else structures.random_tagging
     encoded = kernel.encode([draw(rng) for _ in range(12)])
     rows_of = tree_rows if isinstance(kernel, TreeKernel) else sequence_rows
     rows, ((_, forest),) = encoded.rows(encoded), encoded.forests

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import structures
 from eigentext import SequenceKernel, TreeKernel, engine
 from eigentext.errors import EigentextError
 from eigentext.kernels import _nodes, _store
@@ -10,15 +11,15 @@ from eigentext.kernels import _nodes, _store
 KERNELS = [TreeKernel(0.4), SequenceKernel(0.4, match="capitalization")]
 
 
-def structures(slow, kernel, n, seed=0):
+def drawn_structures(kernel, n, seed=0):
     rng = np.random.default_rng(seed)
-    draw = slow.random_tree if isinstance(kernel, TreeKernel) else slow.random_tagging
+    draw = structures.random_tree if isinstance(kernel, TreeKernel) else structures.random_tagging
     return [draw(rng) for _ in range(n)]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_blocks_change_nothing(slow, kernel, monkeypatch):
-    drawn = structures(slow, kernel, 30)
+def test_blocks_change_nothing(kernel, monkeypatch):
+    drawn = drawn_structures(kernel, 30)
     alpha = np.random.default_rng(1).normal(size=30)
     whole = kernel.gram(drawn), kernel.diagonal(drawn), kernel.scores(drawn, alpha, drawn)
     for module, name in ((_nodes, "BLOCK"), (_store, "BLOCK"), (_nodes, "_TASK")):
@@ -31,8 +32,8 @@ def test_blocks_change_nothing(slow, kernel, monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_threads_change_no_bit(slow, kernel):
-    drawn = structures(slow, kernel, 200)
+def test_threads_change_no_bit(kernel):
+    drawn = drawn_structures(kernel, 200)
     grams = []
     for n_threads in (1, 3):
         with engine.use(engine.ThreadEngine(n_threads)):
@@ -41,8 +42,8 @@ def test_threads_change_no_bit(slow, kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_subsets_are_what_they_are_of(slow, kernel):
-    drawn = structures(slow, kernel, 20)
+def test_subsets_are_what_they_are_of(kernel):
+    drawn = drawn_structures(kernel, 20)
     encoded = kernel.encode(drawn)
     some = [3, 3, 17, 0]
     assert len(encoded[some]) == 4
@@ -53,8 +54,8 @@ def test_subsets_are_what_they_are_of(slow, kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_no_structures(slow, kernel):
-    one = structures(slow, kernel, 1)
+def test_no_drawn_structures(kernel):
+    one = drawn_structures(kernel, 1)
     assert kernel.gram([]).shape == (0, 0)
     assert kernel.gram(one, []).shape == (1, 0)
     assert kernel.diagonal([]).shape == (0,)
@@ -62,6 +63,6 @@ def test_no_structures(slow, kernel):
     assert kernel.scores(one, [1.0], []).shape == (0,)
 
 
-def test_as_many_weights_as_structures(slow):
+def test_as_many_weights_as_structures():
     with pytest.raises(EigentextError, match="2 structures need as many weights"):
         TreeKernel().scores(["(A a)", "(A b)"], [1.0], ["(A a)"])

@@ -1,4 +1,4 @@
-"""The polynomial kernel: the slides' numbers, the explicit map, and fast ways equal slow ones."""
+"""The polynomial kernel: the numbers of [Collins 2003], the explicit map, fast and slow ways."""
 
 from collections import Counter
 from itertools import combinations_with_replacement
@@ -30,7 +30,7 @@ def explicit(phi, degree):
     )
 
 
-def test_the_slides_example():
+def test_the_example_of_collins_2003():
     K = PolynomialKernel(degree=2)
     assert K([1, 3], [2, 4]) == 225
     assert K({"x": 1, "y": 3}, {"y": 4, "x": 2}) == 225

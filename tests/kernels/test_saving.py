@@ -55,9 +55,9 @@ def test_a_dictionary_of_classes_is_data():
 
 
 def test_functions_are_not_saved():
-    with pytest.raises(ParameterError, match=r"phi=.*hold no code; make the features beforehand"):
+    with pytest.raises(ParameterError, match=r"phi=.*contain no code; compute the features first"):
         described(2 * LinearKernel(lambda structure: [1.0]))
-    with pytest.raises(ParameterError, match=r"match=.*take 'exact', 'capitalization'"):
+    with pytest.raises(ParameterError, match=r"match=.*use 'exact', 'capitalization'"):
         described(SequenceKernel(match=str.lower))
 
 
@@ -65,7 +65,7 @@ def test_foreign_kernels_are_not_saved():
     class TreeKernel(LinearKernel): ...
 
     for kernel in (TreeKernel(), LinearKernel() + TreeKernel()):
-        with pytest.raises(ParameterError, match="no kernel of this library"):
+        with pytest.raises(ParameterError, match="it is not a kernel of this library"):
             described(kernel)
 
 
@@ -87,7 +87,7 @@ def test_foreign_kernels_are_not_saved():
     ],
 )
 def test_damaged_descriptions(damaged):
-    with pytest.raises(ModelFileError, match="describes no kernel"):
+    with pytest.raises(ModelFileError, match="does not describe a kernel"):
         kernel_of(damaged)
 
 
@@ -95,7 +95,7 @@ def test_a_description_too_deep():
     deep = described(LinearKernel())
     for _ in range(5000):
         deep = {"kernel": "normalized", "parameters": {}, "parts": {"kernel": deep}}
-    with pytest.raises(ModelFileError, match="describes no kernel"):
+    with pytest.raises(ModelFileError, match="does not describe a kernel"):
         kernel_of(deep)
 
 
@@ -170,7 +170,7 @@ def test_arrays_come_back_as_lists():
 
 
 def test_what_cannot_be_saved():
-    with pytest.raises(ParameterError, match=r"structure 1 has <object .* cannot be saved"):
+    with pytest.raises(ParameterError, match=r"structure 1 contains <object .* cannot be saved"):
         structures_to([[1.0], [object()]])
 
 

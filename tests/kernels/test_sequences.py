@@ -1,8 +1,9 @@
-"""The tagged-sequence kernel: the slides' example, fragments written out, classes of words."""
+"""The tagged-sequence kernel: the example of [Collins 2003], all fragments, classes of words."""
 
 import numpy as np
 import pytest
 
+import structures
 from eigentext import SequenceKernel
 from eigentext.errors import EigentextError
 
@@ -18,7 +19,7 @@ def capitals(word):
     return {"": 1.0, ("capital", word.isupper()): 0.5, word: 0.5}
 
 
-def test_the_example_of_the_slides():
+def test_the_example_of_collins_2003():
     kernel = SequenceKernel()
     assert kernel(FIRST[2:], SECOND[2:]) == 1  # delta(C, C)
     assert kernel(FIRST[1:], SECOND[1:]) - 1 == 4  # delta(B, B)
@@ -27,11 +28,13 @@ def test_the_example_of_the_slides():
 
 @pytest.mark.parametrize("decay", [1.0, 0.3])
 @pytest.mark.parametrize(("match", "features"), [("exact", exact), ("capitalization", capitals)])
-def test_it_equals_fragments_written_out(slow, decay, match, features):
+def test_it_equals_fragments_written_out(decay, match, features):
     rng = np.random.default_rng(1)
-    taggings = [slow.random_tagging(rng) for _ in range(10)]
+    taggings = [structures.random_tagging(rng) for _ in range(10)]
     kernel = SequenceKernel(decay, match=match)
-    expected = [[slow.sequence_kernel(a, b, decay, features) for b in taggings] for a in taggings]
+    expected = [
+        [structures.sequence_kernel(a, b, decay, features) for b in taggings] for a in taggings
+    ]
     expected = np.array(expected)
     np.testing.assert_allclose(kernel.gram(taggings), expected, rtol=1e-12)
     np.testing.assert_allclose(kernel.gram(taggings[4:], taggings), expected[4:], rtol=1e-12)
@@ -85,10 +88,10 @@ def test_capitalization_is_that_of_the_first_letter():
     ("bad", "message"),
     [
         ([], "structure 1: it is empty"),
-        ("a/A b/B", "structure 1: .*no list of"),
+        ("a/A b/B", "structure 1: .*not a list of"),
         ([("a", "A"), "b"], "structure 1: 'b' is no"),
-        ([("a", "A", "B")], "structure 1: .*no \\(word, tag\\)"),
-        (None, "structure 1: .*no list of"),
+        ([("a", "A", "B")], "structure 1: .*not \\(word, tag\\)"),
+        (None, "structure 1: .*not a list of"),
     ],
 )
 def test_what_is_no_tagged_sequence(bad, message):

@@ -1,8 +1,9 @@
-"""The tree kernel: the slides' example, SVM-light-TK's values, fragments written out."""
+"""The tree kernel: the example of [Collins 2003], SVM-light-TK's values, fragments written out."""
 
 import numpy as np
 import pytest
 
+import structures
 from eigentext import Tree, TreeKernel, load_dataset, normalize_tree
 from eigentext.errors import EigentextError
 
@@ -10,7 +11,7 @@ DOG = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))"
 CAT = "(S (NP (DT the) (NN cat)) (VP (VBZ barks)))"
 
 
-def test_the_example_of_the_slides():
+def test_the_example_of_collins_2003():
     kernel = TreeKernel()
     # Of (B (D d) (E e)), D and E have one subtree in common with themselves; K = 1 + 1 + delta.
     assert kernel("(B (D d) (E e))", "(B (D d) (E e))") - 2 == 4
@@ -29,11 +30,11 @@ def test_the_convention_of_svm_light_tk():
 
 @pytest.mark.parametrize("decay", [1.0, 0.4])
 @pytest.mark.parametrize("seed", range(3))
-def test_it_equals_fragments_written_out(slow, decay, seed):
+def test_it_equals_fragments_written_out(decay, seed):
     rng = np.random.default_rng(seed)
-    trees = [slow.random_tree(rng, 2) for _ in range(12)]
+    trees = [structures.random_tree(rng, 2) for _ in range(12)]
     kernel = TreeKernel(decay)
-    expected = np.array([[slow.tree_kernel(a, b, decay) for b in trees] for a in trees])
+    expected = np.array([[structures.tree_kernel(a, b, decay) for b in trees] for a in trees])
     np.testing.assert_allclose(kernel.gram(trees), expected, rtol=1e-12)
     np.testing.assert_allclose(kernel.gram(trees[:3], trees), expected[:3], rtol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(trees), expected.diagonal(), rtol=1e-12)
@@ -61,9 +62,9 @@ def test_trees_in_any_form_are_one():
     assert TreeKernel()(same[0], same[2]) == TreeKernel()(same[1], same[1])
 
 
-def test_gram_matrices_are_positive_semi_definite(slow):
+def test_gram_matrices_are_positive_semi_definite():
     rng = np.random.default_rng(5)
-    gram = TreeKernel(0.5).normalized().gram([slow.random_tree(rng) for _ in range(60)])
+    gram = TreeKernel(0.5).normalized().gram([structures.random_tree(rng) for _ in range(60)])
     assert np.linalg.eigvalsh(gram).min() > -1e-10
     np.testing.assert_allclose(gram.diagonal(), 1.0)
 
@@ -123,7 +124,7 @@ def test_real_trees(data_folder, monkeypatch):
     trees = [normalize_tree(tree) for tree in load_dataset("penn-sample")[:150]]
     kernel = TreeKernel(0.4)
     gram = kernel.gram(trees)
-    # Values that SVM-light-TK, KeLP and BOSS agree on (shared/peers/kernels.md).
+    # Values that SVM-light-TK, KeLP and BOSS agree on.
     assert gram[0, 0] == pytest.approx(31.7396565, abs=1e-7)
     assert gram[0, 1] == pytest.approx(3.92, abs=1e-12)
     assert np.array_equal(gram, gram.T)

@@ -1,4 +1,4 @@
-"""The dual perceptron against the slides' loop, the primal form, and its own files."""
+"""The dual perceptron against the loop of [Collins 2003], the primal form, and its own files."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def drawn(seed, n=20, d=4, most=5, whole=True, separable=False):
     return [[tuple(c) for c in one.tolist()] for one in lists], gold
 
 
-def slides(kernel, lists, gold, n_epochs, offsets=None):
+def written_loop(kernel, lists, gold, n_epochs, offsets=None):
     """The algorithm word for word: alpha of all candidates, after each step; and the mistakes."""
     flat = [c for one in lists for c in one]
     starts = np.cumsum([0, *map(len, lists)])
@@ -96,11 +96,11 @@ def test_xor_is_separable_by_squares_and_not_by_lines():
 
 @pytest.mark.parametrize("kernel", [LinearKernel(), PolynomialKernel(3)])
 @pytest.mark.parametrize("seed", range(4))
-def test_equals_the_slides(kernel, seed):
+def test_equals_the_loop_of_collins_2003(kernel, seed):
     lists, gold = drawn(seed, separable=seed % 2 == 0)
     rng = np.random.default_rng(seed)
     offsets = [rng.integers(0, 9, len(one)) * 1.0 for one in lists] if seed > 1 else None
-    history, mistakes, flat = slides(kernel, lists, gold, 4, offsets)
+    history, mistakes, flat = written_loop(kernel, lists, gold, 4, offsets)
     model = KernelPerceptron(kernel, n_epochs=4).fit(lists, gold, offsets=offsets)
     assert model.mistakes_ == mistakes
     assert model.n_steps_ == len(history)
@@ -450,7 +450,9 @@ def test_a_damaged_file(tmp_path, name, value):
 def test_taggings_by_all_fragments(tmp_path):
     lists, gold = tagged_lists()
     kernel = et.SequenceKernel(decay=0.5)
-    history, mistakes, flat = slides(kernel, [[c.structure for c in one] for one in lists], gold, 4)
+    history, mistakes, flat = written_loop(
+        kernel, [[c.structure for c in one] for one in lists], gold, 4
+    )
     model = KernelPerceptron(kernel, n_epochs=4).fit(lists, gold)
     assert model.mistakes_ == mistakes
     others, right = tagged_lists(seed=1)
@@ -484,7 +486,7 @@ def test_attachment_by_all_subtrees(tmp_path, normalized):
     kernel = kernel.normalized() if normalized else kernel
     model = KernelPerceptron(kernel, average="vote").fit(lists, gold)
     if not normalized:
-        assert model.mistakes_ == slides(kernel, lists, gold, 10)[1]
+        assert model.mistakes_ == written_loop(kernel, lists, gold, 10)[1]
     others, right = attachments(seed=1)
     assert model.score(others, right) == 1
     model.save(tmp_path / "model")

@@ -27,7 +27,7 @@ MISTAKES = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0), (2, 0, 0), (3, 0, 0), (3
 
 
 def steps(candidates, gold, n_epochs):
-    """The slides' algorithm on lists of vectors; yields W after each example, and the mistake."""
+    """The algorithm of [Collins 2003] on lists of vectors: W after each example, and mistakes."""
     W = np.zeros(len(candidates[0][0]))
     for t in range(n_epochs):
         clean = True
@@ -90,7 +90,7 @@ lists = st.lists(st.lists(vectors, min_size=1, max_size=4), min_size=1, max_size
 
 
 @given(lists, st.randoms(use_true_random=False), st.integers(1, 5))
-def test_equals_the_algorithm_as_the_slides_have_it(candidates, random, n_epochs):
+def test_equals_the_algorithm_of_collins_2003(candidates, random, n_epochs):
     gold = [random.randrange(len(one)) for one in candidates]
     model = Perceptron(n_epochs=n_epochs).fit(candidates, gold)
     run = list(steps(candidates, gold, n_epochs))
@@ -303,7 +303,7 @@ def test_estimator_contract():
         (["(S x)"], [0], r"example 0 is '\(S x\)'; give a list of its candidates"),
         ([{"a": 1}], [0], "example 0 is {'a': 1}; give a list of its candidates"),
         ([3], [0], "example 0 is 3; give a list of its candidates"),
-        ([[[1.0]], [[2.0], "x"]], [0, 0], "candidate 1 of example 1 has no features but 'x'"),
+        ([[[1.0]], [[2.0], "x"]], [0, 0], "the features of candidate 1 of example 1 cannot be 'x'"),
         ([[[1.0]], [[2.0], [np.nan]]], [0, 0], "feature 0 of candidate 1 of example 1 is nan"),
         ([[[1.0]], [[2.0]]], [[1.0], "x"], "the right structure of example 1 has no features"),
     ],

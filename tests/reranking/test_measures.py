@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from eigentext.kernels.candidate import Candidate
 from hypothesis import given
 from hypothesis import strategies as st
 
 import eigentext as et
 from eigentext.errors import ParameterError
 from eigentext.evaluate import brackets
+from eigentext.kernels.candidate import Candidate
 from eigentext.reranking.measures import (
     MEASURES,
     chunk_f1,

@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from eigentext.reranking._examples import Examples, Lists
+from eigentext.reranking._examples import CandidateLists, LabeledLists
 from eigentext.reranking.report import Report, compare
 
 A, B, C = [("a", "X"), ("b", "X")], [("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]
 
 
 def test_by_hand():
-    lists = Lists([[(B, -1.0), (A, -2.0)], [(C, -3.0), (B, -2.0)], [], [(A, 0.0), (C, 0.0)]])
-    examples = Examples(lists, [A, A, A, A])
+    lists = CandidateLists(
+        [[(B, -1.0), (A, -2.0)], [(C, -3.0), (B, -2.0)], [], [(A, 0.0), (C, 0.0)]]
+    )
+    examples = LabeledLists(lists, [A, A, A, A])
     # Of eight tags, the first have 1, 1, 0, 2 right; the chosen 2, 0, 0, 2; the best 2, 1, 0, 2.
     assert compare(examples, np.array([1, 0, -1, 0])) == Report(
         4 / 8, 4 / 8, 5 / 8, 4, 6, 1, 2, 1, 1, "accuracy of tags"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigentext import HMM, Eigentokens, Eigenwords, WordClusters
-from eigentext.tagging.features import Encoded
+from eigentext.tagging.features import EncodedSentences
 from eigentext.tagging.perceptron import Weights
 
 
@@ -34,7 +34,7 @@ def random_problem():
         end = np.where(rng.random(m) < 0.3, -np.inf, rng.integers(-4, 5, m) / 4)
         end[0] = 0
         return SimpleNamespace(
-            data=Encoded(borders, features, values, starts.astype(np.int64)),
+            data=EncodedSentences(borders, features, values, starts.astype(np.int64)),
             places=places,
             widths=widths,
             weights=Weights(

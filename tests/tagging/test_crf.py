@@ -7,7 +7,7 @@ import pytest
 
 from eigentext import Tagger, engine
 from eigentext.errors import EigentextError
-from eigentext.tagging.features import Encoded
+from eigentext.tagging.features import EncodedSentences
 from eigentext.tagging.perceptron import Weights
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
@@ -89,7 +89,7 @@ def test_tags_and_marginals_are_those_of_crfsuite(tmp_path, vectors, c1):
 
 def test_weights_of_one_feature_by_hand():
     # One word, which is X in three sentences of four: with one tag bigram less, p = 3 / 4.
-    data = Encoded(
+    data = EncodedSentences(
         np.arange(5), np.zeros((4, 1), np.int32), np.empty(0, np.float32), np.empty((4, 0), int)
     )
     start = Weights(*(np.zeros(shape, np.float32) for shape in ((1, 2), (0, 2), (3, 2), (2,))))

@@ -5,8 +5,8 @@ import pytest
 
 from eigentext import engine
 from eigentext.tagging.attributes import attribute
-from eigentext.tagging.features import Features, numbered, restore_features, saved_features
-from eigentext.tagging.sources import Clusters, TokenVectors, WordVectors
+from eigentext.tagging.features import FeatureExtractor, numbered, restore_features, saved_features
+from eigentext.tagging.sources import ClusterSource, TokenVectorSource, WordVectorSource
 from eigentext.tagging.templates import VECTORS, parse_templates, written
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
@@ -40,8 +40,8 @@ def random_sentences(seed, n=30):
 
 
 def features(templates=TEMPLATES, sources=None, paths=PATHS):
-    clusters = Clusters(list(paths), list(paths.values())) if paths else None
-    return Features(parse_templates(templates), ("word", "pos"), clusters, sources or {})
+    clusters = ClusterSource(list(paths), list(paths.values())) if paths else None
+    return FeatureExtractor(parse_templates(templates), ("word", "pos"), clusters, sources or {})
 
 
 def slow_names(sentences, templates=TEMPLATES):
@@ -157,8 +157,8 @@ def test_same_bits_on_any_number_of_threads():
 
 
 def test_vectors_stand_where_the_tokens_are():
-    vectors = WordVectors(["aa", "cc"], np.array([[3.0, 4.0], [0.0, 5.0]]))
-    sources = {"vector": vectors, "token": TokenVectors(Lengths())}
+    vectors = WordVectorSource(["aa", "cc"], np.array([[3.0, 4.0], [0.0, 5.0]]))
+    sources = {"vector": vectors, "token": TokenVectorSource(Lengths())}
     templates = ["token[0]", "vector[-1..0]", "word[0]"]
     made = features(templates, sources, paths=None)
     assert made.dense == [("token", 0), ("vector", -1), ("vector", 0)]
@@ -186,7 +186,9 @@ def test_vectors_stand_where_the_tokens_are():
 
 
 def test_vectors_alone():
-    made = features(["vector[0]"], {"vector": WordVectors(["aa"], np.ones((1, 3)))}, paths=None)
+    made = features(
+        ["vector[0]"], {"vector": WordVectorSource(["aa"], np.ones((1, 3)))}, paths=None
+    )
     encoded = made.learn([[("aa", "X"), ("b", "X")]], 1, 1.0)
     assert encoded.features.shape == (2, 0)
     assert encoded.starts.tolist() == [[0], [-1]]

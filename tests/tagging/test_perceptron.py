@@ -8,7 +8,7 @@ import pytest
 
 from eigentext import engine
 from eigentext.tagging import perceptron
-from eigentext.tagging.features import Encoded
+from eigentext.tagging.features import EncodedSentences
 from eigentext.tagging.perceptron import Epoch, Weights, mean_of_runs
 
 NO_PLACES, NO_WIDTHS = np.empty((0, 3), np.int64), np.empty(0, np.int64)
@@ -28,7 +28,7 @@ def encoded(sentences):
     borders = np.cumsum([0, *map(len, sentences)])
     features = np.array([f for one in sentences for f in one], np.int32)[:, None]
     nothing = np.empty((len(features), 0), np.int64)
-    return Encoded(borders, features, np.empty(0, np.float32), nothing)
+    return EncodedSentences(borders, features, np.empty(0, np.float32), nothing)
 
 
 def zeros(n_features, m):

@@ -8,7 +8,13 @@ from gensim.models import KeyedVectors
 
 from eigentext import Eigentokens, Eigenwords, WordClusters
 from eigentext.errors import ParameterError
-from eigentext.tagging.sources import Clusters, TokenVectors, WordVectors, fold, given_sources
+from eigentext.tagging.sources import (
+    ClusterSource,
+    TokenVectorSource,
+    WordVectorSource,
+    fold,
+    given_sources,
+)
 
 WORDS = ["dog", "The", "cat"]
 VECTORS = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -37,12 +43,12 @@ def as_eigenwords():
         as_gensim(),
         SimpleNamespace(wv=as_gensim()),
         as_eigenwords(),
-        WordVectors(WORDS, VECTORS),
+        WordVectorSource(WORDS, VECTORS),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_vectors_of_any_kind(model):
-    source = WordVectors.of(model)
+    source = WordVectorSource.of(model)
     words = ["cat", "dog", "fish", "cat"]
     rows, vectors = source.rows([], words)
     assert vectors.dtype == np.float32
@@ -65,7 +71,7 @@ def test_a_word_is_found_in_another_case():
 
 
 def test_scale_is_the_root_mean_square_of_tokens_not_of_types():
-    source = WordVectors(WORDS, VECTORS)
+    source = WordVectorSource(WORDS, VECTORS)
     words = ["dog", "dog", "dog", "cat", "fish"]
     source.set_scale([], words, 0.2)
     rows, vectors = source.rows([], words)
@@ -73,7 +79,7 @@ def test_scale_is_the_root_mean_square_of_tokens_not_of_types():
     assert source.scale == pytest.approx(0.2 / np.sqrt((3 * 5 + 61) / 8))
     source.set_scale([], words, 0.2)  # once more: nothing changes
     assert source.scale == pytest.approx(0.2 / np.sqrt((3 * 5 + 61) / 8))
-    zeros = WordVectors(WORDS, 0 * VECTORS)
+    zeros = WordVectorSource(WORDS, 0 * VECTORS)
     zeros.set_scale([], words, 0.2)
     assert zeros.scale == 1
     zeros.set_scale([], ["fish"], 0.2)
@@ -82,15 +88,15 @@ def test_scale_is_the_root_mean_square_of_tokens_not_of_types():
 
 @pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
 def test_vectors_of_any_size_have_that_scale(size):
-    source = WordVectors.of((WORDS, size * VECTORS))
+    source = WordVectorSource.of((WORDS, size * VECTORS))
     source.set_scale([], WORDS, 0.2)
     rows, vectors = source.rows([], WORDS)
     assert np.sqrt(np.mean(vectors[rows] ** 2)) == pytest.approx(0.2, rel=1e-3)
 
 
 def test_another_tagger_with_the_same_vectors_does_not_change_their_scale():
-    source = WordVectors(WORDS, VECTORS)
-    WordVectors.of(source).set_scale([], WORDS, 7.0)
+    source = WordVectorSource(WORDS, VECTORS)
+    WordVectorSource.of(source).set_scale([], WORDS, 7.0)
     assert source.scale == 1
 
 
@@ -108,7 +114,7 @@ def test_another_tagger_with_the_same_vectors_does_not_change_their_scale():
 )
 def test_vectors_that_are_none(model, message):
     with pytest.raises(ParameterError, match=message):
-        WordVectors.of(model)
+        WordVectorSource.of(model)
 
 
 # Clusters.
@@ -117,12 +123,12 @@ def test_vectors_that_are_none(model, message):
 def test_clusters_of_any_kind():
     paths = {"dog": "00", "Bonn": "0110", "cat": "1", "empty": ""}
     model = WordClusters(2).fit(np.array([[1.0], [1.1], [-5.0]]), words=["dog", "Bonn", "cat"])
-    own = Clusters.of(model)
+    own = ClusterSource.of(model)
     assert {word: own.attribute("cluster")(word) for word in own.words} == dict(
         zip(model.vocabulary_.words, model.bit_strings_)
     )
-    clusters = Clusters.of(paths)
-    assert Clusters.of(clusters) is clusters
+    clusters = ClusterSource.of(paths)
+    assert ClusterSource.of(clusters) is clusters
     whole, two = clusters.attribute("cluster"), clusters.attribute("cluster2")
     assert [whole(word) for word in ("dog", "Dog", "bonn", "fish", "empty")] == [
         "00", "00", "0110", None, None,
@@ -138,7 +144,7 @@ def test_clusters_of_any_kind():
 @pytest.mark.parametrize("model", [3, ["00"], {"dog": 7}, WordClusters(2), None])
 def test_clusters_that_are_none(model):
     with pytest.raises(ParameterError, match=r"has no clusters: give fitted WordClusters, or a di"):
-        Clusters.of(model)
+        ClusterSource.of(model)
 
 
 # Vectors of tokens.
@@ -146,7 +152,7 @@ def test_clusters_that_are_none(model):
 
 def test_tokens_of_eigentokens():
     model = Eigentokens(2, window=1, min_count=1).fit(["a b a c", "b a c c", "a c b b"])
-    source = TokenVectors(model)
+    source = TokenVectorSource(model)
     sentences = [[("a", "X"), ("b", "X")], [("c", "X")]]
     assert source.width == 2
     rows, vectors = source.rows(sentences, ["a", "b", "c"])
@@ -159,10 +165,10 @@ def test_tokens_of_eigentokens():
 
 def test_models_that_have_no_vectors_of_tokens():
     with pytest.raises(ParameterError, match=r"int has no transform.*give fitted Eigentokens or a"):
-        TokenVectors(3)
+        TokenVectorSource(3)
     words = Eigenwords(1, window=1, min_count=1).fit(["dog The cat dog", "cat The dog dog"])
     with pytest.raises(ParameterError, match="transform gives a sentence one vector"):
-        TokenVectors(words)
+        TokenVectorSource(words)
 
 
 def test_which_sources_a_tagger_was_given():

@@ -10,7 +10,7 @@ from eigentext.tagging.templates import (
     SOURCES,
     TEMPLATES,
     VECTORS,
-    Part,
+    TemplatePart,
     is_of,
     parse_templates,
     written,
@@ -30,7 +30,7 @@ def test_ranges_are_written_out():
 
 def test_conjunctions_keep_the_order_of_their_parts():
     assert parse_templates(["word[-1] | pos[0]|word[2]"]) == [
-        (Part("word", -1), Part("pos", 0), Part("word", 2))
+        (TemplatePart("word", -1), TemplatePart("pos", 0), TemplatePart("word", 2))
     ]
     assert strings(["pos[0]|word[0]", "word[0]|pos[0]"]) == ["pos[0]|word[0]", "word[0]|pos[0]"]
 
@@ -41,7 +41,7 @@ def test_every_template_once():
 
 
 names = st.from_regex(r"\A[A-Za-z_][A-Za-z_0-9-]{0,8}\Z").filter(lambda name: name not in VECTORS)
-parts = st.builds(Part, names, st.integers(-100, 100))
+parts = st.builds(TemplatePart, names, st.integers(-100, 100))
 
 
 @given(st.lists(st.lists(parts, min_size=1, max_size=4).map(tuple), min_size=1, unique=True))

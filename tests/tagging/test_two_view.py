@@ -133,7 +133,7 @@ def test_is_logistic_regression_on_the_projection(n_classes):
     assert model.score(X, y) == np.mean(model.predict(X) == y)
 
 
-# Exactness (seed 000, "Guarantees for CCA", "Theory: CCA has Nice Properties") --------------------
+# Exactness ([Cohen et al. 2013], "Guarantees for CCA", "Theory: CCA has Nice Properties").
 
 
 @pytest.mark.parametrize("seed", SEEDS)

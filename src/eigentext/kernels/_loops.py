@@ -1,9 +1,10 @@
-"""Hot loops of the kernels of structures.
+"""Compiled loops of the kernels of structures.
 
-Nodes are numbered so that children come before their parents. Those of the second argument lie
-in a :class:`~eigentext.kernels._store.Forest` group by group (a group is a production or a tag):
-the nodes that can match a node are then a range, and whether a child matches is whether its number
-lies in a range too. No strings, no sorting, no recursion, no branch that could be mispredicted.
+Nodes are numbered so that children come before their parents. The nodes of the second argument are
+in a :class:`~eigentext.kernels._store.NodeForest`, sorted by group. A group is a production or a
+tag. So the nodes that can match a node are a range of numbers, and a child matches if its number is
+in a range. The loops use no strings, no sorting, no recursion and no branch that a processor could
+predict wrongly.
 """
 
 import numpy as np
@@ -13,10 +14,10 @@ from eigentext.engine.compiled import njit
 
 @njit(cache=True, nogil=True)
 def occurrences(roots, child_start, children, offsets, found):
-    """All nodes below each root, as often as they occur, the root first.
+    """Write all nodes of each structure, as often as they occur, the root first.
 
-    Equivalent to walking each structure; ``found[offsets[i]:offsets[i + 1]]`` is that of root i,
-    and its own queue: filled in at its end while it is walked from the left.
+    Equivalent to a walk through each structure. ``found[offsets[i]:offsets[i + 1]]`` gets the nodes
+    of root i. It is also the queue of the walk: the loop reads it from the left and appends to it.
     """
     for i in range(len(roots)):
         found[offsets[i]] = roots[i]
@@ -31,12 +32,13 @@ def occurrences(roots, child_start, children, offsets, found):
 
 @njit(cache=True, nogil=True)
 def tree_rows(rows, column, triangle, summed, decay, a, b, out):
-    r"""Add to ``out[i, column + j]``, for i in `rows`, K of structures i of `a` and j of `b`.
+    r"""Add K(structure i of `a`, structure j of `b`) to ``out[i, column + j]`` for all i in `rows`.
 
     Equivalent to :math:`\sum w(n_1) c_j(n_2) \Delta(n_1, n_2)` over the nodes of both, where
-    :math:`\Delta(n_1, n_2) = \lambda \prod_c (1 + \Delta(ch(n_1, c), ch(n_2, c)))` if productions
-    are equal, else 0; w are the nodes' weights in a, c their counts in b. With `triangle`, what is
-    below the diagonal of `out` is left out; with `summed`, all rows are added up in row 0.
+    :math:`\Delta(n_1, n_2) = \lambda \prod_c (1 + \Delta(ch(n_1, c), ch(n_2, c)))` if the
+    productions are equal, else 0. Here w is the weight of a node in `a`, and c_j is its count in
+    structure j of `b`. With `triangle`, the loop skips what is below the diagonal of `out`. With
+    `summed`, it adds all rows up in row 0.
     """
     position, size, deltas, totals, last_row = _scratch(rows, a, b)
     for i in rows:
@@ -55,7 +57,7 @@ def tree_rows(rows, column, triangle, summed, decay, a, b, out):
             at = a.child_start[begin + k]
             arity = a.child_start[begin + k + 1] - at
             weight = a.weights[begin + k]
-            if arity == 2:  # most pairs of nodes are: both children at once
+            if arity == 2:  # the most frequent case: both children in one loop
                 low, width, there = _range(a, b, begin, a.children[at], position, size)
                 low2, width2, there2 = _range(a, b, begin, a.children[at + 1], position, size)
                 for t in range(n):
@@ -83,10 +85,11 @@ def tree_rows(rows, column, triangle, summed, decay, a, b, out):
 
 @njit(cache=True, nogil=True)
 def sequence_rows(rows, column, triangle, summed, decay, a, b, out):
-    r"""The same for states of tagged sequences, whose one child is the next state, -1 at the end.
+    r"""Do the same for the states of tagged sequences. The only child of a state is the next state.
 
-    Equivalent to :math:`\Delta(n_1, n_2) = \lambda (1 + \pi) (1 + \Delta(N(n_1), N(n_2)))` if tags
-    are equal, with :math:`\pi` 1 for equal words, 1/2 for two words of a class, else 0.
+    Equivalent to :math:`\Delta(n_1, n_2) = \lambda (1 + \pi) (1 + \Delta(N(n_1), N(n_2)))` if the
+    tags are equal, else 0. :math:`\pi` is 1 for equal words, 1/2 for two words of one class, and
+    else 0. The child of the last state is -1.
     """
     position, size, deltas, totals, last_row = _scratch(rows, a, b)
     for i in rows:
@@ -124,10 +127,11 @@ def sequence_rows(rows, column, triangle, summed, decay, a, b, out):
 def sequence_differences(pairs, column, decay, group, word, word_class, b, out):
     r"""Add to ``out[0, column + j]`` the sum of ``weight * (K(first, j) - K(second, j))``.
 
-    A pair is two taggings of the same words: where they begin, how long they are, the weight.
-    Fragments without a place where the two differ occur in both and cancel. The others are counted
-    at the leftmost such place q that they have: to the right of it a fragment ends anywhere, to
-    the left it begins after the last difference. Equivalent to two rows of `sequence_rows`.
+    A pair is two taggings of the same words, given by their first positions, their length and their
+    weight. A fragment that contains no position where the two taggings differ occurs in both, and
+    cancels. The loop counts any other fragment at its leftmost such position q. To the right of q
+    the fragment may end anywhere. To the left of q it begins after the previous difference.
+    Equivalent to two rows of `sequence_rows`.
     """
     totals = np.zeros(len(b.last))
     nodes, places = np.empty(len(b.last), np.int64), np.empty(len(b.last), np.int64)
@@ -181,7 +185,7 @@ def sequence_differences(pairs, column, decay, group, word, word_class, b, out):
 
 @njit(cache=True, nogil=True)
 def _range(a, b, begin, child, position, size):
-    """The numbers of the nodes that match a child, how many, and where its deltas with them are."""
+    """Return the first node that matches a child, how many do, and the place of its deltas."""
     if child < 0 or size[child] == 0:
         return 0, np.uint64(0), np.uint64(0)
     return b.group_start[a.group[begin + child]], np.uint64(size[child]), np.uint64(position[child])
@@ -189,14 +193,14 @@ def _range(a, b, begin, child, position, size):
 
 @njit(cache=True, nogil=True)
 def _place(child, low, width, there):
-    """Where the delta with a child is: in the range of those that match, or the zero in front."""
-    place = np.uint64(child - low)  # huge if negative
+    """Return the place of the delta with a child, or 0, the place of a zero, if none matches."""
+    place = np.uint64(child - low)  # very large if the difference is negative
     return there + place if place < width else np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
 def _scratch(rows, a, b):
-    """Room for what the longest row needs. The first of the deltas is for children that differ."""
+    """Return arrays for the longest row. The first delta is 0, for children that do not match."""
     most_nodes = 0
     most_deltas = 0
     for i in rows:
@@ -216,7 +220,7 @@ def _scratch(rows, a, b):
 
 @njit(cache=True, nogil=True)
 def _n_matching(b, g, least):
-    """How many nodes of a group occur in structures from `least` on: those come first."""
+    """Return how many nodes of a group occur in structures from `least` on. They come first."""
     if g < 0:
         return 0
     first = b.group_start[g]
@@ -233,7 +237,7 @@ def _n_matching(b, g, least):
 
 @njit(cache=True, nogil=True)
 def _spread(i, least, a, b, totals, last_row, row):
-    """Add the totals of nodes to the structures that they occur in; leave zeros behind."""
+    """Add the totals of the nodes to the structures that contain them, and reset them to zero."""
     for at in range(a.offsets[i], a.offsets[i + 1]):
         g = a.group[at]
         if g < 0 or last_row[g] == i:
@@ -241,7 +245,7 @@ def _spread(i, least, a, b, totals, last_row, row):
         last_row[g] = i
         for o in range(b.occurrence_start[g], b.occurrence_start[g + 1]):
             j = b.occurrence_row[o]
-            if j < least:  # they fall
+            if j < least:  # rows are in falling order
                 break
             row[np.uint32(j)] += totals[np.uint32(b.occurrence_node[o])]
         first = b.group_start[g]
@@ -251,14 +255,14 @@ def _spread(i, least, a, b, totals, last_row, row):
 
 @njit(cache=True, nogil=True)
 def _spread_all(b, totals, row):
-    """The same for totals of all nodes."""
+    """Do the same for the totals of all nodes, and leave the totals as they are."""
     for o in range(len(b.occurrence_row)):
         row[np.uint32(b.occurrence_row[o])] += totals[np.uint32(b.occurrence_node[o])]
 
 
 @njit(cache=True, nogil=True)
 def mirror(out, start, stop):
-    """Copy rows of the lower triangle from the upper one, tile by tile for the cache."""
+    """Copy rows of the lower triangle from the upper one, in tiles that fit the cache."""
     for left in range(0, stop, 64):
         for i in range(start, stop):
             for j in range(left, min(left + 64, i)):

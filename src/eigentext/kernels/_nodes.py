@@ -1,4 +1,4 @@
-"""What kernels of structures with nodes have in common: everything but the recursion."""
+"""What the kernels of trees and of tagged sequences share: everything except the recursion."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -8,12 +8,12 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import EigentextError
-from eigentext.kernels._store import BLOCK, EncodedNodes, Forest, Store
+from eigentext.kernels._store import BLOCK, EncodedNodes, NodeForest, Store
 from eigentext.kernels.kernel import Kernel
 
 _TASK = 64  # rows of a Gram matrix that one thread fills at a time
 _WHOLE = (0, False, False)
-_WORTH_THREADS = 1 << 22  # pairs of a node and a structure, some milliseconds
+_WORTH_THREADS = 1 << 22  # pairs of a node and a structure, which take some milliseconds
 
 
 class NodeKernel(Kernel):
@@ -23,14 +23,14 @@ class NodeKernel(Kernel):
 
     @abstractmethod
     def _add(self, store: Store, known: dict[Any, int], structure: Any) -> int:
-        """Put a structure into the store, known nodes aside; its root."""
+        """Add the new nodes of a structure to the store, and return the number of its root."""
 
     @abstractmethod
     def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
-        """Add rows of the Gram matrix of `a` and the forest `b`.
+        """Add rows of the Gram matrix of `a` and the forest `b` to `out`.
 
-        How is in which column b begins, whether what is below the diagonal is left out, and
-        whether all rows are summed in one.
+        `how` has three parts: the column where `b` begins, whether to skip what is below the
+        diagonal, and whether to add all rows up in the first row.
         """
 
     def _encode(self, structures: list[Any]) -> EncodedNodes:
@@ -55,11 +55,11 @@ class NodeKernel(Kernel):
 
         def fill(task: int) -> None:
             for start, forest in b.forests:
-                # Every n-th row: the rows of a triangle differ in length.
+                # A task takes every n-th row, because the rows of a triangle differ in length.
                 mine = np.arange(task, min(len(a), start + BLOCK) if symmetric else len(a), n_tasks)
                 self._fill(mine, (start, symmetric, False), rows, forest, out)
 
-        b.forests  # noqa: B018  made before threads would make it twice
+        b.forests  # noqa: B018  computed here, so that threads do not compute it twice
         for _ in engine.current().map(fill, range(n_tasks)):
             pass
         if symmetric:
@@ -87,14 +87,16 @@ class NodeKernel(Kernel):
         rows = a.merged(alpha, b)
         chunks = np.arange(len(rows.offsets) - 1)
 
-        def fill(forest: tuple[int, Forest]) -> None:
+        def fill(forest: tuple[int, NodeForest]) -> None:
             self._fill(chunks, (forest[0], False, True), rows, forest[1], out)
 
         self._over(fill, b, len(rows.group))
         return out[0]
 
-    def _over(self, fill: Callable[[tuple[int, Forest]], None], b: EncodedNodes, n: int) -> None:
-        """Fill in each forest's columns, in threads if n nodes for each structure are worth it."""
+    def _over(
+        self, fill: Callable[[tuple[int, NodeForest]], None], b: EncodedNodes, n: int
+    ) -> None:
+        """Fill the columns of each forest, in threads if n nodes for each structure are enough."""
         is_large = n * len(b) > _WORTH_THREADS
         for _ in engine.current().map(fill, b.forests) if is_large else map(fill, b.forests):
             pass

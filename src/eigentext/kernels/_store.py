@@ -1,10 +1,10 @@
-"""Structures as one table of distinct nodes, each kept once however often it occurs.
+"""Structures as one table of distinct nodes. The table has each node once.
 
-A node is a label over children that are nodes themselves: a production over subtrees, or a tagged
-word before the rest of its sequence. Equal nodes are one ("hash-consing"), so that a structure is
-the number of its root, equal structures have equal numbers, and what is computed for a node is
-computed for all its occurrences: candidates for one sentence share most of theirs. Numbers grow
-from children to parents.
+A node is a label over children that are nodes too: a production over subtrees, or a tagged word
+before the rest of its sequence. Equal nodes are stored once ("hash-consing"). So a structure is the
+number of its root, and equal structures have equal numbers. A kernel computes a value once for all
+occurrences of a node; the candidates for one sentence share most of their nodes. The number of a
+node is larger than the numbers of its children.
 """
 
 from array import array
@@ -16,12 +16,12 @@ import numpy as np
 
 from eigentext.kernels.kernel import Encoded
 
-MERGED = 8  # structures that are looked at as one
-BLOCK = 1024  # structures in a forest: few enough for the processor's cache
+MERGED = 8  # structures that are treated as one
+BLOCK = 1024  # structures in a forest, few enough for the processor's cache
 
 
 class Store:
-    """The table: distinct nodes, and the names of their groups, words and classes of words."""
+    """The table of distinct nodes, with the names of their groups, words and word classes."""
 
     def __init__(self):
         self.groups: dict[Hashable, int] = {}
@@ -36,7 +36,7 @@ class Store:
     def add(
         self, group: Hashable, children: Sequence[int], word: int = -1, word_class: int = -1
     ) -> int:
-        """A new node; -1 is a child that is not there."""
+        """Add a node and return its number. A child of -1 means that there is no child."""
         self._group.append(self.groups.setdefault(group, len(self.groups)))
         self._word.append(word)
         self._class.append(word_class)
@@ -50,24 +50,26 @@ class Store:
         return len(self._group) - 1
 
     @cached_property
-    def nodes(self) -> "Nodes":
-        """The table as arrays; for when nothing is added any more."""
+    def nodes(self) -> "NodeTable":
+        """The table as arrays. Ask for it only after the last `add`."""
         fields = (self._group, self._word, self._class, self._child_start, self._children)
-        return Nodes(*(np.array(field, np.int32) for field in fields), size=np.array(self._size))
+        return NodeTable(
+            *(np.array(field, np.int32) for field in fields), size=np.array(self._size)
+        )
 
 
-class Nodes(NamedTuple):
-    """Arrays over nodes; ``children[child_start[n]:child_start[n + 1]]`` are those of node n."""
+class NodeTable(NamedTuple):
+    """Arrays over nodes. The children of n are ``children[child_start[n]:child_start[n + 1]]``."""
 
     group: np.ndarray
     word: np.ndarray
     word_class: np.ndarray
     child_start: np.ndarray
     children: np.ndarray
-    size: np.ndarray  # how many nodes the structure below has, with repetitions
+    size: np.ndarray  # the number of nodes in the structure below, with repetitions
 
     def children_of(self, node: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The children of some nodes one after another, with where each node's begin and whose."""
+        """Return the children of some nodes, where those of each node begin, and whose they are."""
         arity = self.child_start[node + 1] - self.child_start[node]
         start = np.concatenate([[0], np.cumsum(arity)])
         owner = np.repeat(np.arange(len(node)), arity)
@@ -76,9 +78,10 @@ class Nodes(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Structures as lists of their distinct nodes, children first; children are places in a list.
+    """Structures as lists of their distinct nodes, children first.
 
-    Groups, words and classes are numbered as those they are to be compared with; -1 is not there.
+    A child is given by its place in its list. Groups, words and classes have the numbers of the
+    structures that these will be compared with. A number of -1 means that those do not have it.
     """
 
     offsets: np.ndarray
@@ -90,10 +93,11 @@ class Rows(NamedTuple):
     weights: np.ndarray
 
 
-class Forest(NamedTuple):
-    """Distinct nodes of many structures, group by group, and the structures they occur in.
+class NodeForest(NamedTuple):
+    """The distinct nodes of many structures, sorted by group, and the structures that have them.
 
-    In a group, nodes fall by the `last` structure that they occur in, and so do occurrences.
+    Within a group, nodes are in falling order of `last`, the last structure that has them.
+    Occurrences are in falling order of their structure.
     """
 
     group_start: np.ndarray
@@ -111,7 +115,7 @@ class Forest(NamedTuple):
 
 
 class EncodedNodes(Encoded):
-    """Structures by their roots in a store."""
+    """Structures, given by their roots in a store."""
 
     def __init__(self, store: Store, roots: np.ndarray, coding: Any = None):
         self.store, self.roots, self.coding = store, roots, coding
@@ -124,17 +128,17 @@ class EncodedNodes(Encoded):
 
     @property
     def identity(self) -> np.ndarray:
-        """The root of each."""
+        """The root of each structure."""
         return self.roots
 
     @cached_property
-    def forests(self) -> list[tuple[int, Forest]]:
-        """Forests of a block of structures each, with the place of its first."""
+    def forests(self) -> list[tuple[int, NodeForest]]:
+        """A forest for each block of structures, with the place of its first structure."""
         starts = range(0, len(self), BLOCK)
         return [(start, self[start : start + BLOCK]._forest()) for start in starts]
 
     def rows(self, other: "EncodedNodes") -> Rows:
-        """Each structure, its names as `other` numbers them."""
+        """Return each structure, with the numbers that `other` has for names."""
         return self._rows if other.store is self.store else self._listed_for(other.store)
 
     @cached_property
@@ -146,9 +150,10 @@ class EncodedNodes(Encoded):
         return self._listed(row, node, counts, len(self), names)
 
     def merged(self, alpha: np.ndarray, other: "EncodedNodes") -> Rows:
-        """Some at a time as one structure, which weighs a node by the sum of its alphas.
+        """Merge a few structures at a time into one, where a node weighs the sum of its alphas.
 
-        Few enough for the cache, and neighbours, such as the two of an update, share most.
+        A few fit into the cache. Neighbors, such as the two structures of an update, share most of
+        their nodes.
         """
         row, node, counts = self._counts
         row, alpha = row // MERGED, alpha[row] * counts
@@ -157,8 +162,8 @@ class EncodedNodes(Encoded):
         n_rows = -(-len(self) // MERGED)
         return self._listed(*np.divmod(distinct, len(self.store)), weights, n_rows, other.store)
 
-    def alone(self) -> tuple[Rows, Forest]:
-        """Each structure beside itself and no other: groups are those of one structure."""
+    def alone(self) -> tuple[Rows, NodeForest]:
+        """Return rows and a forest in which each structure matches only itself."""
         rows = self.rows(self)
         row = np.repeat(np.arange(len(self)), np.diff(rows.offsets))
         own = row * len(self.store.groups) + rows.group
@@ -166,13 +171,13 @@ class EncodedNodes(Encoded):
         first = rows.offsets[row[np.repeat(np.arange(len(row)), np.diff(rows.child_start))]]
         children = np.where(rows.children < 0, -1, rows.children + first)
         fields = (group, rows.word, rows.word_class, rows.child_start, children)
-        private = Nodes(*fields, np.ones_like(row))
+        private = NodeTable(*fields, np.ones_like(row))
         place = np.arange(len(row))
         forest = _forest(private, place, np.zeros_like(row), place, rows.weights.astype(np.int64))
         return rows._replace(group=group), forest
 
     def walked(self) -> tuple[np.ndarray, np.ndarray]:
-        """All nodes of each structure, the root first, and where those of each begin."""
+        """Return all nodes of each structure, the root first, and where each structure begins."""
         from eigentext.kernels._loops import occurrences
 
         nodes = self.store.nodes
@@ -183,7 +188,7 @@ class EncodedNodes(Encoded):
 
     @cached_property
     def _counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Places of structures, their distinct nodes, and how often these occur, in this order."""
+        """Three arrays: the place of a structure, one of its distinct nodes, and its count."""
         found, offsets = self.walked()
         found += np.repeat(np.arange(len(self)) * len(self.store), np.diff(offsets))
         distinct, counts = np.unique(found, return_counts=True)
@@ -196,7 +201,7 @@ class EncodedNodes(Encoded):
         nodes = self.store.nodes
         offsets = np.searchsorted(row, np.arange(n_rows + 1))
         children, child_start, owner = nodes.children_of(node)
-        # A child is a node of the same row: look it up among them.
+        # A child is a node of the same row: look it up there.
         keys = row * len(self.store) + node
         wanted = (row * len(self.store))[owner] + children
         place = np.searchsorted(keys, wanted) - offsets[row[owner]]
@@ -206,7 +211,7 @@ class EncodedNodes(Encoded):
         return Rows(offsets, group, word, word_class, child_start, place, weights)
 
     def named(self, node: np.ndarray, names: Store) -> list[np.ndarray]:
-        """Groups, words and classes of nodes, as numbered in this or another store."""
+        """Return the groups, words and classes of nodes, with the numbers of the store `names`."""
         mine, nodes = self.store, self.store.nodes
         numbers = [nodes.group[node], nodes.word[node], nodes.word_class[node]]
         if names is not mine:
@@ -216,26 +221,26 @@ class EncodedNodes(Encoded):
                 strict=True,
             )
             numbers = [_renumbered(*pair)[one] for pair, one in zip(pairs, numbers, strict=True)]
-        # The same types whatever the way here: a kernel is compiled once.
+        # The same types in both cases, so that Numba compiles a loop only once.
         return [one.astype(np.int64) for one in numbers]
 
-    def _forest(self) -> Forest:
+    def _forest(self) -> NodeForest:
         row, node, counts = self._counts
         distinct, place = np.unique(node, return_inverse=True)
         return _forest(self.store.nodes, distinct, row, place, counts, len(self.store.groups))
 
 
 def _forest(
-    nodes: Nodes,
+    nodes: NodeTable,
     distinct: np.ndarray,
     row: np.ndarray,
     place: np.ndarray,
     counts: np.ndarray,
     n_groups: int | None = None,
-) -> Forest:
-    """The forest of nodes, given for each row and place among them how often it occurs."""
+) -> NodeForest:
+    """Make a forest. Row `row[i]` has the node ``distinct[place[i]]``, `counts[i]` times."""
     last = np.zeros(len(distinct), dtype=np.int64)
-    last[place] = row  # rows rise: the last stays
+    last[place] = row  # rows are in rising order, so that the last one stays
     order = np.lexsort((-last, nodes.group[distinct]))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
@@ -248,7 +253,7 @@ def _forest(
     by_child = np.argsort(children, kind="stable")
     occurring, row = np.repeat(number[place], counts), np.repeat(row, counts)
     by_group = np.lexsort((-row, group[occurring]))
-    return Forest(
+    return NodeForest(
         np.searchsorted(group, groups),
         group.astype(np.int32),
         nodes.word[node].astype(np.int32),
@@ -265,5 +270,5 @@ def _forest(
 
 
 def _renumbered(names: dict[Hashable, int], others: dict[Hashable, int]) -> np.ndarray:
-    """For each number by the first names, that by the others; -1, also at the end, is none."""
+    """Return an array from the numbers of `names` to those of `others`. -1 means unknown."""
     return np.array([*(others.get(name, -1) for name in names), -1])

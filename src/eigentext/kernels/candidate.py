@@ -1,4 +1,4 @@
-"""A candidate: a structure with the log-probability that a base model gave it."""
+"""A candidate is a structure with the log-probability that a base model gave it."""
 
 from numbers import Real
 from typing import Any, NamedTuple
@@ -7,14 +7,14 @@ from eigentext.corpus.trees import Tree
 
 
 class Candidate(NamedTuple):
-    """A structure and its log-probability under the model that proposed it."""
+    """A structure, and its log-probability under the model that proposed it."""
 
     structure: Any
     log_probability: float
 
 
 def as_candidate(thing: Any) -> Candidate | None:
-    """A pair of a structure and a number, in either order, as a candidate; None for all else."""
+    """Return a pair of a structure and a number, in either order, as a candidate; else None."""
     if isinstance(thing, tuple) and len(thing) == 2:
         first, second = (isinstance(part, Real) for part in thing)
         if first != second:
@@ -23,19 +23,20 @@ def as_candidate(thing: Any) -> Candidate | None:
 
 
 def structure_of(thing: Any) -> Any:
-    """The structure of a candidate; anything else is one itself."""
+    """Return the structure of a candidate. Anything else is a structure itself."""
     candidate = as_candidate(thing)
     return thing if candidate is None else candidate.structure
 
 
 def marked_structure(thing: Any) -> Any:
-    """The structure of what says that it is a candidate: a Candidate, a parser's ScoredTree, ….
+    """Return the structure of a Candidate, a ScoredTree or another tuple with `log_probability`.
 
-    For what has features of any sort, where a plain pair with a number in it may be anything.
+    Other things are returned as they are. Use this where structures may be features: a plain pair
+    that contains a number may then be features, too.
     """
     return thing[0] if isinstance(thing, tuple) and hasattr(thing, "log_probability") else thing
 
 
 def is_tree(structure: Any) -> bool:
-    """Whether this is a tree (a Tree, a string of brackets, an nltk.Tree), not a sequence."""
+    """Whether this is a tree (a Tree, a string of brackets or an nltk.Tree), not a sequence."""
     return isinstance(structure, (Tree, str)) or callable(getattr(structure, "label", None))

@@ -1,8 +1,8 @@
-r"""Kernels of kernels.
+r"""Kernels made of kernels.
 
-Sums and products of kernels are kernels, and so are positive multiples; a kernel divided by the
-norms of its arguments has ones on its diagonal; and the base model's log-probability L joins as
-one more component of weight :math:`\sqrt\beta` (seed 001, "Refinements of the kernels"):
+Sums, products and positive multiples of kernels are kernels. A kernel divided by the norms of its
+arguments has ones on its diagonal. The log-probability L of a base model can be one more component,
+with the weight :math:`\sqrt\beta` ([Collins 2003], "Refinements of the kernels"):
 
 .. math:: K'(a, b) = \beta\, L(a) L(b) + K(a, b).
 """
@@ -18,7 +18,7 @@ from eigentext.kernels.kernel import Encoded, Kernel
 
 
 class _Composed(Kernel):
-    """A kernel of kernels: these see log-probabilities as they were given, and may look at them."""
+    """A kernel made of kernels. It gives these the candidates with their log-probabilities."""
 
     _part = staticmethod(lambda one: one)
 
@@ -31,19 +31,19 @@ class SumKernel(_Composed):
     def __init__(self, first: Kernel, second: Kernel):
         self.first, self.second = first, second
 
-    def _encode(self, structures: list[Any]) -> "Pair":
-        return Pair(self.first.encode(structures), self.second.encode(structures))
+    def _encode(self, structures: list[Any]) -> "EncodedPair":
+        return EncodedPair(self.first.encode(structures), self.second.encode(structures))
 
     def _coding(self) -> tuple[Any, ...]:
         return ("pair", self.first._coding(), self.second._coding())
 
-    def _gram(self, a: "Pair", b: "Pair") -> np.ndarray:
+    def _gram(self, a: "EncodedPair", b: "EncodedPair") -> np.ndarray:
         return self.first._gram(a.first, b.first) + self.second._gram(a.second, b.second)
 
-    def _diagonal(self, a: "Pair") -> np.ndarray:
+    def _diagonal(self, a: "EncodedPair") -> np.ndarray:
         return self.first._diagonal(a.first) + self.second._diagonal(a.second)
 
-    def _scores(self, a: "Pair", alpha: np.ndarray, b: "Pair") -> np.ndarray:
+    def _scores(self, a: "EncodedPair", alpha: np.ndarray, b: "EncodedPair") -> np.ndarray:
         first = self.first._scores(a.first, alpha, b.first)
         return first + self.second._scores(a.second, alpha, b.second)
 
@@ -58,10 +58,10 @@ class ProductKernel(_Composed):
 
     _encode, _coding = SumKernel._encode, SumKernel._coding
 
-    def _gram(self, a: "Pair", b: "Pair") -> np.ndarray:
+    def _gram(self, a: "EncodedPair", b: "EncodedPair") -> np.ndarray:
         return self.first._gram(a.first, b.first) * self.second._gram(a.second, b.second)
 
-    def _diagonal(self, a: "Pair") -> np.ndarray:
+    def _diagonal(self, a: "EncodedPair") -> np.ndarray:
         return self.first._diagonal(a.first) * self.second._diagonal(a.second)
 
 
@@ -91,7 +91,7 @@ class ScaledKernel(_Composed):
 
 
 class NormalizedKernel(_Composed):
-    """K(a, b) over the root of K(a, a) K(b, b); zero where a norm is."""
+    """K(a, b) divided by the root of K(a, a) K(b, b), or 0 if a norm is 0."""
 
     _table = parameters.NormalizedKernel
 
@@ -99,7 +99,7 @@ class NormalizedKernel(_Composed):
         self.kernel = kernel
 
     def encode(self, structures: Any) -> Encoded:
-        """The structures, or what the inner kernel has made of them, with their norms."""
+        """Encode structures, or what the inner kernel encoded, and compute their norms."""
         self._check()
         if isinstance(structures, Encoded) and structures.coding == self.kernel._coding():
             encoded = self._encode(structures)
@@ -108,7 +108,7 @@ class NormalizedKernel(_Composed):
         return super().encode(structures)
 
     def _coding(self) -> tuple[Any, ...]:
-        # Norms depend on all parameters of the kernel, not on its coding alone.
+        # Norms depend on all parameters of the kernel, not only on its coding.
         given = {"": self.kernel, **self.kernel.get_params()}
         plain = {n: type(v).__name__ if isinstance(v, Kernel) else v for n, v in given.items()}
         return ("normalized", self.kernel._coding(), plain)
@@ -129,7 +129,7 @@ class NormalizedKernel(_Composed):
 
 
 class BaselineKernel(_Composed):
-    """Beta L(a) L(b) + K(a, b), of structures that come with their log-probabilities L."""
+    """Beta L(a) L(b) + K(a, b), for structures that come with their log-probabilities L."""
 
     _table = parameters.BaselineKernel
 
@@ -163,8 +163,8 @@ class BaselineKernel(_Composed):
         return baseline + self.kernel._scores(a.inner, alpha, b.inner)
 
 
-class Pair(Encoded):
-    """The same structures, encoded for two kernels."""
+class EncodedPair(Encoded):
+    """Structures, each encoded for two kernels."""
 
     def __init__(self, first: Encoded, second: Encoded):
         self.first, self.second = first, second
@@ -172,8 +172,8 @@ class Pair(Encoded):
     def __len__(self) -> int:
         return len(self.first)
 
-    def __getitem__(self, indices: Any) -> "Pair":
-        some = Pair(self.first[indices], self.second[indices])
+    def __getitem__(self, indices: Any) -> "EncodedPair":
+        some = EncodedPair(self.first[indices], self.second[indices])
         some.coding = self.coding
         return some
 
@@ -184,7 +184,7 @@ class Pair(Encoded):
 
 
 class Weighted(Encoded):
-    """Structures with a number each."""
+    """Structures, each with a number."""
 
     def __init__(self, inner: Encoded, weights: np.ndarray):
         self.inner, self.weights = inner, weights
@@ -204,6 +204,6 @@ class Weighted(Encoded):
 
 
 def _paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """One number for each pair of numbers."""
+    """Return one number for each pair of numbers, the same for equal pairs."""
     both = np.stack([first, second], axis=1)
     return np.unique(both, axis=0, return_inverse=True)[1].ravel()

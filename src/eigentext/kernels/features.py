@@ -1,10 +1,10 @@
-r"""Representations :math:`\Phi` -> one sparse matrix.
+r"""Representations :math:`\Phi` as one sparse matrix.
 
-A representation is any function from a structure to its features: a dictionary of names and
-values, a pair of arrays (places and values), or a vector. The features of many structures become
-the rows of one CSR matrix, whose columns are numbered as their names are first seen; the matrix of
-other structures is brought to the same columns by :meth:`Features.within`, where a feature that
-has no column counts for nothing.
+A representation is any function from a structure to its features. Features are a dictionary of
+names and values, a pair of arrays (places and values), or a vector. The features of many structures
+are the rows of one CSR matrix. Its columns are in the order in which the names are first seen.
+:meth:`FeatureMatrix.within` brings the matrix of other structures to the same columns, and drops
+features that have no column there.
 """
 
 from array import array
@@ -27,27 +27,27 @@ _REMEDY = (
 )
 
 
-class Features(Encoded):
-    """The features of some structures: a row each.
+class FeatureMatrix(Encoded):
+    """The features of some structures, one row for each.
 
     Attributes
     ----------
     matrix : float64 CSR array, shape (n_structures, n_features)
-        Rows are sorted by column and hold no zeros.
+        Rows are sorted by column and contain no zeros.
     columns : dict
-        The column of each feature, by its name; of places and vectors, by its place.
+        The column of each feature, by its name, or by its place if features are places or vectors.
     kind : "names", "places", "vector" or None
-        What the features were given as, if there were any structures.
+        How the features were given; None if there were no structures.
 
     Examples
     --------
-    >>> features = Features.of([{"the": 2, "dog": 1}, {"dog": 1, "barks": 1}])
+    >>> features = FeatureMatrix.of([{"the": 2, "dog": 1}, {"dog": 1, "barks": 1}])
     >>> list(features.columns)
     ['the', 'dog', 'barks']
     >>> features.matrix.toarray()
     array([[2., 1., 0.],
            [0., 1., 1.]])
-    >>> Features.of([{"a": 1, "dog": 3}]).within(features).matrix.toarray()
+    >>> FeatureMatrix.of([{"a": 1, "dog": 3}]).within(features).matrix.toarray()
     array([[0., 3., 0.]])
     """
 
@@ -57,8 +57,8 @@ class Features(Encoded):
     @classmethod
     def of(
         cls, representations: Iterable[Any], name: Callable[[int], str] = "structure {}".format
-    ) -> "Features":
-        """The features of structures in turn; `name` says which one an error is about."""
+    ) -> "FeatureMatrix":
+        """Make the matrix of some features. `name` names the structure with a number in errors."""
         places, values, ends = array("q"), array("d"), array("q", [0])
         columns: Any = defaultdict()
         columns.default_factory = columns.__len__
@@ -97,7 +97,7 @@ class Features(Encoded):
             )
         if kind == "vector":
             columns = {place: place for place in range(width or 0)}
-        elif kind == "places":  # which may be hashes: only those seen get a column
+        elif kind == "places":  # these may be hashes, so that only those seen get a column
             distinct, column = np.unique(column, return_inverse=True)
             columns = {place: at for at, place in enumerate(distinct.tolist())}
         matrix = _csr(data, column, indptr, len(columns))
@@ -108,25 +108,25 @@ class Features(Encoded):
     def __len__(self) -> int:
         return self.matrix.shape[0]
 
-    def __getitem__(self, indices: Any) -> "Features":
+    def __getitem__(self, indices: Any) -> "FeatureMatrix":
         if not isinstance(indices, slice):
             indices = np.asarray(indices)
             indices = indices if indices.dtype == bool else indices.astype(np.int64)
-        some = Features(self.matrix[indices], self.columns, self.kind)
+        some = FeatureMatrix(self.matrix[indices], self.columns, self.kind)
         some.coding = self.coding
         return some
 
     @cached_property
     def identity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A number for each structure, the same for those of equal features."""
+        """A number for each structure, the same for structures with equal features."""
         numbers: dict[bytes, int] = {}
         ends, columns, values = self.matrix.indptr, self.matrix.indices, self.matrix.data
         rows = zip(ends[:-1].tolist(), ends[1:].tolist())
         keys = (columns[i:j].tobytes() + values[i:j].tobytes() for i, j in rows)
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
-    def within(self, other: "Features") -> "Features":
-        """These rows in the columns of others; features unknown there are left out."""
+    def within(self, other: "FeatureMatrix") -> "FeatureMatrix":
+        """Return these rows with the columns of `other`, without features unknown there."""
         if self.columns is other.columns:
             return self
         if self.kind != other.kind and self.kind and other.kind:
@@ -145,7 +145,7 @@ class Features(Encoded):
         ends = np.append(0, np.cumsum(kept))[self.matrix.indptr]
         matrix = _csr(self.matrix.data[kept], columns[kept], ends, len(other.columns))
         matrix.sort_indices()
-        return Features(matrix, other.columns, other.kind)
+        return FeatureMatrix(matrix, other.columns, other.kind)
 
 
 def _csr(data: np.ndarray, columns: np.ndarray, ends: np.ndarray, width: int) -> CSR:
@@ -161,7 +161,7 @@ def _kind(row: Any, name: Callable[[int], str], number: int) -> str:
         return "places"
     if _is_array(row):
         return "vector"
-    raise ParameterError(f"{name(number)} has no features but {row!r:.60}; {_REMEDY}")
+    raise ParameterError(f"the features of {name(number)} cannot be {row!r:.60}; {_REMEDY}")
 
 
 def _is_array(thing: Any) -> bool:
@@ -186,7 +186,7 @@ def _split_pair(row: tuple, name: Callable[[int], str], number: int) -> tuple[An
     if len(places) != len(values):
         raise ParameterError(
             f"{name(number)} has {len(places)} places of features but {len(values)} values; "
-            "give as many"
+            "give one value for each place"
         )
     if len(places) and places.dtype.kind not in "iu":
         raise ParameterError(
@@ -209,5 +209,5 @@ def _numbers(row: Any, name: Callable[[int], str], number: int) -> np.ndarray:
     except ValueError:  # lists of unequal lengths
         numbers = np.array(None)
     if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
-        raise ParameterError(f"{name(number)} has no features but {row!r:.60}; {_REMEDY}")
+        raise ParameterError(f"the features of {name(number)} cannot be {row!r:.60}; {_REMEDY}")
     return numbers

@@ -1,8 +1,8 @@
-r"""What a kernel is: an inner product of representations that are never written out,
+r"""A kernel is an inner product of representations that are never written out [Collins 2003]:
 
 .. math:: K(a, b) = \Phi(a) \cdot \Phi(b)
 
-(seed 001). ``composed`` makes kernels of kernels.
+The module ``composed`` makes kernels of kernels.
 """
 
 from abc import ABC, abstractmethod
@@ -14,15 +14,15 @@ from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator
 from eigentext.kernels.candidate import structure_of
 
-Structures = Any  # a sequence of structures, or one encoded
-_BLOCK = 256  # rows of a Gram matrix that only its product with weights is wanted of
+Structures = Any  # a sequence of structures, or an Encoded
+_BLOCK = 256  # rows of a Gram matrix that are multiplied by weights at a time
 
 
 class Encoded(ABC):
-    """Structures made ready for a kernel once, so that repeated use costs nothing.
+    """Structures in the form that a kernel computes with, for repeated use.
 
-    ``encoded[indices]`` are some of them; `identity` numbers them, equal structures alike;
-    `coding` says which kernels they are for: those with the same ``_coding``.
+    ``encoded[indices]`` selects structures. `identity` has a number for each, the same for equal
+    structures. `coding` says which kernels can use them: kernels with an equal ``_coding``.
     """
 
     coding: Any = None
@@ -32,28 +32,29 @@ class Encoded(ABC):
 
     @abstractmethod
     def __getitem__(self, indices: Any) -> "Encoded":
-        """Those at a slice, a list or an array of positions."""
+        """Return the structures at a slice, a list or an array of positions."""
 
     @property
     @abstractmethod
     def identity(self) -> np.ndarray:
-        """A number for each, the same for equal structures."""
+        """A number for each structure, the same for equal structures."""
 
 
 class Kernel(Estimator, ABC):
-    """An inner product of structures; all kernels share this interface.
+    """An inner product of structures. All kernels share this interface.
 
-    Subclasses define :meth:`_encode` and :meth:`_gram`, and the rest where there is a faster way.
+    Subclasses define :meth:`_encode` and :meth:`_gram`. They may define :meth:`_diagonal` and
+    :meth:`_scores` if there is a faster way.
     """
 
     def encode(self, structures: Structures) -> Encoded:
-        """The structures as arrays. Log-probabilities that come with them are left aside."""
+        """Encode structures for this kernel. Log-probabilities of candidates are ignored."""
         self._check()
         if isinstance(structures, Encoded):
             if structures.coding != self._coding():
                 raise ParameterError(
                     "these structures were encoded by a kernel that reads them in another way "
-                    f"than {self!r:.80}; encode them with this one"
+                    f"than {self!r:.80}; encode them with this kernel"
                 )
             return structures
         if isinstance(structures, str):
@@ -63,20 +64,20 @@ class Kernel(Estimator, ABC):
         return encoded
 
     def __call__(self, a: Any, b: Any) -> float:
-        """K(a, b)."""
+        """Return K(a, b)."""
         return float(self.gram([a], [b])[0, 0])
 
     def gram(self, a: Structures, b: Structures | None = None) -> np.ndarray:
-        """K of each of `a` with each of `b` (by default `a` itself): a matrix."""
+        """Return the matrix of K between all of `a` and all of `b` (by default `a` itself)."""
         first = self.encode(a)
         return _finite(self._gram(first, first if b is None else self.encode(b)))
 
     def diagonal(self, a: Structures) -> np.ndarray:
-        """K of each with itself."""
+        """Return K of each structure with itself."""
         return _finite(self._diagonal(self.encode(a)))
 
     def scores(self, a: Structures, alpha: Any, b: Structures) -> np.ndarray:
-        r""":math:`\sum_i \alpha_i K(a_i, b)` for each of `b`, without the matrix."""
+        r"""Return :math:`\sum_i \alpha_i K(a_i, b)` for each of `b`, without the whole matrix."""
         first, second = self.encode(a), self.encode(b)
         alpha = np.asarray(alpha, dtype=np.float64)
         if alpha.shape != (len(first),):
@@ -84,13 +85,13 @@ class Kernel(Estimator, ABC):
         return _finite(self._scores(first, alpha, second))
 
     def with_baseline(self, beta: float) -> "Kernel":
-        """Beta times the product of log-probabilities, added to this kernel."""
+        """Return the sum of this kernel and beta times the product of the log-probabilities."""
         from eigentext.kernels.composed import BaselineKernel
 
         return BaselineKernel(self, beta)._check()
 
     def normalized(self) -> "Kernel":
-        """K(a, b) over the root of K(a, a) K(b, b)."""
+        """Return the kernel that is K(a, b) divided by the root of K(a, a) K(b, b)."""
         from eigentext.kernels.composed import NormalizedKernel
 
         return NormalizedKernel(self)
@@ -110,18 +111,18 @@ class Kernel(Estimator, ABC):
     __rmul__ = __mul__
 
     def _check(self) -> Self:
-        """Itself, if its parameters are allowed; they may be set at any time."""
-        if hasattr(self, "_table"):  # a user's own kernel may have none
+        """Return this kernel, or raise ParameterError if a parameter is not allowed."""
+        if hasattr(self, "_table"):  # the kernel of a user may have no table
             self._table.checked(self.get_params(deep=False))
         return self
 
     def _coding(self) -> tuple[Any, ...]:
-        """What encoding depends on: kernels of the same coding may use each other's."""
+        """What encoding depends on. Kernels with equal codings can use the same `Encoded`."""
         return (type(self), self.get_params(deep=False))
 
     # What a kernel has to define.
 
-    _part = staticmethod(structure_of)  # of what is given, what it looks at
+    _part = staticmethod(structure_of)  # the part of a given thing that the kernel encodes
 
     @abstractmethod
     def _encode(self, structures: list[Any]) -> Encoded: ...
@@ -142,10 +143,10 @@ class Kernel(Estimator, ABC):
 
 def _finite(values: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum()  # quicker, and nearly always enough
+        total = values.sum()  # faster than a look at each value, and nearly always enough
     if not np.isfinite(total) and not np.isfinite(values).all():
         raise ParameterError(
-            "the kernel's values are beyond floating point, as those of large structures that are "
-            "nearly equal can be; lower its decay or degree, or scale its features down"
+            "the kernel's values are beyond floating point, which happens if large structures "
+            "are nearly equal; lower its decay or degree, or scale its features down"
         )
     return values

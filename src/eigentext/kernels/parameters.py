@@ -15,14 +15,14 @@ def _is_kernel(value: Any) -> bool:
 
 
 def a_kernel(default: Any, **options: Any) -> Given:
-    """A parameter that is a kernel."""
-    # A deep copy: kernels are made of kernels, whose parameters may be set later.
+    """Describe a parameter that is a kernel."""
+    # A deep copy: a kernel may contain kernels, and a user may change their parameters later.
     what = "a kernel, as TreeKernel(decay=0.4)"
     return Given(default, what=what, test=_is_kernel, keep=deepcopy, **options)
 
 
 def a_function(what: str) -> Given:
-    """A parameter that is a function."""
+    """Describe a parameter that is a function."""
     return Given(None, what=f"a function {what}", test=callable, keep=lambda function: function)
 
 

@@ -1,12 +1,12 @@
-r"""Kernels of representations that can be written out (seed 001).
+r"""Kernels of representations :math:`\Phi` that can be written out [Collins 2003].
 
-The trivial one is their inner product; the polynomial one,
+The linear kernel is their inner product. The polynomial kernel,
 
 .. math:: K(a, b) = (1 + \Phi(a) \cdot \Phi(b))^p,
 
-is the inner product of a representation that holds every product of up to p features of
-:math:`\Phi`: for p = 2 and two features, :math:`1, \sqrt2\Phi_1, \sqrt2\Phi_2, \Phi_1^2, \Phi_2^2,
-\sqrt2\Phi_1\Phi_2`.
+is the inner product of a larger representation, which has every product of up to p features of
+:math:`\Phi`. For p = 2 and two features it is :math:`1, \sqrt2\Phi_1, \sqrt2\Phi_2, \Phi_1^2,
+\Phi_2^2, \sqrt2\Phi_1\Phi_2`.
 """
 
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from scipy.sparse import issparse
 from eigentext import engine
 from eigentext.kernels import parameters
 from eigentext.kernels.candidate import marked_structure
-from eigentext.kernels.features import Features
+from eigentext.kernels.features import FeatureMatrix
 from eigentext.kernels.kernel import Kernel
 
-_ENTRIES = 1 << 20  # of a Gram matrix that one task makes
-_FEW = 1 << 19  # products of vectors that take less time than telling BLAS to use one thread
+_ENTRIES = 1 << 20  # entries of a Gram matrix that one task computes
+_FEW = 1 << 19  # multiplications that take less time than setting BLAS to one thread
 
 
 class LinearKernel(Kernel):
@@ -52,10 +52,10 @@ class LinearKernel(Kernel):
     def _coding(self) -> tuple[Any, ...]:
         return ("features", self.phi)
 
-    def _encode(self, structures: list[Any]) -> Features:
-        return Features.of(structures if self.phi is None else map(self.phi, structures))
+    def _encode(self, structures: list[Any]) -> FeatureMatrix:
+        return FeatureMatrix.of(structures if self.phi is None else map(self.phi, structures))
 
-    def _gram(self, a: Features, b: Features) -> np.ndarray:
+    def _gram(self, a: FeatureMatrix, b: FeatureMatrix) -> np.ndarray:
         A, B = a.matrix, b.within(a).matrix
         gram = np.empty((len(a), len(b)))
         limits = nullcontext()
@@ -64,7 +64,7 @@ class LinearKernel(Kernel):
 
         def multiply(block: tuple[int, int]) -> None:
             rows = slice(*block)
-            # In this order a sparse B is not transposed again for each block.
+            # In this order, a sparse B is not transposed again for each block.
             product = (B @ A[rows].T).T
             gram[rows] = product.toarray() if issparse(product) else product
 
@@ -74,10 +74,10 @@ class LinearKernel(Kernel):
                 pass
         return gram
 
-    def _diagonal(self, a: Features) -> np.ndarray:
+    def _diagonal(self, a: FeatureMatrix) -> np.ndarray:
         return a.matrix.multiply(a.matrix).sum(axis=1)
 
-    def _scores(self, a: Features, alpha: np.ndarray, b: Features) -> np.ndarray:
+    def _scores(self, a: FeatureMatrix, alpha: np.ndarray, b: FeatureMatrix) -> np.ndarray:
         W = a.matrix.T @ alpha
         return b.within(a).matrix @ W
 
@@ -109,16 +109,16 @@ class PolynomialKernel(LinearKernel):
         self.degree = degree
         self.phi = phi
 
-    def _gram(self, a: Features, b: Features) -> np.ndarray:
+    def _gram(self, a: FeatureMatrix, b: FeatureMatrix) -> np.ndarray:
         return self._lift(super()._gram(a, b))
 
-    def _diagonal(self, a: Features) -> np.ndarray:
+    def _diagonal(self, a: FeatureMatrix) -> np.ndarray:
         return self._lift(super()._diagonal(a))
 
-    def _scores(self, a: Features, alpha: np.ndarray, b: Features) -> np.ndarray:
+    def _scores(self, a: FeatureMatrix, alpha: np.ndarray, b: FeatureMatrix) -> np.ndarray:
         return Kernel._scores(self, a, alpha, b.within(a))
 
     def _lift(self, products: np.ndarray) -> np.ndarray:
         products += 1
-        with np.errstate(over="ignore"):  # looked at afterwards
+        with np.errstate(over="ignore"):  # the caller checks that the values are finite
             return np.power(products, self.degree, out=products)

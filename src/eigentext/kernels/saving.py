@@ -1,7 +1,8 @@
 """Kernels and structures as plain data, for model files.
 
-A kernel is its name, its parameters and the kernels it is made of; a structure is a short JSON text
-that says its kind. Files hold names, never classes or functions, and reading them runs no code.
+A kernel is saved as its name, its parameters and the kernels it is made of. A structure is saved as
+a short JSON text that says its kind. Files contain names, never classes or functions, so that
+reading a file runs no code.
 """
 
 import json
@@ -31,13 +32,13 @@ _HOMES = {
 _PARTS = {
     **{name: {"first", "second"} for name in ("sum", "product")},
     **{name: {"kernel"} for name in ("scaled", "normalized", "baseline")},
-}  # all others have none
+}  # other kernels have no parts
 _NAMES = {home: name for name, home in _HOMES.items()}
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 def described(kernel: Kernel) -> dict[str, Any]:
-    """A kernel as plain data that JSON can hold; :func:`kernel_of` reads it.
+    """Return a kernel as plain data for JSON. :func:`kernel_of` reads it.
 
     Raises
     ------
@@ -53,8 +54,8 @@ def described(kernel: Kernel) -> dict[str, Any]:
     home = (type(kernel).__module__.rpartition(".")[2], type(kernel).__name__)
     if home not in _NAMES or type(kernel) is not _class(_NAMES[home]):
         raise ParameterError(
-            f"{kernel!r:.60} cannot be saved: it is no kernel of this library, but one made of "
-            f"those ({', '.join(_HOMES)}) could be"
+            f"{kernel!r:.60} cannot be saved, because it is not a kernel of this library; use one "
+            f"that is made of these: {', '.join(_HOMES)}"
         )
     given = kernel.get_params(deep=False)
     parts = {name: described(part) for name, part in given.items() if isinstance(part, Kernel)}
@@ -63,7 +64,7 @@ def described(kernel: Kernel) -> dict[str, Any]:
 
 
 def kernel_of(description: Any) -> Kernel:
-    """The kernel that :func:`described` described.
+    """Return the kernel that :func:`described` described.
 
     Examples
     --------
@@ -75,16 +76,17 @@ def kernel_of(description: Any) -> Kernel:
         return _kernel_of(description)
     except (*_MALFORMED, EigentextError) as error:
         raise ModelFileError(
-            f"{reprlib.repr(description)} describes no kernel ({error!r:.80}); fit the model again"
+            f"{reprlib.repr(description)} does not describe a kernel ({error!r:.80}); "
+            "fit the model again"
         ) from error
 
 
 def structures_to(structures: Iterable[Any]) -> list[str]:
-    """Structures as JSON texts, one each; :func:`structures_of` gives equal ones back.
+    """Return each structure as a JSON text. :func:`structures_of` returns equal structures.
 
-    Trees are brackets where these say all, and else, with round brackets or blanks in words, which
-    brackets cannot express, node by node. The rest is whatever is made of lists, tuples, arrays,
-    dictionaries, strings and numbers; arrays come back as lists.
+    A tree is written in brackets if possible. If its words contain round brackets or blanks, it is
+    written node by node. Other structures are made of lists, tuples, arrays, dictionaries, strings
+    and numbers. Arrays are read back as lists.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def structures_to(structures: Iterable[Any]) -> list[str]:
 
 
 def structures_of(texts: Iterable[str]) -> list[Any]:
-    """The structures that :func:`structures_to` wrote."""
+    """Return the structures that :func:`structures_to` wrote."""
     found = []
     for number, text in enumerate(texts):
         try:
@@ -119,12 +121,12 @@ def _class(name: str) -> type[Kernel]:
 def _kernel_of(description: Any) -> Kernel:
     name, given, parts = (description[key] for key in ("kernel", "parameters", "parts"))
     if set(parts) != _PARTS.get(name, set()):
-        raise ValueError(f"a {name} kernel of other parts")
+        raise ValueError(f"a {name} kernel with wrong parts")
     return _class(name)(**given, **{key: _kernel_of(part) for key, part in parts.items()})._check()
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON has it."""
+    """Return a parameter as plain data for JSON."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
@@ -132,11 +134,11 @@ def _plain(name: str, value: Any) -> Any:
     if value is None or isinstance(value, (str, int, float)):
         return value
     remedies = {
-        "match": "take 'exact', 'capitalization', 'factor' or a dictionary of words and classes",
-        "phi": "make the features beforehand, and take the kernel without phi",
+        "match": "use 'exact', 'capitalization', 'factor' or a dictionary of words and classes",
+        "phi": "compute the features first, and use the kernel without phi",
     }
     raise ParameterError(
-        f"{name}={value!r:.60} cannot be saved, since model files hold no code; "
+        f"{name}={value!r:.60} cannot be saved, because model files contain no code; "
         f"{remedies.get(name, 'give a number or a name')}"
     )
 
@@ -145,7 +147,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _to(thing: Any, number: int) -> Any:
-    """Plain data; what JSON has no word for is a dictionary of one entry."""
+    """Return plain data. A dictionary with one entry marks what JSON does not have."""
     if isinstance(thing, (np.ndarray, np.generic)):
         thing = thing.tolist()
     if thing is None or isinstance(thing, (str, int, float)):
@@ -158,8 +160,8 @@ def _to(thing: Any, number: int) -> Any:
         listed = [_to(one, number) for one in thing]
         return {"tuple": listed} if isinstance(thing, tuple) else listed
     raise ParameterError(
-        f"structure {number} has {thing!r:.60} in it, which cannot be saved; trees, lists, tuples, "
-        "arrays and dictionaries of strings and numbers can"
+        f"structure {number} contains {thing!r:.60}, which cannot be saved; use trees, lists, "
+        "tuples, arrays and dictionaries of strings and numbers"
     )
 
 
@@ -185,7 +187,7 @@ def _tree_to(tree: Tree) -> Any:
             return brackets
     except CorpusError:
         pass
-    # Parents first: a word, or a label with the number of its children.
+    # Parents first. A node is a word, or a label with the number of its children.
     nodes: list[Any] = []
     stack: list[Any] = [tree]
     while stack:
@@ -214,5 +216,5 @@ def _tree_of(data: Any) -> Tree:
         made.append(Tree(label, children))
     (tree,) = made
     if not isinstance(tree, Tree):
-        raise TypeError("a word, and no tree")
+        raise TypeError("a word, not a tree")
     return tree

@@ -1,15 +1,17 @@
-r"""The tagged-sequence kernel: all fragments of two taggings that are alike (seed 001).
+r"""The tagged-sequence kernel: all fragments that two taggings share [Collins 2003].
 
-A fragment is a run of tags, each with its word or without. With N(n) the state after n and W(n)
-its word, states of equal tags have
+A fragment is a run of tags, each with or without its word. N(n) is the state after n, and W(n) is
+its word. Two states with equal tags share
 
 .. math:: \Delta(n_1, n_2) = \lambda\, (1 + \pi[W(n_1), W(n_2)]) (1 + \Delta(N(n_1), N(n_2)))
 
-fragments in common that begin there, each weighted by :math:`\lambda` for every state; others none;
-and K is the sum over all pairs of states. :math:`\pi` is 1 for equal words; it may be 1/2 for
-different words of one class, such as words that are both capitalised: fragments then have classes
-too. So K is :math:`\sum_i \lambda^{SIZE_i} h_i(T_1) h_i(T_2)` as the slides define it; their short
-form of the recursion, with lambda inside the bracket, is this divided by lambda.
+fragments that begin there, where every state of a fragment multiplies its weight by
+:math:`\lambda`. Two states with different tags share none. K is the sum over all pairs of states.
+:math:`\pi` is 1 for equal words. It may be 1/2 for different words of one class, for example two
+capitalized words; then fragments may have a class in place of a word.
+
+So K is :math:`\sum_i \lambda^{SIZE_i} h_i(T_1) h_i(T_2)`, as [Collins 2003] defines it. The short
+form of the recursion there has lambda inside the bracket, and equals this value divided by lambda.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -21,13 +23,13 @@ import numpy as np
 from eigentext.errors import ParameterError
 from eigentext.kernels import parameters
 from eigentext.kernels._nodes import NodeKernel
-from eigentext.kernels._store import EncodedNodes, Forest, Store
+from eigentext.kernels._store import EncodedNodes, NodeForest, Store
 
-_ROUNDING = 1e-14  # what is left of weights that cancel, for the largest of them
+_ROUNDING = 1e-14  # weights cancel if their sum is smaller than this share of the largest
 
 
-class Pairs(NamedTuple):
-    """Two taggings of the same words each: where they begin, their length, and their weight."""
+class TaggingPairs(NamedTuple):
+    """Pairs of two taggings of the same words: where they begin, their length, and their weight."""
 
     first: np.ndarray
     second: np.ndarray
@@ -54,23 +56,23 @@ _CLASSES: dict[str, Callable[[Any], Hashable] | None] = {
 
 
 class SequenceKernel(NodeKernel):
-    """The number of tagged fragments that two sequences share, long ones down-weighted.
+    """The number of tagged fragments that two sequences share. Long fragments weigh less.
 
     Sequences are lists of (word, tag).
 
     Parameters
     ----------
     decay : float
-        Lambda, above 0 and at most 1: what each state of a common fragment multiplies its weight
-        by.
+        Lambda, above 0 and at most 1. Each state of a common fragment multiplies its weight by it.
     match : "exact", "capitalization", "factor", mapping or function
-        Which different words count half: none; both capitalised, or neither; both the same after
-        their last ``|``, as the parts of speech in ``dog|NN`` and ``cat|NN``; or of one class by a
-        mapping of words (each word outside it is its own class) or a function of a word.
+        Which different words count half. "exact": none. "capitalization": both capitalized, or
+        neither. "factor": both are equal after their last ``|``, like the parts of speech in
+        ``dog|NN`` and ``cat|NN``. A mapping gives words their classes; a word that is not in it is
+        a class of its own. A function returns the class of a word.
     joint : bool
-        Whether a state is a tag with the class of its word, so that words of other classes do not
-        match at all (and those of one class match as tags, not half as words). Better and faster
-        where the class is known of every word, as parts of speech are.
+        Whether a state is a tag together with the class of its word. Then words of different
+        classes do not match at all, and words of one class match as tags, not half as words. This
+        is better and faster if every word has a known class, such as its part of speech.
 
     Examples
     --------
@@ -93,13 +95,13 @@ class SequenceKernel(NodeKernel):
 
     def _add(self, store: Store, known: dict[Any, int], structure: Any) -> int:
         if isinstance(structure, str) or not hasattr(structure, "__len__"):
-            raise ParameterError(f"{str(structure)[:40]!r} is no list of (word, tag)")
+            raise ParameterError(f"{str(structure)[:40]!r} is not a list of (word, tag)")
         if not len(structure):
-            raise ParameterError("it is empty; leave such sequences out")
+            raise ParameterError("it is empty; leave out empty sequences")
         state = -1
         for pair in reversed(structure):
             if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-                raise ParameterError(f"{str(pair)[:40]!r} is no (word, tag)")
+                raise ParameterError(f"{str(pair)[:40]!r} is not (word, tag)")
             word, tag = pair
             key = (word, tag, state)
             if (number := known.get(key)) is None:
@@ -119,7 +121,7 @@ class SequenceKernel(NodeKernel):
             of = _CLASSES[self.match]
             return word if of is None else of(word)
         if isinstance(self.match, Mapping):
-            # A word outside is its own class, which no name of a class equals.
+            # A word outside the mapping is its own class. A tuple differs from all words.
             return (self.match[word],) if word in self.match else word
         return self.match(word)
 
@@ -129,8 +131,8 @@ class SequenceKernel(NodeKernel):
         sequence_rows(rows, *how, float(self.decay), a, b, out)
 
     def _scores(self, a: EncodedNodes, alpha: np.ndarray, b: EncodedNodes) -> np.ndarray:
-        # What a perceptron adds for one tagging of a sentence it takes from another: such pairs
-        # are cheap, as only fragments where the two differ count.
+        # A perceptron adds a weight to one tagging of a sentence and takes it from another. The
+        # difference of two taggings is cheap: only fragments count in which the two differ.
         from eigentext.kernels._loops import sequence_differences
 
         pairs, rest, left = _paired(a, alpha)
@@ -139,7 +141,7 @@ class SequenceKernel(NodeKernel):
             tag, word, word_class = a.named(a.walked()[0], b.store)
             decay = float(self.decay)
 
-            def fill(forest: tuple[int, Forest]) -> None:
+            def fill(forest: tuple[int, NodeForest]) -> None:
                 start, nodes = forest
                 sequence_differences(pairs, start, decay, tag, word, word_class, nodes, out)
 
@@ -147,11 +149,11 @@ class SequenceKernel(NodeKernel):
         return out[0]
 
 
-def _paired(a: EncodedNodes, alpha: np.ndarray) -> tuple[Pairs, list[int], np.ndarray]:
-    """Taggings of the same words as differences from one of them, and what is left over.
+def _paired(a: EncodedNodes, alpha: np.ndarray) -> tuple[TaggingPairs, list[int], np.ndarray]:
+    """Return taggings of the same words as differences from one of them, and the rest.
 
-    With r one of the taggings of a sentence, their weighted sum is that of the differences s - r
-    and, unless the weights cancel, r itself with all of the weight.
+    If r is one of the taggings s of a sentence, the weighted sum of all s equals the weighted sum
+    of the differences s - r, plus r times the sum of the weights, which may be zero.
     """
     walked, offsets = a.walked()
     words = a.store.nodes.word[walked]
@@ -170,4 +172,4 @@ def _paired(a: EncodedNodes, alpha: np.ndarray) -> tuple[Pairs, list[int], np.nd
             rest.append(r)
             left.append(total)
     length = np.diff(offsets)[first]
-    return Pairs(offsets[first], offsets[second], length, alpha[first]), rest, np.array(left)
+    return TaggingPairs(offsets[first], offsets[second], length, alpha[first]), rest, np.array(left)

@@ -1,21 +1,21 @@
-r"""The tree kernel: all subtrees of two trees that are alike (Collins and Duffy; seed 001).
+r"""The tree kernel: all subtrees that two trees share [Collins and Duffy 2002, Collins 2003].
 
-A subtree, or fragment, of a tree is a node with either all of its children or none, and so on
-below: each production is there whole or not at all. With :math:`h_i(T)` the number of times
-fragment i occurs in T, and :math:`SIZE_i` its number of productions, those of words counted,
+A subtree, or fragment, has whole productions only: each of its nodes has either all of its children
+in the tree, or none. :math:`h_i(T)` is the number of times that fragment i occurs in T, and
+:math:`SIZE_i` is its number of productions, including those of words. Then
 
 .. math:: K(T_1, T_2) = \sum_i \lambda^{SIZE_i} h_i(T_1) h_i(T_2)
     = \sum_{n_1 \in T_1} \sum_{n_2 \in T_2} \Delta(n_1, n_2),
 
 .. math:: \Delta(n_1, n_2) = \lambda \prod_j \left(1 + \Delta(ch(n_1, j), ch(n_2, j))\right)
 
-if the productions at both nodes are the same, else 0: at parts of speech the product is empty, and
-:math:`\Delta = \lambda`. So lambda multiplies once for every production, which is the slides'
-:math:`\lambda^{SIZE}` to the letter, and SVM-light-TK's convention; the slides' short form of the
-recursion, with lambda inside the bracket, is this divided by lambda.
+if the productions at both nodes are the same, else 0. At parts of speech the product is empty, and
+:math:`\Delta = \lambda`. So every production multiplies by lambda once, which is exactly
+:math:`\lambda^{SIZE}` in [Collins 2003], and the convention of SVM-light-TK. The short form of the
+recursion in [Collins 2003] has lambda inside the bracket, and equals this value divided by lambda.
 
-How it is computed: see ``_store`` and ``_kernels``. Only pairs of nodes with equal productions are
-looked at, each pair of *distinct* subtrees once, children first.
+The modules ``_store`` and ``_loops`` compute it. They look only at pairs of nodes with equal
+productions, at each pair of *distinct* subtrees once, and at children before their parents.
 """
 
 from typing import Any
@@ -27,14 +27,14 @@ from eigentext.kernels._store import Store
 
 
 class TreeKernel(NodeKernel):
-    """The number of subtrees that two trees share, large ones down-weighted.
+    """The number of subtrees that two trees share. Large subtrees weigh less.
 
     Parameters
     ----------
     decay : float
-        Lambda, above 0 and at most 1: what each production of a common subtree multiplies its
-        weight by. With 1, large trees resemble themselves beyond all others: a fifth to a half
-        ranks better.
+        Lambda, above 0 and at most 1. Each production of a common subtree multiplies its weight by
+        it. With 1, a large tree is far more similar to itself than to any other tree. Values from
+        0.2 to 0.5 rank better.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class TreeKernel(NodeKernel):
         return ("tree",)
 
     def _add(self, store: Store, known: dict[Any, int], structure: Any) -> int:
-        made: list[Any] = []  # words and numbers of nodes whose parents are still to come
+        made: list[Any] = []  # words, and numbers of nodes, whose parents come later
         for node in reversed(walk(as_tree(structure))):
             if isinstance(node, str):
                 made.append(node)
@@ -78,6 +78,6 @@ class TreeKernel(NodeKernel):
 
 
 def _new(store: Store, node: Tree, key: tuple[Any, ...]) -> int:
-    """Add a node: its production, with the labels of children in tuples, as they are no words."""
+    """Add a node and return its number. Labels of children are in tuples, unlike words."""
     labels = (child if isinstance(child, str) else (child.label,) for child in node.children)
     return store.add((node.label, *labels), [part for part in key[1:] if isinstance(part, int)])

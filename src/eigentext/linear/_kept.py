@@ -12,7 +12,7 @@ _LEAST = 256  # candidates in a block
 
 
 @dataclass
-class Block:
+class ExampleBlock:
     """Some examples in a row: `start` to `stop`; `span` are their candidates."""
 
     start: int
@@ -31,18 +31,18 @@ class KeptScores:
         self.raised: list[int] = []  # the first of equal candidates stands for all of them
         self.lowered: list[int] = []
         size = max(-(-len(encoded) // _BLOCKS), _LEAST)
-        self.blocks: list[Block] = []
+        self.blocks: list[ExampleBlock] = []
         for start, stop in engine.even_blocks(borders, size):
             span = slice(borders[start], borders[stop])
-            self.blocks.append(Block(start, stop, span, encoded[span]))
+            self.blocks.append(ExampleBlock(start, stop, span, encoded[span]))
 
-    def update(self, block: Block, y: int, z: int) -> None:
+    def update(self, block: ExampleBlock, y: int, z: int) -> None:
         """Prefer y to z from now on; only the block that they are of hears of it at once."""
         self.raised.append(self.first[y])
         self.lowered.append(self.first[z])
         self.catch_up(block)
 
-    def catch_up(self, block: Block) -> None:
+    def catch_up(self, block: ExampleBlock) -> None:
         """Add what the updates since the last time mean to the scores of a block."""
         raised, lowered = self.raised[block.n_updates :], self.lowered[block.n_updates :]
         if not raised:

@@ -30,7 +30,7 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.kernels.candidate import marked_structure
-from eigentext.kernels.features import Features
+from eigentext.kernels.features import FeatureMatrix
 from eigentext.linear import parameters
 from eigentext.parameters import Count, Flag, Given, Number, Settings, is_whole
 from eigentext.storage import Saved
@@ -222,7 +222,7 @@ class Perceptron(Saved, Estimator):
         return self.parameters_.phi, self.parameters_.gen
 
     def _scores(self, examples: "_Examples", average: bool | None = None) -> list[np.ndarray]:
-        known = Features(np.empty((0, 0)), self.columns_, self._kind)
+        known = FeatureMatrix(np.empty((0, 0)), self.columns_, self._kind)
         values = examples.features.within(known).matrix @ self._W(average)
         return np.split(values, examples.borders[1:-1])
 
@@ -313,7 +313,7 @@ class Perceptron(Saved, Estimator):
             return map(phi, structures) if gen is None else (phi(x, y) for y in structures)
 
         rows = chain.from_iterable(map(represented, chain(inputs, inputs), structures + right))
-        features = Features.of(rows, name)
+        features = FeatureMatrix.of(rows, name)
         if gold is None:
             places = np.zeros(0, np.int64)
         elif by_index:
@@ -408,7 +408,7 @@ def run_facts() -> dict[str, Any]:
 
 class _Examples(NamedTuple):
     structures: list[list[Any]]
-    features: Features
+    features: FeatureMatrix
     borders: np.ndarray  # candidates of example i are rows borders[i] to borders[i + 1]
     gold: np.ndarray
 

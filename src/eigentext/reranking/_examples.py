@@ -12,7 +12,7 @@ from eigentext.kernels.kernel import Encoded, Kernel
 from eigentext.reranking.measures import Measure, measure_of
 
 
-class Lists:
+class CandidateLists:
     """The candidates of each input, some of which may have none.
 
     Log-probabilities matter only by their differences within a list, so the highest becomes 0. One
@@ -44,9 +44,9 @@ class Lists:
     def __len__(self) -> int:
         return len(self.lists)
 
-    def __getitem__(self, numbers: np.ndarray) -> "Lists":
+    def __getitem__(self, numbers: np.ndarray) -> "CandidateLists":
         """Some of them."""
-        return Lists([self.lists[i] for i in numbers])
+        return CandidateLists([self.lists[i] for i in numbers])
 
     @property
     def full(self) -> list[list[Candidate]]:
@@ -79,12 +79,12 @@ class Lists:
         return places
 
 
-class Examples:
+class LabeledLists:
     """Lists with the right structures.
 
     Attributes
     ----------
-    lists : Lists
+    lists : CandidateLists
     gold : list
         The right structure of each input.
     right : array, shape (n_inputs,)
@@ -97,7 +97,7 @@ class Examples:
 
     def __init__(
         self,
-        lists: Lists,
+        lists: CandidateLists,
         gold: Iterable[Any],
         *,
         closest: bool = True,
@@ -133,9 +133,9 @@ class Examples:
                 )
             self.right[number] = self.measure.value(self.counts(number)).argmax()
 
-    def __getitem__(self, numbers: np.ndarray) -> "Examples":
+    def __getitem__(self, numbers: np.ndarray) -> "LabeledLists":
         """Some of them."""
-        some = object.__new__(Examples)
+        some = object.__new__(LabeledLists)
         some.lists, some.measure = self.lists[numbers], self.measure
         some.right, some.replaced = self.right[numbers], self.replaced[numbers]
         some.gold = [self.gold[i] for i in numbers]

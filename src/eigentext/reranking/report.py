@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eigentext.reranking._examples import Examples
+from eigentext.reranking._examples import LabeledLists
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Report:
         return asdict(self)
 
 
-def compare(examples: Examples, chosen: np.ndarray) -> Report:
+def compare(examples: LabeledLists, chosen: np.ndarray) -> Report:
     """The base model's first candidates, those at the chosen places, and the best there are."""
     lists, measure = examples.lists, examples.measure
     first = lists.best(lists.logs)

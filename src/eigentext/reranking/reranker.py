@@ -31,7 +31,7 @@ from eigentext.linear.dual import KernelPerceptron
 from eigentext.linear.perceptron import FACTS
 from eigentext.parameters import Choice, Given, Number
 from eigentext.reranking import parameters
-from eigentext.reranking._examples import Examples, Lists
+from eigentext.reranking._examples import CandidateLists, LabeledLists
 from eigentext.reranking.folds import as_gold, jackknife, n_best, words_of
 from eigentext.reranking.measures import MEASURES
 from eigentext.reranking.parameters import BETAS, several
@@ -42,7 +42,7 @@ from eigentext.storage.schema import Schema
 DECAYS = (0.2, 0.3, 0.4, 0.5)
 
 
-class Trial(NamedTuple):
+class RerankerTrial(NamedTuple):
     """Parameters, and the measure of their choices on the held-out lists."""
 
     decay: float | None
@@ -152,7 +152,7 @@ class Reranker(Estimator, Saved):
             Candidates and gold of other inputs, to choose on. If None, a share of the inputs is
             held out, and what was chosen is then trained on all.
         """
-        examples = Examples(Lists(candidates), gold, closest=self.closest)
+        examples = LabeledLists(CandidateLists(candidates), gold, closest=self.closest)
         kernels = self._kernels(examples.gold[0])
         train, held_out = self._parts(examples, dev, len(kernels))
         models, trials = self._searched(kernels, train, held_out)
@@ -241,7 +241,7 @@ class Reranker(Estimator, Saved):
     def evaluate(self, candidates: Iterable[Any], gold: Iterable[Any]) -> Report:
         """The measure of the base model's choices, of these, and of the best possible ones."""
         lists, scores = self._scored(candidates)
-        return compare(Examples(lists, gold, measure=self.measure_), lists.best(scores))
+        return compare(LabeledLists(lists, gold, measure=self.measure_), lists.best(scores))
 
     def _to_saved(self):
         check_is_fitted(self)
@@ -306,15 +306,17 @@ class Reranker(Estimator, Saved):
             raise ParameterError(f"{kernel!r} has no decay to choose; leave `decay` None")
         return found
 
-    def _parts(self, examples: Examples, dev: Any, n_kernels: int) -> tuple[Examples, Any]:
+    def _parts(self, examples: LabeledLists, dev: Any, n_kernels: int) -> tuple[LabeledLists, Any]:
         """What to train on while choosing, and what to choose on, if there is a choice."""
         if dev is not None:
             candidates, gold = dev
-            return examples, Examples(Lists(candidates), gold, measure=examples.measure)
+            return examples, LabeledLists(
+                CandidateLists(candidates), gold, measure=examples.measure
+            )
         n_choices = n_kernels * len(several(self.average)) * len(several(self.beta))
         return self._split(examples) if n_choices > 1 else (examples, None)
 
-    def _split(self, examples: Examples) -> tuple[Examples, Examples]:
+    def _split(self, examples: LabeledLists) -> tuple[LabeledLists, LabeledLists]:
         """Examples to train on, and those held out, at random."""
         n, n_dev = len(examples.lists), round(self.dev_share * len(examples.lists))
         if not 0 < n_dev < n:
@@ -326,14 +328,14 @@ class Reranker(Estimator, Saved):
         return examples[np.sort(order[n_dev:])], examples[np.sort(order[:n_dev])]
 
     def _searched(
-        self, kernels: dict[Any, Kernel], train: Examples, dev: Examples | None
-    ) -> tuple[dict[Any, KernelPerceptron], list[Trial]]:
+        self, kernels: dict[Any, Kernel], train: LabeledLists, dev: LabeledLists | None
+    ) -> tuple[dict[Any, KernelPerceptron], list[RerankerTrial]]:
         """A perceptron for each decay, and how each did; decays in parallel."""
         some = next(iter(kernels.values()))
         for part in (train, dev) if dev else (train,):
             part.lists.encoded(some)  # once, before threads ask for it
 
-        def run(decay: Any) -> tuple[Any, KernelPerceptron, list[Trial]]:
+        def run(decay: Any) -> tuple[Any, KernelPerceptron, list[RerankerTrial]]:
             model = self._trained(kernels[decay], train)
             return decay, model, self._tried(decay, model, dev)
 
@@ -345,7 +347,7 @@ class Reranker(Estimator, Saved):
                 advance(1)
         return models, trials
 
-    def _trained(self, kernel: Kernel, examples: Examples) -> KernelPerceptron:
+    def _trained(self, kernel: Kernel, examples: LabeledLists) -> KernelPerceptron:
         """A perceptron; where there is but one candidate it makes no mistakes."""
         lists, right = examples.lists, examples.right[examples.lists.sizes > 0]
         if not (lists.sizes > 1).any():
@@ -361,7 +363,7 @@ class Reranker(Estimator, Saved):
         model = KernelPerceptron(kernel, n_epochs=self.n_epochs)
         return model.fit(structures, right, offsets=offsets, encoded=encoded)
 
-    def _train_on_all(self, kernel: Kernel, examples: Examples) -> None:
+    def _train_on_all(self, kernel: Kernel, examples: LabeledLists) -> None:
         """What was chosen, from all examples.
 
         Kernel scores are sums over updates, of which there are more now: b grows with their number.
@@ -371,11 +373,13 @@ class Reranker(Estimator, Saved):
         if before:
             self.beta_ *= len(self.perceptron_.mistakes_) / before
 
-    def _tried(self, decay: Any, model: KernelPerceptron, dev: Examples | None) -> list[Trial]:
+    def _tried(
+        self, decay: Any, model: KernelPerceptron, dev: LabeledLists | None
+    ) -> list[RerankerTrial]:
         """Every average and b on held-out lists; the kernel is evaluated once for an average."""
         betas = [float(beta) for beta in several(self.beta)]
         if dev is None:
-            return [Trial(decay, betas[0], several(self.average)[0], np.nan)]
+            return [RerankerTrial(decay, betas[0], several(self.average)[0], np.nan)]
 
         def value(scores: np.ndarray) -> float:
             return dev.measure.value(dev.counts_at(dev.lists.best(scores)).sum(axis=0))
@@ -385,24 +389,29 @@ class Reranker(Estimator, Saved):
             # Voters take the b that is best for their mean, which has their scale.
             scores = _scores(model, dev.lists, average and "mean", 0.0)
             tried = [
-                Trial(decay, beta, average, value(scores + beta * dev.lists.logs)) for beta in betas
+                RerankerTrial(decay, beta, average, value(scores + beta * dev.lists.logs))
+                for beta in betas
             ]
             if average == "vote":
                 beta = _best_trial(tried).beta
                 tried = [
-                    Trial(decay, beta, average, value(_scores(model, dev.lists, average, beta)))
+                    RerankerTrial(
+                        decay, beta, average, value(_scores(model, dev.lists, average, beta))
+                    )
                 ]
             trials += tried
         return trials
 
-    def _scored(self, candidates: Iterable[Any]) -> tuple[Lists, np.ndarray]:
+    def _scored(self, candidates: Iterable[Any]) -> tuple[CandidateLists, np.ndarray]:
         """Lists, and the scores of all their candidates."""
         check_is_fitted(self)
-        lists = Lists(candidates)
+        lists = CandidateLists(candidates)
         return lists, _scores(self.perceptron_, lists, self.average_, self.beta_)
 
 
-def _scores(model: KernelPerceptron, lists: Lists, average: Any, beta: float) -> np.ndarray:
+def _scores(
+    model: KernelPerceptron, lists: CandidateLists, average: Any, beta: float
+) -> np.ndarray:
     """Beta L + the perceptron's score of all candidates; of votes, their number."""
     if not lists.full:
         return np.empty(0)
@@ -412,7 +421,7 @@ def _scores(model: KernelPerceptron, lists: Lists, average: Any, beta: float) ->
     )
 
 
-def _best_trial(trials: list[Trial]) -> Trial:
+def _best_trial(trials: list[RerankerTrial]) -> RerankerTrial:
     """The first of the best; where several weights b do as well, the middle one."""
     best = max(trials, key=lambda trial: trial.value)
     alike = [trial for trial in trials if trial._replace(beta=best.beta) == best]

@@ -14,7 +14,7 @@ their class and ending have (``_emissions``). The best taggings are found exactl
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import getitem
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -30,18 +30,11 @@ from eigentext.sequences._transitions import deleted_interpolation, transition_s
 from eigentext.storage import Saved
 from eigentext.storage.facts import facts
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
-from eigentext.trellis import check_k, first_order_paths, second_order_paths
+from eigentext.trellis import ScoredTagging, check_k, first_order_paths, second_order_paths
 
 Tagging = list[tuple[str, str]]
 _BLOCK = 64  # sentences that a thread takes at a time
 _BREADTHS = (0, 1, 2)  # of what a word may be: see `Emissions.scores`
-
-
-class ScoredTagging(NamedTuple):
-    """A tagged sentence, as (word, tag) pairs, and log p(words, tags)."""
-
-    tagging: Tagging
-    log_probability: float
 
 
 class HMMTagger(Saved, Estimator):

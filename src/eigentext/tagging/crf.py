@@ -13,12 +13,12 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import EigentextError
-from eigentext.tagging.features import Encoded
+from eigentext.tagging.features import EncodedSentences
 from eigentext.tagging.perceptron import Weights
 
 
 def train(
-    data: Encoded,
+    data: EncodedSentences,
     places: np.ndarray,
     widths: np.ndarray,
     gold: np.ndarray,
@@ -44,7 +44,12 @@ def train(
 
 
 def _items(
-    data: Encoded, places: np.ndarray, widths: np.ndarray, names: list[str], first: int, last: int
+    data: EncodedSentences,
+    places: np.ndarray,
+    widths: np.ndarray,
+    names: list[str],
+    first: int,
+    last: int,
 ) -> list[Any]:
     """The features of a sentence's tokens, by name; with vectors, by name and value."""
     found: list[Any] = [

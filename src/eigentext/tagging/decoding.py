@@ -6,21 +6,23 @@ import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.tagging import _loops
-from eigentext.tagging.features import Encoded, Features
+from eigentext.tagging.features import EncodedSentences, FeatureExtractor
 from eigentext.tagging.perceptron import Weights
 
 _CALIBRATED = 5000  # tokens are enough to choose one number
 _LOG_TEMPERATURES = (-5.0, 5.0)
 
 
-def local_scores(data: Encoded, features: Features, weights: Weights) -> np.ndarray:
+def local_scores(
+    data: EncodedSentences, features: FeatureExtractor, weights: Weights
+) -> np.ndarray:
     """Scores of all tags at all tokens, without those of transitions."""
     scores = np.empty((int(data.borders[-1]), weights.W.shape[1]), np.float32)
     _loops.all_scores(*data, features.places, features.widths, weights.W, weights.D, scores)
     return scores
 
 
-def best_tags(data: Encoded, features: Features, weights: Weights) -> np.ndarray:
+def best_tags(data: EncodedSentences, features: FeatureExtractor, weights: Weights) -> np.ndarray:
     """The best tagging of each sentence, one after the other."""
     scores = local_scores(data, features, weights)
     tags = np.empty(len(scores), np.int32)
@@ -29,7 +31,7 @@ def best_tags(data: Encoded, features: Features, weights: Weights) -> np.ndarray
 
 
 def posteriors(
-    data: Encoded, scores: np.ndarray, weights: Weights, temperature: float
+    data: EncodedSentences, scores: np.ndarray, weights: Weights, temperature: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """p(tag) at each token by local scores, and the logarithm of each sentence's sum."""
     scores = scores.astype(np.float64) / temperature
@@ -40,7 +42,7 @@ def posteriors(
 
 
 def best_temperature(
-    data: Encoded, features: Features, weights: Weights, gold: np.ndarray
+    data: EncodedSentences, features: FeatureExtractor, weights: Weights, gold: np.ndarray
 ) -> float:
     """By maximum likelihood of the right tags (-1: not learned), on the first sentences."""
     from scipy.optimize import minimize_scalar

@@ -15,7 +15,7 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.tagging import _feature_loops as kernels
 from eigentext.tagging.attributes import attribute
-from eigentext.tagging.sources import Clusters, VectorSource
+from eigentext.tagging.sources import ClusterSource, VectorSource
 from eigentext.tagging.templates import VECTORS, Template, is_of, written
 
 _FIRST = 2  # symbols 0 and 1 stand for what lies before and after a sentence
@@ -23,7 +23,7 @@ Sentence = Sequence[tuple[str, ...]]
 _LARGEST = 1e9  # of a coordinate: sums of products stay finite in single precision
 
 
-class Encoded(NamedTuple):
+class EncodedSentences(NamedTuple):
     """Sentences as a tagger sees them."""
 
     borders: np.ndarray  # sentence s has the tokens borders[s] to borders[s + 1] - 1
@@ -37,7 +37,7 @@ class Encoded(NamedTuple):
         return np.diff(self.borders)
 
 
-class Features:
+class FeatureExtractor:
     """What templates find in sentences: learned once, then the same for every text.
 
     Attributes
@@ -53,7 +53,7 @@ class Features:
         self,
         templates: list[Template],
         columns: tuple[str, ...],
-        clusters: Clusters | None,
+        clusters: ClusterSource | None,
         sources: dict[str, VectorSource],
     ):
         self.columns, self.clusters, self.sources = columns, clusters, sources
@@ -93,7 +93,7 @@ class Features:
         named = {**self.sources, **({"cluster": self.clusters} if self.clusters else {})}
         return {name: source.coverage(words) for name, source in named.items()}
 
-    def learn(self, sentences: list[Sentence], min_count: int, scale: float) -> Encoded:
+    def learn(self, sentences: list[Sentence], min_count: int, scale: float) -> EncodedSentences:
         """Index what is seen at least `min_count` times; scale the vectors' coordinates."""
         borders, columns = self._columns(sentences)
         symbols = self._symbols(columns, grow=True)
@@ -120,9 +120,9 @@ class Features:
         self._set(keys, np.concatenate(all_parts) if all_parts else np.empty((0, 1), np.int32))
         for source in self.sources.values():
             source.set_scale(sentences, columns[0], scale)
-        return Encoded(borders, features, *self._vectors(sentences, columns[0]))
+        return EncodedSentences(borders, features, *self._vectors(sentences, columns[0]))
 
-    def encode(self, sentences: list[Sentence]) -> Encoded:
+    def encode(self, sentences: list[Sentence]) -> EncodedSentences:
         """The known features of sentences."""
         borders, columns = self._columns(sentences)
         symbols = self._symbols(columns, grow=False)
@@ -132,7 +132,7 @@ class Features:
             kernels.template_keys(symbols, borders, parts, k, keys)
             kernels.look_up(keys, self._table, self._values, features[k])
         vectors = self._vectors(sentences, columns[0])
-        return Encoded(borders, np.ascontiguousarray(features.T), *vectors)
+        return EncodedSentences(borders, np.ascontiguousarray(features.T), *vectors)
 
     def keep(self, kept: np.ndarray) -> None:
         """Forget all features but these."""
@@ -249,7 +249,7 @@ def _shifted(column: np.ndarray, borders: np.ndarray, offset: int) -> np.ndarray
     return np.where(place >= last, kernels.AFTER, shifted).astype(np.int32)
 
 
-def saved_features(features: Features) -> dict[str, Any]:
+def saved_features(features: FeatureExtractor) -> dict[str, Any]:
     """Arrays for a file."""
     found: dict[str, Any] = {"keys": features.keys, "parts": features.parts}
     for name, known in features.symbols.items():
@@ -257,7 +257,7 @@ def saved_features(features: Features) -> dict[str, Any]:
     return found
 
 
-def restore_features(features: Features, arrays: dict[str, Any]) -> None:
+def restore_features(features: FeatureExtractor, arrays: dict[str, Any]) -> None:
     """Put back what :func:`saved_features` took."""
     for name, known in features.symbols.items():
         strings = arrays[f"symbols.{name}"]

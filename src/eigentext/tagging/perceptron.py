@@ -8,7 +8,7 @@ import numpy as np
 from eigentext import engine
 from eigentext.storage.checkpoints import Iteration, State
 from eigentext.tagging import _loops
-from eigentext.tagging.features import Encoded
+from eigentext.tagging.features import EncodedSentences
 
 
 class Weights(NamedTuple):
@@ -54,7 +54,7 @@ class Watch:
 
 
 def train(
-    data: Encoded,
+    data: EncodedSentences,
     places: np.ndarray,
     widths: np.ndarray,
     gold: np.ndarray,

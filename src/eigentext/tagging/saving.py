@@ -11,9 +11,9 @@ from eigentext.storage.files import Arrays
 from eigentext.storage.models import nested, restored
 from eigentext.storage.schema import Array, Schema, Strings, damage
 from eigentext.tagging.choices import ARGUMENTS
-from eigentext.tagging.features import Features, restore_features, saved_features
+from eigentext.tagging.features import FeatureExtractor, restore_features, saved_features
 from eigentext.tagging.perceptron import Weights
-from eigentext.tagging.sources import Clusters, WordVectors, given_sources
+from eigentext.tagging.sources import ClusterSource, WordVectorSource, given_sources
 from eigentext.tagging.templates import VECTORS, parse_templates
 
 _LARGEST = 1e9  # of weights: sums of products stay finite in single precision
@@ -39,7 +39,7 @@ def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
         "sources": {},
     }
     for name, source in features.sources.items():
-        if isinstance(source, WordVectors):
+        if isinstance(source, WordVectorSource):
             arrays |= {"vector.words": source.words, "vector.vectors": source.vectors}
             about["sources"][name] = {}
         else:
@@ -55,7 +55,7 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
     """The tagger that :func:`saved_tagger` saved."""
     given: dict[str, Any] = {}
     if "clusters.words" in arrays:
-        given["clusters"] = Clusters(arrays["clusters.words"], arrays["clusters.paths"])
+        given["clusters"] = ClusterSource(arrays["clusters.words"], arrays["clusters.paths"])
     for name, info in about["sources"].items():
         parts = {
             key.removeprefix(f"{name}."): part
@@ -63,7 +63,7 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
             if key.startswith(f"{name}.")
         }
         given[ARGUMENTS[name]] = (
-            WordVectors(parts["words"], parts["vectors"])
+            WordVectorSource(parts["words"], parts["vectors"])
             if name == "vector"
             else restored(parts, info)
         )
@@ -76,7 +76,7 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
     self._scheme, self._converts = about["scheme"], about["converts"]
     self.temperature_, self.diagnostics_ = about["temperature"], about["diagnostics"]
     templates, columns = parse_templates(self.templates_), tuple(self.columns_)
-    self._features = Features(templates, columns, clusters, sources)
+    self._features = FeatureExtractor(templates, columns, clusters, sources)
     restore_features(self._features, arrays)
     self._weights = Weights(*(np.array(arrays[name]) for name in Weights._fields))
     if len(self._weights.D) != self._features.n_dense:

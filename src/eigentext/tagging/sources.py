@@ -33,7 +33,7 @@ class VectorSource(Protocol):
         ...
 
 
-class WordVectors:
+class WordVectorSource:
     """Vectors of word types: of a word as it is, else in lower case, else as capitalised."""
 
     def __init__(self, words: Words, vectors: np.ndarray):
@@ -44,9 +44,9 @@ class WordVectors:
         self._places = {word: place for place, word in enumerate(self.words)}
 
     @classmethod
-    def of(cls, model: Any) -> "WordVectors":
+    def of(cls, model: Any) -> "WordVectorSource":
         """From Eigenwords, gensim's vectors, or words and a matrix."""
-        if isinstance(model, WordVectors):
+        if isinstance(model, WordVectorSource):
             return cls(model.words, model.vectors)
         words, vectors = words_and_vectors(model)
         with np.errstate(over="ignore"):
@@ -54,7 +54,7 @@ class WordVectors:
         return cls(words, vectors)
 
     def __repr__(self) -> str:
-        return f"WordVectors({len(self.words)} words, {self.width} dimensions)"
+        return f"WordVectorSource({len(self.words)} words, {self.width} dimensions)"
 
     def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
         """One row for each distinct word that is known."""
@@ -80,7 +80,7 @@ class WordVectors:
         self.scale = _factor(vectors[rows[rows >= 0]], scale)
 
 
-class TokenVectors:
+class TokenVectorSource:
     """Vectors of tokens in their sentence, by a model with ``transform(sentences)``.
 
     It gets words as it knows them, in another case if need be.
@@ -129,7 +129,7 @@ class TokenVectors:
         self.scale = _factor(self.rows(sentences, words)[1], scale)
 
 
-class Clusters:
+class ClusterSource:
     """Bit strings of words, found as vectors are."""
 
     def __init__(self, words: Words, paths: Words):
@@ -139,9 +139,9 @@ class Clusters:
         self._paths = {word: path for word, path in zip(self.words, self.paths) if path}
 
     @classmethod
-    def of(cls, model: Any) -> "Clusters":
+    def of(cls, model: Any) -> "ClusterSource":
         """From WordClusters, or a dictionary of words and bit strings."""
-        if isinstance(model, Clusters):
+        if isinstance(model, ClusterSource):
             return model
         if hasattr(model, "vocabulary_") and hasattr(model, "bit_strings_"):
             return cls(model.vocabulary_.words, model.bit_strings_)
@@ -153,7 +153,7 @@ class Clusters:
         )
 
     def __repr__(self) -> str:
-        return f"Clusters({len(self.words)} words)"
+        return f"ClusterSource({len(self.words)} words)"
 
     def coverage(self, words: Words) -> float:
         """The share of words in a cluster."""
@@ -173,15 +173,15 @@ class Clusters:
         return path if path is None else path[:length]
 
 
-def given_sources(tagger: Any) -> tuple[Clusters | None, dict[str, VectorSource]]:
+def given_sources(tagger: Any) -> tuple[ClusterSource | None, dict[str, VectorSource]]:
     """The clusters and the sources of vectors that are among a tagger's parameters."""
     sources: dict[str, VectorSource] = {}
     if tagger.vectors is not None:
-        sources["vector"] = WordVectors.of(tagger.vectors)
+        sources["vector"] = WordVectorSource.of(tagger.vectors)
     for name, model in (("token", tagger.eigentokens), ("state", tagger.states)):
         if model is not None:
-            sources[name] = TokenVectors(model)
-    return None if tagger.clusters is None else Clusters.of(tagger.clusters), sources
+            sources[name] = TokenVectorSource(model)
+    return None if tagger.clusters is None else ClusterSource.of(tagger.clusters), sources
 
 
 def fold(word: str, known: dict[str, Any]) -> Any:

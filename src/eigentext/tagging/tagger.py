@@ -36,20 +36,19 @@ from eigentext.tagging.choices import (
     lone_tags,
 )
 from eigentext.tagging.decoding import best_tags, best_temperature, local_scores, posteriors
-from eigentext.tagging.features import Encoded, Features, Sentence
+from eigentext.tagging.features import EncodedSentences, FeatureExtractor, Sentence
 from eigentext.tagging.perceptron import Epoch, Watch, Weights, mean_of_runs, train
 from eigentext.tagging.saving import restored_tagger, saved_tagger, tagger_schema
 from eigentext.tagging.sources import given_sources
 from eigentext.tagging.templates import parse_templates
 from eigentext.tagging.tokens import (
-    ScoredTagging,
     Tagged,
     joined,
     numbered_tags,
     plain_sentence,
     tagged_sentences,
 )
-from eigentext.trellis import check_k, k_best_paths
+from eigentext.trellis import ScoredTagging, check_k, k_best_paths
 
 _TOKENS = 1 << 13  # of a thread's task
 _HELD, _TWIN = 500, 2000  # sentences to choose a temperature on, and to learn from before
@@ -298,7 +297,7 @@ class Tagger(Saved, Estimator):
         clusters, sources = given_sources(self)
         given = [*sources, *(["cluster"] if clusters else [])]
         templates = choose_templates(self.features, columns, self._tags, given)
-        self._features = Features(parse_templates(templates), columns, clusters, sources)
+        self._features = FeatureExtractor(parse_templates(templates), columns, clusters, sources)
         coverage = self._features.coverage(sentences)
         check_coverage(coverage)
         self.columns_, self.templates_ = list(columns), templates
@@ -330,7 +329,7 @@ class Tagger(Saved, Estimator):
                 raise CorpusError(f"sentence {number}, {error}") from error
         return found
 
-    def _learn(self, data: Encoded, gold: np.ndarray, held_out: list[Any] | None) -> None:
+    def _learn(self, data: EncodedSentences, gold: np.ndarray, held_out: list[Any] | None) -> None:
         from eigentext.tagging import crf
 
         if self.model == "crf":
@@ -355,7 +354,7 @@ class Tagger(Saved, Estimator):
 
     def _perceptron(
         self,
-        data: Encoded,
+        data: EncodedSentences,
         gold: np.ndarray,
         rng: np.random.Generator,
         watch: Watch | None = None,
@@ -371,7 +370,7 @@ class Tagger(Saved, Estimator):
         with engine.report_to(None), engine.use(engine.current()):
             return self.score(tagged)
 
-    def _problem(self, data: Encoded, gold: np.ndarray) -> Any:
+    def _problem(self, data: EncodedSentences, gold: np.ndarray) -> Any:
         features = self._features
         return data, features.places, features.widths, gold, self._no_weights()
 
@@ -393,7 +392,7 @@ class Tagger(Saved, Estimator):
         self._features.keep(used)
         self._weights = self._weights._replace(W=self._weights.W[used])
 
-    def _calibrate_by_twin(self, data: Encoded, gold: np.ndarray) -> None:
+    def _calibrate_by_twin(self, data: EncodedSentences, gold: np.ndarray) -> None:
         """The temperature of a perceptron learned from some sentences, on others.
 
         Its own would be far too low: what was learned from is known all too well. That of a few
@@ -451,24 +450,26 @@ class Tagger(Saved, Estimator):
         answers = iter(found)
         return [next(answers) if one else _NOTHING[method]() for one in given]
 
-    def _best(self, data: Encoded) -> np.ndarray:
+    def _best(self, data: EncodedSentences) -> np.ndarray:
         """The place in `tags_` of each token's tag."""
         return self._meaning[best_tags(data, self._features, self._weights)]
 
-    def _tag(self, block: list[Sentence], data: Encoded) -> list[list[tuple[str, ...]]]:
+    def _tag(self, block: list[Sentence], data: EncodedSentences) -> list[list[tuple[str, ...]]]:
         tags = iter(np.array(self.tags_, object)[self._best(data)].tolist())
         return [[(*token, next(tags)) for token in sentence] for sentence in block]
 
-    def _confidences(self, block: list[Sentence], data: Encoded) -> list[np.ndarray]:
+    def _confidences(self, block: list[Sentence], data: EncodedSentences) -> list[np.ndarray]:
         p = self._marginals(data)
         return np.split(p[np.arange(len(p)), self._best(data)], data.borders[1:-1])
 
-    def _marginals(self, data: Encoded) -> np.ndarray:
+    def _marginals(self, data: EncodedSentences) -> np.ndarray:
         scores = local_scores(data, self._features, self._weights)
         p, _ = posteriors(data, scores, self._weights, self.temperature_)
         return p @ (self._meaning[:, None] == np.arange(len(self.tags_)))
 
-    def _k_best(self, block: list[Sentence], data: Encoded, k: int) -> list[list[ScoredTagging]]:
+    def _k_best(
+        self, block: list[Sentence], data: EncodedSentences, k: int
+    ) -> list[list[ScoredTagging]]:
         scores = local_scores(data, self._features, self._weights).astype(np.float64)
         _, totals = posteriors(data, scores, self._weights, self.temperature_)
         T, names = self._weights.T.astype(np.float64), np.array(self.tags_, object)[self._meaning]

@@ -21,14 +21,14 @@ _PART = re.compile(r"([A-Za-z_][A-Za-z_0-9-]*)\[([+-]?\d+)(?:\.\.([+-]?\d+))?\]"
 _FARTHEST = 100
 
 
-class Part(NamedTuple):
+class TemplatePart(NamedTuple):
     """An attribute of the token so far to the right."""
 
     name: str
     offset: int
 
 
-Template = tuple[Part, ...]
+Template = tuple[TemplatePart, ...]
 
 # Baselines. Chunks: the windows and n-grams that the CoNLL-2000 systems share; names: Ratinov and
 # Roth (2009), "Design challenges and misconceptions in named entity recognition", less gazetteers;
@@ -114,7 +114,7 @@ def parse_templates(templates: Iterable[str]) -> list[Template]:
     Examples
     --------
     >>> parse_templates(["word[0..1]", "word[-1]|pos[0]"])[1:]
-    [(Part(name='word', offset=1),), (Part(name='word', offset=-1), Part(name='pos', offset=0))]
+    [(TemplatePart(name='word', offset=1),), (TemplatePart(name='word', offset=-1), TemplatePart(name='pos', offset=0))]
     """
     if isinstance(templates, str) or not isinstance(templates, Iterable):
         raise ParameterError(
@@ -155,10 +155,10 @@ def _parse(text: str) -> list[Template]:
     if len(parts) == 1 and last is not None:
         if int(first) > int(last):
             raise ParameterError(f"{text!r}: the range is empty; put the smaller offset first")
-        return [(Part(name, offset),) for offset in range(int(first), int(last) + 1)]
+        return [(TemplatePart(name, offset),) for offset in range(int(first), int(last) + 1)]
     if any(last is not None for *_, last in parts):
         raise ParameterError(f"{text!r}: a range stands alone; write the templates out")
-    template = tuple(Part(name, int(offset)) for name, offset, _ in parts)
+    template = tuple(TemplatePart(name, int(offset)) for name, offset, _ in parts)
     if len(template) > 1 and any(part.name in VECTORS for part in template):
         raise ParameterError(
             f"{text!r}: vectors are numbers, and stand alone; use clusters to see them with others"

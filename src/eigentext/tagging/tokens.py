@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +11,6 @@ from eigentext.errors import CorpusError
 from eigentext.tagging.features import Sentence
 
 Tagged = tuple[list[Sentence], list[list[str]]]
-
-
-class ScoredTagging(NamedTuple):
-    """A sentence as (token, tag) pairs, and log p(tags | sentence)."""
-
-    tagging: list[tuple[str, str]]
-    log_probability: float
 
 
 def tagged_sentences(tagged: Any) -> Tagged:

@@ -1,11 +1,14 @@
-"""The k best paths through a trellis: Viterbi once, then deviations from paths already found.
+"""The k best paths through a trellis: the Viterbi algorithm once, then deviations from known paths.
 
-With the best score f of every node, a path that leaves a found one at some position for another
-node, and is the best one up to there, has the score f(node) + edge + what the found path has from
-there on: nothing has to be searched. Every path but the best one leaves exactly one other path so.
-The k best seen so far stand in order; each, when its turn comes, is written out and offers its own
-deviations further to the left. Offers are never above what they come from, so places before the
-turn are final. Equal scores stand in the order in which they were found.
+Let f be the best score of every node. A deviation follows a known path from the right, leaves it at
+some position for another node, and continues with the best path to that node. Its score is f(node)
++ edge + the score of the known path from there on, so that no search is needed. Every path except
+the best is a deviation from exactly one other path.
+
+The loop keeps the k best paths seen so far in order. In turn it writes each path out and adds its
+deviations further to the left. A deviation never scores more than the path it comes from, so that
+the paths before the turn are final. Paths with equal scores are in the order in which the loop met
+them.
 """
 
 import numpy as np
@@ -15,7 +18,7 @@ from eigentext.engine.compiled import njit
 
 @njit(cache=True, nogil=True)
 def first_order(start, transition, active, border, local, k, paths):
-    """Fill `paths` (k x T) with the best sequences of states, best first; returns their scores.
+    """Fill `paths` (k x T) with the best sequences of states, best first; return their scores.
 
     At position t the states ``active[i]`` are possible, with the scores ``local[i]``, for i from
     ``border[t]`` to ``border[t + 1] - 1``. Equivalent to sorting all paths by the score of their
@@ -43,7 +46,7 @@ def first_order(start, transition, active, border, local, k, paths):
         for t in range(left + 1, length):
             path[t] = found[parent, t]
         path[left] = state[turn]
-        after = 0.0  # what the path has to the right of the transition from t to t + 1
+        after = 0.0  # the score of the path to the right of the transition from t to t + 1
         for t in range(length - 2, -1, -1):
             b = path[t + 1]
             if t + 2 < length:
@@ -59,12 +62,12 @@ def first_order(start, transition, active, border, local, k, paths):
                     best, most = a, value
             path[t] = best
             here = local[b] + after
-            bar = score[k - 1] if size == k else -np.inf
+            least = score[k - 1] if size == k else -np.inf
             for a in range(border[t], border[t + 1]):
                 value = min(values[a - border[t]] + here, score[turn])
-                if value > bar and a != best:
+                if value > least and a != best:
                     size = _offer(value, turn, t, a, size, k, score, origin, place, state, turn + 1)
-                    bar = score[k - 1] if size == k else -np.inf
+                    least = score[k - 1] if size == k else -np.inf
         for t in range(length):
             paths[turn, t] = active[path[t]]
         turn += 1
@@ -73,13 +76,14 @@ def first_order(start, transition, active, border, local, k, paths):
 
 @njit(cache=True, nogil=True)
 def second_order(pair, rows, active, border, local, k, paths):
-    """The same where a transition depends on two states: ``rows[pair[u, v], w]`` from u, v to w.
+    """Do the same for transitions from two states u, v to w with scores ``rows[pair[u, v], w]``.
 
-    The first and the last two positions have the one state m, past the last, with the local score
-    0. Equivalent to sorting all paths by the sum of their local scores and of all transitions.
+    The first two and the last two positions have only the state m, which marks the borders, with
+    the local score 0. Equivalent to sorting all paths by the sum of their local scores and of all
+    transitions.
     """
     m, length = rows.shape[1], len(border) - 1
-    # f of (u, v) at n, the position of v, is at offset[n] + a * width + b, for a-th u and b-th v.
+    # f of (u, v), with v at position n, is at offset[n] + a * width + b for the a-th u, the b-th v.
     offset = np.zeros(length + 1, np.int64)
     for n in range(1, length):
         offset[n + 1] = offset[n] + (border[n] - border[n - 1]) * (border[n + 1] - border[n])
@@ -100,7 +104,7 @@ def second_order(pair, rows, active, border, local, k, paths):
                 f[into] = top[active[c]] + local[c]
                 into += 1
     score, origin, place, state = _places(k)
-    size, last = 0, length - 2  # the end itself, twice, is fixed
+    size, last = 0, length - 2  # the two states at the end are fixed
     size = _offer(
         f[offset[length] - 1], 0, last, border[last], 0, k, score, origin, place, state, 0
     )
@@ -112,7 +116,7 @@ def second_order(pair, rows, active, border, local, k, paths):
         for n in range(left + 1, length):
             path[n] = found[parent, n]
         path[left] = state[turn]
-        after = 0.0  # what the path has to the right of the transition into n + 2
+        after = 0.0  # the score of the path to the right of the transition into n + 2
         for n in range(length - 3, 1, -1):
             b, c = path[n + 1], path[n + 2]
             v, w = active[b], active[c]
@@ -129,13 +133,13 @@ def second_order(pair, rows, active, border, local, k, paths):
                     best, most = a, values[a]
             path[n] = border[n] + best
             here = local[c] + after
-            bar = score[k - 1] if size == k else -np.inf
+            least = score[k - 1] if size == k else -np.inf
             for a in range(border[n + 1] - border[n]):
                 value = min(values[a] + here, score[turn])
-                if value > bar and a != best:
+                if value > least and a != best:
                     i = border[n] + a
                     size = _offer(value, turn, n, i, size, k, score, origin, place, state, turn + 1)
-                    bar = score[k - 1] if size == k else -np.inf
+                    least = score[k - 1] if size == k else -np.inf
         for t in range(length - 4):
             paths[turn, t] = active[path[t + 2]]
         turn += 1
@@ -144,11 +148,11 @@ def second_order(pair, rows, active, border, local, k, paths):
 
 @njit(cache=True, nogil=True)
 def _raise(before, row, active, first, last, top):
-    """``top[w] = max(top[w], before + row[w])`` for the states w = active[first:last].
+    """Set ``top[w] = max(top[w], before + row[w])`` for the states w = active[first:last].
 
-    What it leaves in others means nothing.
+    The entries of other states may change too. They have no meaning.
     """
-    if 8 * (last - first) > len(top):  # neighbours in memory are fast enough to take all
+    if 8 * (last - first) > len(top):  # a loop over all states is then faster
         for w in range(len(top)):
             value = before + row[w]
             top[w] = value if value > top[w] else top[w]
@@ -161,13 +165,13 @@ def _raise(before, row, active, first, last, top):
 
 @njit(cache=True, nogil=True)
 def _places(k):
-    """Score, origin, position and state of each of the k best seen so far."""
+    """Return arrays for the score, origin, position and state of the k best paths."""
     return np.empty(k), np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k, np.int64)
 
 
 @njit(cache=True, nogil=True)
 def _offer(value, turn, t, v, size, k, score, origin, place, state, first):
-    """Put a deviation among the k best, after those of its score and not before `first`."""
+    """Insert a deviation among the k best, after equal scores and not before place `first`."""
     if value == -np.inf or (size == k and value <= score[k - 1]):
         return size
     low, high = first, size

@@ -1,7 +1,7 @@
-"""The k best paths through a trellis: exact, lazy, in one kernel (see `_k_best_loops`).
+"""The k best paths through a trellis. The search is exact and lazy (see `_k_best_loops`).
 
-This is what algorithm 3 of Huang and Chiang (2005) comes to on a trellis, where a derivation is a
-path and Viterbi's scores say how each unfinished one ends.
+On a trellis, algorithm 3 of Huang and Chiang (2005) becomes this search: a derivation is a path, and
+the scores of the Viterbi algorithm tell how each unfinished path ends.
 """
 
 from typing import Any
@@ -14,24 +14,24 @@ from eigentext.errors import ParameterError
 def k_best_paths(
     start: np.ndarray, transition: np.ndarray, local: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The k best paths through a trellis, best first, and their scores.
+    """Return the k best paths through a trellis, best first, and their scores.
 
     Parameters
     ----------
     start : array, shape (S,)
-        The score, as a log-probability, of beginning in each state; -inf forbids.
+        The score of beginning in each state, such as a log-probability; -inf forbids the state.
     transition : array, shape (S, S)
-        Of going from a state (row) to another.
+        The score of going from a state (row) to a state (column).
     local : array, shape (T, S)
-        Of being in each state at each position.
+        The score of being in each state at each position.
     k : int
-        How many paths.
+        The number of paths.
 
     Returns
     -------
     paths : array of int, shape (k', T)
-        Fewer than k if there are no more. Equal scores stand in an order that depends on the
-        scores alone.
+        Here k' is k, or less if there are fewer paths. The order of paths with equal scores depends
+        only on the scores.
     scores : array, shape (k',)
 
     Examples
@@ -57,9 +57,10 @@ def k_best_paths(
 
 
 def first_order_paths(start, transition, active, border, local, k):
-    """The same; the states ``active[i]``, with scores ``local[i]``, are possible at position t.
+    """Do the same if only some states are possible at each position.
 
-    For i from ``border[t]`` to ``border[t + 1] - 1``.
+    At position t these are ``active[i]``, with the scores ``local[i]``, for i from ``border[t]`` to
+    ``border[t + 1] - 1``.
     """
     from eigentext.trellis._k_best_loops import first_order
 
@@ -69,10 +70,10 @@ def first_order_paths(start, transition, active, border, local, k):
 
 
 def second_order_paths(pair, rows, active, border, local, k):
-    """The same where a transition from u, v to w has the score ``rows[pair[u, v], w]``.
+    """Do the same for transitions from two states u, v to w, with scores ``rows[pair[u, v], w]``.
 
-    The state past the last stands alone at the first and the last two positions, which are not in
-    the paths.
+    At the first two and the last two positions, only the state number S is possible, which marks
+    the borders. These positions are not in the paths.
     """
     from eigentext.trellis._k_best_loops import second_order
 
@@ -82,13 +83,13 @@ def second_order_paths(pair, rows, active, border, local, k):
 
 
 def check_k(k: Any) -> None:
-    """Raise unless k is a whole number from 1 on."""
+    """Raise ParameterError if k is not a whole number, 1 or more."""
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise ParameterError(f"k must be a whole number, 1 or more, not {k!r}")
 
 
 def _room(border: np.ndarray, outside: int, k: int) -> tuple[int, np.ndarray]:
-    """For k paths, or as many as there are: memory is taken for so many."""
+    """Return the number of paths, which is at most k, and an array for them."""
     n_paths = 1
     for n in np.diff(border).tolist():
         n_paths = min(k, n_paths * n)

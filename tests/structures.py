@@ -1,16 +1,13 @@
-"""Random structures, and kernels written as their definitions: slow, obvious, and right."""
+"""Random structures, and slow kernels that follow their definitions, for tests of several rooms."""
 
 from collections import Counter
 from itertools import product
-from types import SimpleNamespace
-
-import pytest
 
 from eigentext import Tree
 
 
 def random_tree(rng, depth=4):
-    """A small tree over few labels and words, so that much is shared."""
+    """A small tree with few labels and words, so that trees share many fragments."""
     label = "ABC"[rng.integers(3)]
     if depth == 0 or rng.random() < 0.25:
         return Tree(label, ["xyz"[rng.integers(3)]])
@@ -21,13 +18,13 @@ def random_tree(rng, depth=4):
 
 
 def random_tagging(rng, n_words=6):
-    """A few capital and small letters with few tags."""
+    """A tagged sequence of a few upper-case and lower-case letters, with few tags."""
     length = rng.integers(1, n_words + 1)
     return [("aAbB"[rng.integers(4)], "XYZ"[rng.integers(3)]) for _ in range(length)]
 
 
 def fragments(node):
-    """All subtrees rooted at a node, each with its number of productions."""
+    """All fragments that begin at a node, each with its number of productions."""
     choices = [
         [(child, 0)] if isinstance(child, str) else [((child.label,), 0), *fragments(child)]
         for child in node.children
@@ -48,7 +45,7 @@ def tree_kernel(first, second, decay):
 
 
 def runs(tagging, features):
-    """All runs of tags, each with one of its word's features; how often, with their weights."""
+    """Counts of all runs of tags, where each tag stands with one feature of its word."""
     found = Counter()
     for start, end in product(range(len(tagging)), range(1, len(tagging) + 1)):
         choices = [[(tag, one) for one in features(word)] for word, tag in tagging[start:end]]
@@ -58,7 +55,7 @@ def runs(tagging, features):
 
 
 def sequence_kernel(first, second, decay, features):
-    """The same for runs of tags; `features` tells those of a word with their weights."""
+    """The same for runs of tags. `features` gives the features of a word with their weights."""
     counts, others = runs(first, features), runs(second, features)
     weights = {one: weight for word, _ in first for one, weight in features(word).items()}
     total = 0.0
@@ -68,9 +65,3 @@ def sequence_kernel(first, second, decay, features):
             weight *= decay * weights[feature]
         total += weight * n * others[run]
     return total
-
-
-@pytest.fixture
-def slow():
-    """The functions above, for tests that cannot import from here."""
-    return SimpleNamespace(**globals())
