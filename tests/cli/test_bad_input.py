@@ -157,7 +157,7 @@ def test_parameters_out_of_range(fit, text, option, line):
 
 def test_an_output_that_is_a_folder(cli, text, tmp_path):
     line = cli("words", "fit", text, "-o", tmp_path).mistake
-    assert line == f"{tmp_path}: is a folder; name a file in it, as in {tmp_path}/model"
+    assert line == f"{tmp_path}: is a folder; name a file in it, such as {tmp_path}/model"
     assert list(tmp_path.iterdir()) == []
 
 

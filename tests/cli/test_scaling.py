@@ -77,12 +77,12 @@ def test_a_checkpoint_of_another_fit_is_refused(cli, text, tmp_path):
     fit = ("words", "fit", text, "-o", tmp_path / "model", "--quiet", "--min-count", 1)
     Checkpoint(folder, {"command": "words fit", "dim": 7})
     assert (
-        "holds the checkpoint of another fit, with min_count None, not 1"
+        "contains the checkpoint of another fit, with min_count None, not 1"
         in cli(*fit, "--dim", 5, "--checkpoint", folder).mistake
     )
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("Dear Sir")
-    assert "holds other files" in cli(*fit, "--checkpoint", tmp_path / "full").mistake
+    assert "contains other files" in cli(*fit, "--checkpoint", tmp_path / "full").mistake
     assert cli(*fit, "--dim", 5, "--checkpoint", tmp_path / "new").status == 0
     assert not (tmp_path / "new").exists()  # done
 

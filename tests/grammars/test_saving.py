@@ -288,7 +288,7 @@ def test_wide_and_unsigned_numbers_are_taken(saved, tmp_path):
 def test_a_file_cut_short_is_refused(saved, tmp_path, keep):
     (tmp_path / "short").write_bytes(saved("em")[1].read_bytes()[:keep])
     with pytest.raises(
-        ModelFileError, match=r"short: (damaged or cut short|not an eigentext file)"
+        ModelFileError, match=r"short: (damaged or incomplete|not an eigentext file)"
     ):
         et.load(tmp_path / "short")
 

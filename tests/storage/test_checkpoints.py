@@ -37,7 +37,7 @@ def test_a_broken_state_is_worked_out_again(tmp_path):
 
 @pytest.mark.parametrize("name", ["../svd", "SVD", "a b", ""])
 def test_names_stay_in_the_folder(tmp_path, name):
-    with pytest.raises(ValueError, match="names no state"):
+    with pytest.raises(ValueError, match="is not a valid name"):
         Checkpoint(tmp_path, {}).path(name)
 
 
@@ -52,9 +52,9 @@ def test_other_fits_versions_and_files_are_refused(tmp_path, monkeypatch):
         Checkpoint(tmp_path / "kept", {"dim": 3})
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("Dear Sir")
-    with pytest.raises(CheckpointError, match="holds other files"):
+    with pytest.raises(CheckpointError, match="contains other files"):
         Checkpoint(tmp_path / "mine", {})
-    with pytest.raises(CheckpointError, match="cannot keep checkpoints there"):
+    with pytest.raises(CheckpointError, match="cannot save checkpoints there"):
         Checkpoint(tmp_path / "mine" / "letter.txt", {})
 
 

@@ -117,7 +117,7 @@ def test_arrays_of_any_layout(tmp_path, array):
 
 @pytest.mark.parametrize("array", [np.array([{}]), np.array(["a"]), np.zeros(1, complex)])
 def test_what_would_not_come_back_is_not_written(tmp_path, array):
-    with pytest.raises(TypeError, match=f"x: no place in a file for arrays of {array.dtype}"):
+    with pytest.raises(TypeError, match=f"x: files cannot hold arrays of {array.dtype}"):
         write_saved(tmp_path / "m", FORM, {"x": array}, {})
     assert list(tmp_path.iterdir()) == []
 
@@ -206,7 +206,7 @@ except EigentextError as error:
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("folder", "folder: is a folder; name a file in it, as in .*folder/model"),
+        ("folder", "folder: is a folder; name a file in it, such as .*folder/model"),
         (".", "is a folder"),
         ("missing/model", r"missing/model: cannot be written \(No such file.*with -o"),
         ("file/model", r"cannot be written \(Not a directory\)"),
@@ -252,7 +252,7 @@ def test_a_file_cut_anywhere_is_refused(small):
     whole = small.read_bytes()
     for size in range(len(whole)):
         small.write_bytes(whole[:size])
-        with pytest.raises(ModelFileError, match=r"model: (damaged or cut short|not an eigentext)"):
+        with pytest.raises(ModelFileError, match=r"model: (damaged or incomplete|not an eigentext)"):
             read_saved(small)
     small.write_bytes(whole + b"\0")
     with pytest.raises(ModelFileError, match="damaged"):
@@ -279,7 +279,7 @@ def test_a_file_with_other_bytes_in_it_is_read_or_refused(folder, data):
 def test_files_of_another_kind(tmp_path, content):
     path = tmp_path / "model"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="model: not an eigentext file; give one that `save`"):
+    with pytest.raises(ModelFileError, match="model: not an eigentext file; give a file of `save`"):
         read_saved(path)
 
 
@@ -351,7 +351,7 @@ ENTRY = {"dtype": "I64", "shape": [2], "data_offsets": [0, 16]}
 )
 def test_entries_that_are_wrong(tmp_path, entry):
     path = with_header(tmp_path / "model", {**about(), "x": entry}, bytes(16))
-    with pytest.raises(ModelFileError, match="damaged or cut short; copy it again or fit"):
+    with pytest.raises(ModelFileError, match="damaged or incomplete; copy it again or fit"):
         read_saved(path)
     with_header(path, {**about(), "x": ENTRY}, bytes(16))
     assert np.array_equal(read_saved(path)[0]["x"], [0, 0])

@@ -110,7 +110,7 @@ def test_models_of_tokens_without_a_file_format(tmp_path):
 
     tagger = Tagger(states=Ones()).fit(TAGGED)
     assert tagger.tag(["a dog"])
-    with pytest.raises(ModelFileError, match="Ones has no file format here"):
+    with pytest.raises(ModelFileError, match="Ones has no file format"):
         tagger.save(tmp_path / "tagger")
     assert not (tmp_path / "tagger").exists()
 

@@ -1,4 +1,4 @@
-"""Model files: arrays in safetensors, the rest in JSON, written at once or not at all."""
+"""Model files: arrays in safetensors, the rest in JSON. A write is complete or leaves nothing."""
 
 from eigentext.storage.checkpoints import Checkpoint, checkpoint, checkpointing
 from eigentext.storage.files import check_writable, read_saved, write_saved

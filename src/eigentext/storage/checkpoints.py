@@ -1,9 +1,9 @@
-"""What a long fit has worked out so far, in a folder: a killed one goes on from there.
+"""The state of a long fit in a folder, so that a killed fit can continue.
 
-``with checkpointing(folder, about): model.fit(corpus)``. Inside, the steps that take long ask for
-the :func:`checkpoint` in use, look whether they find their state in it, and leave it there as they
-go. Every file is written whole or not at all, so the last good state stays good, whatever happens
-to the process, the disk or the cluster. State is exact, so a fit that goes on gives the same bits.
+``with checkpointing(folder, about): model.fit(corpus)``. In the block, long steps look for their
+state in the :func:`checkpoint` in use, continue from it, and save their state from time to time.
+Every file is written completely or not at all, so the last state stays good whatever happens to the
+process, the disk or the workers. The state is exact: a fit that continues gives the same bits.
 """
 
 import hashlib
@@ -26,19 +26,19 @@ from eigentext.storage.files import Arrays, read_saved, replacing, write_saved
 _ABOUT = "checkpoint.json"
 _NAME = re.compile(r"[a-z0-9.-]+")
 _SUFFIX = ".state"
-EVERY = 10.0  # seconds of a loop between one state and the next
+EVERY = 10.0  # seconds between two saves of a loop
 
 
 class Checkpoint:
-    """A folder that keeps the state of one fit.
+    """A folder with the state of one fit.
 
     Parameters
     ----------
     folder
-        Made where there is none.
+        Created if it does not exist.
     about
-        What the fit is of: parameters, fingerprints of the text. A folder that was begun with
-        another `about`, or by another version of the library, is refused.
+        A description of the fit: parameters, fingerprints of the text. A folder with another
+        description, or of another version of the library, is refused.
     """
 
     def __init__(self, folder: str | Path, about: dict[str, Any]):
@@ -53,30 +53,30 @@ class Checkpoint:
                 return
             if any(self.folder.iterdir()):
                 raise CheckpointError(
-                    f"{self.folder}: holds other files; name a new folder for checkpoints"
+                    f"{self.folder}: contains other files; name a new folder for checkpoints"
                 )
             with replacing(kept) as temporary:
                 temporary.write_text(json.dumps(about, indent=1))
         except (OSError, ValueError) as error:
             raise CheckpointError(
-                f"{self.folder}: cannot keep checkpoints there ({error}); name another folder"
+                f"{self.folder}: cannot save checkpoints there ({error}); name another folder"
             ) from error
 
     def name(self, step: str) -> str:
-        """A name for the state of a step, the same in every run: the first "svd" is "svd-0"."""
+        """The name of the state of a step, the same in every run: the first "svd" is "svd-0"."""
         self._times[step] += 1
         return f"{step}-{self._times[step] - 1}"
 
     def path(self, name: str) -> Path:
         """The file of a state."""
         if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} names no state")
+            raise ValueError(f"{name!r} is not a valid name of a state")
         return self.folder / f"{name}{_SUFFIX}"
 
     def read(self, name: str) -> tuple[Arrays, dict[str, Any]] | None:
-        """The arrays (mapped) and the document of a state; None if there is none, or a broken one.
+        """The arrays (mapped) and the document of a state; None if it is missing or damaged.
 
-        Only a broken disk breaks a file that was written: it is worked out again.
+        The step then starts again.
         """
         if not self.path(name).exists():
             return None
@@ -86,15 +86,15 @@ class Checkpoint:
             return None
 
     def write(self, name: str, arrays: Arrays, about: dict[str, Any] | None = None) -> None:
-        """Keep a state, in place of what had its name: all of it or nothing."""
+        """Save a state and replace the old one of that name, completely or not at all."""
         write_saved(self.path(name), "eigentext.state.v1", arrays, about or {})
 
     def drop(self, name: str) -> None:
-        """Forget a state that later ones replace."""
+        """Delete a state that later ones replace."""
         self.path(name).unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Delete what was kept, and the folder if nothing else is in it: the fit is done."""
+        """Delete all states at the end of the fit, and the folder if it is empty then."""
         for path in self.folder.glob(f"*{_SUFFIX}"):
             path.unlink(missing_ok=True)
         (self.folder / _ABOUT).unlink(missing_ok=True)
@@ -106,29 +106,28 @@ class Checkpoint:
             mine, theirs = about.get(name), kept.get(name)
             if mine != theirs:
                 raise CheckpointError(
-                    f"{self.folder}: holds the checkpoint of another fit, with {name} "
+                    f"{self.folder}: contains the checkpoint of another fit, with {name} "
                     f"{theirs!r:.80}, not {mine!r:.80}; name another folder, or delete this one"
                 )
 
 
-State = tuple[dict[str, Any], dict[str, Any]]  # arrays (or lists of strings), and a document
+State = tuple[dict[str, Any], dict[str, Any]]  # arrays or lists of strings, and a document
 
 
 class Iteration:
-    """The state of one loop, which the checkpoint in use keeps every few seconds; without one, no.
+    """The state of one loop. The checkpoint in use, if there is one, saves it every few seconds.
 
-    A loop makes one before it begins, goes on from what was `kept`, and after each step hands over
-    its state to `keep`. When it is done its last state stays, so that a fit that begins again does
-    not begin with this loop.
+    A loop creates an `Iteration`, continues from the state in `kept`, and calls `keep` after each
+    step. The last state of a finished loop stays, so that a restarted fit skips the loop.
 
     Parameters
     ----------
     step
-        What the loop is called.
+        The name of the loop.
     problem
-        All that its outcome depends on: arrays, numbers, names; or functions that give such, which
-        are called if there is a checkpoint. State of another problem, with other data say, is not
-        taken.
+        Everything that the result depends on: arrays, numbers, names, or functions that return
+        them, which are called only if there is a checkpoint. The state of another problem, for
+        example of other data, is not used.
     """
 
     def __init__(self, step: str, *problem: Any):
@@ -139,16 +138,16 @@ class Iteration:
             self._problem = fingerprint(*(one() if callable(one) else one for one in problem))
 
     def kept(self) -> State | None:
-        """The state to go on from, if there is one."""
+        """The state to continue from, or None."""
         found = self._point.read(self._name) if self._point is not None else None
         if found is None or found[1].get("problem") != self._problem:
             return None
-        # Read, not mapped: kernels would be compiled once more for arrays that may not be written.
+        # Copied, not mapped: Numba would compile loops again for read-only arrays.
         parts = found[0].items()
         return {name: a if isinstance(a, list) else np.array(a) for name, a in parts}, found[1]
 
     def keep(self, state: Callable[[], State], *, is_last: bool = False) -> None:
-        """Keep what `state` gives, if the last time was long ago; the last is worth more."""
+        """Save the result of `state()` if the last save is long ago; sooner for the last state."""
         now = time.monotonic()
         if self._point is None or now - self._last < (EVERY / 10 if is_last else EVERY):
             return
@@ -158,7 +157,7 @@ class Iteration:
 
 
 def fingerprint(*things: Any) -> str:
-    """A short string that differs where things do: arrays by their bytes, others by their repr."""
+    """A hash of arrays (by their bytes) and of other values (by their repr)."""
     found = hashlib.blake2b(digest_size=16)
     for thing in things:
         if isinstance(thing, np.ndarray):
@@ -174,7 +173,7 @@ _checkpoint: ContextVar[Checkpoint | None] = ContextVar("eigentext_checkpoint", 
 
 
 def checkpoint() -> Checkpoint | None:
-    """The checkpoint in use; None in the engine's threads, whose tasks are short."""
+    """The checkpoint in use. It is None in the threads of the engine, whose tasks are short."""
     return _checkpoint.get()
 
 
@@ -182,9 +181,9 @@ def checkpoint() -> Checkpoint | None:
 def checkpointing(
     folder: str | Path | None, about: dict[str, Any] | None = None
 ) -> Iterator[Checkpoint | None]:
-    """Let the fit inside keep its state in `folder` (nowhere, if None) and go on from there.
+    """Let the fit inside the block save its state in `folder` and continue from there.
 
-    When all inside has succeeded, the folder is cleared.
+    With None nothing is saved. When the block succeeds, the folder is cleared.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Kinds of what a file says of its model besides arrays: how text was read, what the fit found.
+"""Kinds of values in the document of a file: how text was read, and what the fit found.
 
-Code relies on these too: readers of text on the options, plots and the explorer on diagnostics. In
-a :class:`~eigentext.storage.schema.Schema` they are values of the document.
+Code uses these values too: readers of text use the options, plots and the explorer use the
+diagnostics. A :class:`~eigentext.storage.schema.Schema` lists them as values of the document.
 
 Examples
 --------
@@ -18,9 +18,9 @@ from eigentext.parameters import Choice, Count, Flag, Given, Parameter, is_numbe
 
 
 def facts(what: str, *, needs: tuple[str, ...] = (), **kinds: Parameter) -> Given:
-    """A dictionary with the keys that it `needs`; those of `kinds` that it has are of their kind.
+    """A dictionary that has all keys of `needs`, and whose values fit their `kinds`.
 
-    Other keys may be there; nobody looks at them.
+    Other keys are allowed and ignored.
     """
 
     def test(value: Any) -> bool:
@@ -46,13 +46,13 @@ TEXT = Given("", what="a string", test=lambda value: isinstance(value, str))
 TEXTS = Given([], what="a list of strings", test=_all_of(str))
 NUMBERS = Given([], what="a list of finite numbers", test=_are_numbers)
 OPTIONS = facts(
-    "how text was read: tokenizer, lowercase and unit",
+    "the way text was read: tokenizer, lowercase and unit",
     tokenizer=TEXT,
     lowercase=Flag(False),
     unit=Choice("line", of=("line", "document", "stream")),
 )
 PROVENANCE = facts(
-    "what it was learned from: n_tokens, options and sources",
+    "the origin of the counts: n_tokens, options and sources",
     needs=("n_tokens", "options"),
     n_tokens=COUNT,
     options=OPTIONS,

@@ -1,9 +1,9 @@
-"""One file for one saved thing: a safetensors file whose metadata holds a JSON document.
+"""One file for one saved object: a safetensors file with a JSON document in its metadata.
 
-The document carries the format's name and version (``eigentext.words.v1``), the version of the
-library that wrote it, and whatever the model wants to say about itself. Lists of strings are kept
-as two arrays, UTF-8 bytes and offsets. Any safetensors reader opens the file; reading it here maps
-the arrays into memory and runs no code from it.
+The document has the name and version of the format (``eigentext.words.v1``), the version of the
+library that wrote it, and facts about the model. A list of strings becomes two arrays, UTF-8 bytes
+and offsets. Any safetensors reader can open the file. Reading it here maps the arrays into memory
+and runs no code from the file.
 """
 
 import contextlib
@@ -38,9 +38,9 @@ _DTYPES = {
     "BOOL": np.bool_,
 }
 _ORDER = ["BOOL", "U8", "I8", "I16", "U16", "F16", "I32", "U32", "F32", "F64", "I64", "U64"]
-_CHUNK = 1 << 20  # items that are written at once
+_CHUNK = 1 << 20  # items per write
 _MAX_HEADER = 100 << 20  # the limit of the safetensors format
-# What JSON of another shape than ours raises when it is taken for ours.
+# The errors that JSON of an unexpected shape raises.
 _MALFORMED = (LookupError, TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -54,7 +54,7 @@ def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: 
         else:
             flat[name] = np.asarray(array, order="C")
             if flat[name].dtype.newbyteorder("=") not in _DTYPES.values():
-                raise TypeError(f"{name}: no place in a file for arrays of {flat[name].dtype}")
+                raise TypeError(f"{name}: files cannot hold arrays of {flat[name].dtype}")
     document = {"format": form, "eigentext": eigentext.__version__, **about}
     with replacing(path) as temporary, temporary.open("wb") as file:
         _write_safetensors(file, flat, {_KEY: json.dumps(document, default=_plain)})
@@ -62,7 +62,7 @@ def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: 
 
 def _write_safetensors(file: Any, arrays: dict[str, np.ndarray], metadata: dict) -> None:
     """Equivalent to ``safetensors.numpy.save_file``, byte for byte, without a copy of the data."""
-    # As the format's library orders them: every array is aligned.
+    # The order of the safetensors library, which aligns every array.
     names = sorted(arrays, key=lambda name: (-_ORDER.index(_type_name(arrays[name])), name))
     header: dict[str, Any] = {"__metadata__": metadata}
     end = 0
@@ -91,7 +91,7 @@ def _type_name(array: np.ndarray) -> str:
 
 
 def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
-    """The arrays (mapped, not read) and the JSON document of a file from `write_saved`."""
+    """The arrays (mapped, not read) and the JSON document of a file of `write_saved`."""
     path = Path(path)
     header, start = _header(path)
     try:
@@ -109,7 +109,7 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that could not be written, before hours of work and not after them."""
+    """Raise an error if the path cannot be written, before hours of work instead of after."""
     try:
         with replacing(Path(path)) as temporary:
             temporary.touch()
@@ -120,10 +120,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path):
-    """Yield a temporary path beside `path`; on success it takes the place of `path`, at once."""
-    # os.path, because pathlib raises where a folder may not be searched.
+    """Yield a temporary path beside `path`. On success it replaces `path` in one step."""
+    # os.path, because pathlib raises an error for folders that may not be searched.
     if os.path.isdir(path):  # noqa: PTH112
-        raise EigentextError(f"{path}: is a folder; name a file in it, as in {path}/model")
+        raise EigentextError(f"{path}: is a folder; name a file in it, such as {path}/model")
     if os.path.islink(path):  # noqa: PTH114
         path = path.resolve()  # a link stays a link, to the new file
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
@@ -137,34 +137,34 @@ def replacing(path: Path):
     except OSError as error:
         raise EigentextError(
             f"{path}: cannot be written ({error.strerror or error}); "
-            "choose another place with -o, or mend the folder's permissions or space"
+            "choose another place with -o, or check the folder's permissions and free space"
         ) from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
 
 
-class _OnlyTrying(Exception):  # noqa: N818 - no error: it undoes the attempt
+class _OnlyTrying(Exception):  # noqa: N818 - not an error: it undoes the attempt
     pass
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
+    """A NumPy number as a Python number."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"{value!r} has no place in a file")
+    raise TypeError(f"files cannot hold {value!r}")
 
 
 def _foreign(path: Path) -> ModelFileError:
-    return ModelFileError(f"{path}: not an eigentext file; give one that `save` or `fit -o` wrote")
+    return ModelFileError(f"{path}: not an eigentext file; give a file of `save` or `fit -o`")
 
 
 def _damaged(path: Path) -> ModelFileError:
-    return ModelFileError(f"{path}: damaged or cut short; copy it again or fit the model again")
+    return ModelFileError(f"{path}: damaged or incomplete; copy it again or fit the model again")
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """The safetensors header, and where the data begins; checks that the file is whole."""
+    """The safetensors header and the start of the data; checks that the file is complete."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:

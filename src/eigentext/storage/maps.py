@@ -1,4 +1,4 @@
-"""Arrays that are maps of files: which are, and how to let go of the memory that they took."""
+"""Arrays that are maps of files, and how to release the memory that they take."""
 
 import mmap
 from typing import Any
@@ -7,15 +7,15 @@ import numpy as np
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether an array lies in a file."""
+    """Whether an array is a map of a file."""
     return _map_of(array) is not None
 
 
 def forget(*arrays: np.ndarray) -> None:
-    """Let go of the memory that maps (or parts of them) have taken since they were read.
+    """Release the memory that maps (or parts of them) have taken since they were read.
 
-    They stay as they are, and are read again from their file when needed; nothing happens to
-    arrays in memory, or to maps whose changes are not meant for the file.
+    The values stay valid: the system reads them again from the file when they are needed. Nothing
+    happens to arrays in memory, or to maps whose changes are private.
     """
     for array in arrays:
         found = _map_of(array)

@@ -9,7 +9,7 @@ from eigentext.errors import ModelFileError
 from eigentext.storage.files import Arrays, read_saved, write_saved
 from eigentext.storage.schema import Schema
 
-# Which class reads which format. A file names a format, never a class: it cannot run code here.
+# The class that reads each format. A file names a format, never a class, so it cannot run code.
 _READERS = {
     "eigentext.bigram": ("eigentext.sequences", "BigramModel"),
     "eigentext.clusters": ("eigentext.words", "WordClusters"),
@@ -34,12 +34,12 @@ _READERS = {
 
 
 class Saved:
-    """Mixin for things with a file format: ``thing.save(path)`` and ``et.load(path)``."""
+    """Mixin for classes with a file format: ``model.save(path)`` and ``et.load(path)``."""
 
-    _format: ClassVar[str]  # the name and version, as "eigentext.words.v1"
+    _format: ClassVar[str]  # the name and version, such as "eigentext.words.v1"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one file, at once: a reader sees the old file or the new one, never a half."""
+        """Write to one file. A reader sees the old file or the complete new one."""
         arrays, about = self._to_saved()
         write_saved(path, self._format, arrays, about)
 
@@ -48,7 +48,7 @@ class Saved:
 
     @classmethod
     def _schema(cls, about: dict[str, Any]) -> Schema:
-        """What a file of this format must hold; `about` tells which variant it is."""
+        """What a file of this format must contain; `about` says which variant it is."""
         return Schema()
 
     @classmethod
@@ -57,29 +57,29 @@ class Saved:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what ``save`` wrote: a model or statistics, with its arrays mapped from the file.
+    """Read a file of ``save``: a model or statistics, with arrays mapped from the file.
 
     Raises
     ------
     ModelFileError
-        If the file is missing, foreign, cut short, or from a newer version of the format.
+        If the file is missing, not ours, incomplete, or from a newer version of the format.
     """
     arrays, about = read_saved(path)
     return restored(arrays, about, str(path))
 
 
 def nested(thing: Saved) -> tuple[Arrays, dict[str, Any]]:
-    """What a saved thing keeps of another inside it; `restored` has it back."""
+    """The arrays and document of an object inside another; `restored` reads them back."""
     if not isinstance(thing, Saved):
         raise ModelFileError(
-            f"{type(thing).__name__} has no file format here, so what holds it cannot be saved"
+            f"{type(thing).__name__} has no file format; a model that contains it cannot be saved"
         )
     arrays, about = thing._to_saved()
     return arrays, {"format": thing._format, **about}
 
 
 def restored(arrays: Arrays, about: dict[str, Any], path: str = "inside of it") -> Any:
-    """The thing that arrays and a document tell of; errors begin with `path`."""
+    """The object that arrays and a document describe. Errors begin with `path`."""
     family, _, version = str(about["format"]).rpartition(".v")
     if family not in _READERS:
         raise ModelFileError(

@@ -1,8 +1,8 @@
-"""What a model file must hold, declared: every array and every value that a model relies on.
+"""Declares what a model file must contain: every array and every value that a model uses.
 
-Kernels trust indices, offsets and sizes. A file may be damaged, or made to do harm, so each format
-declares a :class:`Schema`, and nothing of a file is used before it was checked. Sizes have names:
-the first array with a side called "words" says how many there are, and all others must agree.
+Compiled loops do not check indices, offsets and sizes. A file may be damaged or malicious. So each
+format declares a :class:`Schema`, and loading checks the whole file before any value is used. Sizes
+have names: the first array with a side called "words" sets that size, and all others must agree.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from eigentext.parameters import Parameter
 Side = int | str  # a number, a name, or a sum such as "words+1"
 Sizes = dict[str, int]
 _KINDS = {"float": "f", "int": "iu", "bool": "b"}
-_CHUNK = 1 << 20  # values that are looked at together
+_CHUNK = 1 << 20  # values that are checked together
 
 
 class MismatchError(ValueError):
-    """What is wrong with a part of a file."""
+    """A part of a file is not as declared."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +33,21 @@ class Array:
     kind : str
         "float", "int", "bool", or the exact name of a dtype ("float32").
     shape : tuple
-        A size, a name of one, or a sum of those ("words+1"), for each side.
+        For each side a number, the name of a size, or a sum of those ("words+1").
     least, below : number, or the name of a size
-        Every value is at least `least`, and less than `below`.
+        Every value is at least `least` and less than `below`.
     rising_to : size, optional
-        Offsets: the first is 0, none is less than the one before, and the last is this size.
+        The array holds offsets: the first is 0, they never fall, and the last is this size.
     forbids : bool
-        Its numbers may be -inf: scores of what is forbidden.
+        Whether values may be -inf, the score of forbidden choices.
     largest : float
-        The greatest absolute value of floats. All are finite, and no fit learns larger ones;
-        products of those would not be finite.
+        The largest absolute value of floats. No fit learns larger numbers, and their products
+        might overflow.
     optional : bool
-        The file may lack it.
+        Whether the file may lack the array.
     lazy : bool
-        Its values are too many to be looked at when a file is opened. Only kind and shape are
-        checked then; who uses it first calls :meth:`check_values`.
+        Whether to check only kind and shape when the file is opened, because the array is large.
+        Its first user calls :meth:`check_values`.
     """
 
     kind: str
@@ -61,9 +61,9 @@ class Array:
     lazy: bool = field(default=False, kw_only=True)
 
     def check(self, array: Any, sizes: Sizes) -> None:
-        """Raise unless the array is as declared; names in its shape that are new get a size."""
+        """Raise MismatchError unless the array is as declared. New names of sizes are set."""
         if not isinstance(array, np.ndarray):
-            raise MismatchError("is no array of numbers")
+            raise MismatchError("is not an array of numbers")
         kinds = _KINDS.get(self.kind)
         if array.dtype.kind not in kinds if kinds else array.dtype != self.kind:
             raise MismatchError(f"holds {array.dtype}, not {self.kind}")
@@ -72,7 +72,7 @@ class Array:
             self.check_values(array, sizes)
 
     def check_values(self, array: np.ndarray, sizes: Sizes) -> None:
-        """Raise unless all values are finite and within their limits."""
+        """Raise MismatchError unless all values are finite and within their limits."""
         flat = np.asarray(array).reshape(-1)
         least = None if self.least is None else _limit(self.least, sizes)
         below = None if self.below is None else _limit(self.below, sizes)
@@ -82,7 +82,7 @@ class Array:
                 numbers = part[part != -np.inf] if self.forbids else part
                 most = min(self.largest, float(np.finfo(part.dtype).max))
                 if not (np.abs(numbers) <= most).all():
-                    raise MismatchError("has numbers that are not finite, or far too large")
+                    raise MismatchError("has numbers that are not finite or far too large")
             if least is not None and part.min() < least:
                 raise MismatchError(f"has {part.min()}, below {least}")
             if below is not None and part.max() >= below:
@@ -92,12 +92,12 @@ class Array:
             if not len(flat) or flat[0] != 0 or flat[-1] != end:
                 raise MismatchError(f"does not run from 0 to {end}")
             if (flat[1:] < flat[:-1]).any():
-                raise MismatchError("falls, where offsets must rise")
+                raise MismatchError("has offsets that fall; they must rise")
 
 
 @dataclass(frozen=True)
 class Strings:
-    """A list of strings of a file; without repeats if `unique`, without "" if `filled`."""
+    """A list of strings. `unique` forbids repeated strings, `filled` forbids empty ones."""
 
     size: Side
     unique: bool = field(default=False, kw_only=True)
@@ -105,9 +105,9 @@ class Strings:
     optional: bool = field(default=False, kw_only=True)
 
     def check(self, strings: Any, sizes: Sizes) -> None:
-        """Raise unless the list is as declared."""
+        """Raise MismatchError unless the list is as declared."""
         if not isinstance(strings, list):
-            raise MismatchError("is no list of strings")
+            raise MismatchError("is not a list of strings")
         _check_shape((len(strings),), (self.size,), sizes)
         if self.unique and len(set(strings)) < len(strings):
             raise MismatchError("has a string twice")
@@ -122,12 +122,11 @@ class Schema:
     Parameters
     ----------
     arrays
-        All arrays that are read. A file may have others; nobody looks at them.
+        All arrays that are read. A file may have others, which are ignored.
     about
-        Kinds of the document's values (:mod:`eigentext.parameters`), which must all be there.
+        The kinds of the values of the document (:mod:`eigentext.parameters`). All are required.
     sizes
-        Names of sizes that are known before an array is seen: numbers, or names of values in the
-        document, which must be whole numbers.
+        Sizes that are known before the arrays are checked.
     """
 
     arrays: Mapping[str, Array | Strings] = field(default_factory=dict)
@@ -135,7 +134,7 @@ class Schema:
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     def check(self, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> Sizes:
-        """Raise a ModelFileError that names what is wrong; return the sizes by name."""
+        """Raise a ModelFileError that names the first mistake; return the sizes by name."""
         for name, kind in self.about.items():
             if name not in about:
                 raise damage(name, "is missing")
@@ -154,7 +153,7 @@ class Schema:
         return sizes
 
     def within(self, prefix: str) -> "Schema":
-        """The same arrays and sizes with a prefix, as part of another format; no document."""
+        """The same arrays and sizes with a prefix, as a part of another format."""
 
         def named(side: Any) -> Any:
             if not isinstance(side, str):
@@ -171,7 +170,7 @@ class Schema:
 
 
 def csr(name: str, rows: Side, columns: Side, kind: str, **limits: Any) -> dict[str, Array]:
-    """The three arrays of a sparse matrix in rows: name.indptr, name.indices, name.data."""
+    """The three arrays of a CSR matrix: name.indptr, name.indices, name.data."""
     entries = f"{name}.entries"
     return {
         f"{name}.indices": Array("int", (entries,), least=0, below=columns),
@@ -181,7 +180,7 @@ def csr(name: str, rows: Side, columns: Side, kind: str, **limits: Any) -> dict[
 
 
 def damage(name: str, why: str) -> ModelFileError:
-    """What to raise where a part of a file is not as it must be."""
+    """The error for a part of a file that is not as it must be."""
     return ModelFileError(f"damaged or made by something else: {name} {why}")
 
 
@@ -196,7 +195,7 @@ def _check_shape(found: tuple[int, ...], declared: tuple[Side, ...], sizes: Size
 
 
 def _limit(side: Any, sizes: Sizes) -> Any:
-    """A number, or the sum that names of sizes stand for."""
+    """The value of a number, of a name of a size, or of a sum of those."""
     if not isinstance(side, str):
         return side
     return sum(int(one) if one.isdecimal() else sizes[one] for one in side.split("+"))

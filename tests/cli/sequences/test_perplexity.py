@@ -133,7 +133,7 @@ def test_models_that_are_none(refused, models, model, tmp_path, seen):
     assert refused(tmp_path / "no", seen).startswith(f"{tmp_path}/no: cannot be read")
     whole = models["ngrams", "line"].read_bytes()
     (tmp_path / "cut").write_bytes(whole[:-1])
-    assert refused(tmp_path / "cut", seen).startswith(f"{tmp_path}/cut: damaged or cut short")
+    assert refused(tmp_path / "cut", seen).startswith(f"{tmp_path}/cut: damaged or incomplete")
 
 
 def test_models_that_the_command_line_cannot_read_for(refused, tmp_path, seen):

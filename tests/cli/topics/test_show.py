@@ -80,4 +80,4 @@ def test_topics_of_a_matrix_are_shown(cli, tmp_path):
 @pytest.mark.parametrize("damage", [lambda whole: whole[:-1], lambda whole: whole[:40]])
 def test_a_damaged_model(cli, topics, tmp_path, damage):
     (tmp_path / "cut").write_bytes(damage(topics.read_bytes()))
-    assert "cut: damaged or cut short" in cli("topics", "show", tmp_path / "cut").mistake
+    assert "cut: damaged or incomplete" in cli("topics", "show", tmp_path / "cut").mistake
