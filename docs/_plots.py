@@ -149,15 +149,13 @@ def grammars_error() -> Any:
 
 def _falling(run: str, x: str, y: str, guide: str, height: float) -> Any:
     figure, axes = _panels(1, (6, 4.2))
-    axis = axes[0]
-    for (label, found), marker in zip(_rows(run, "errors").items(), "os^vDx"):
-        found.pop("slope")
-        sizes = np.array([int(size.replace(",", "")) for size in found])
-        values = list(found.values())
-        axis.loglog(sizes, values, marker=marker, label=label[0])
-        if label == ("spectral",):
-            lowest = height * values[-1] * np.sqrt(sizes[-1] / sizes)
-    axis.loglog(sizes, lowest, "--", color=GRAY, label=guide)
+    axis, rows = axes[0], _rows(run, "errors")
+    names = [name for name in rows["spectral",] if name != "slope"]
+    sizes = np.array([int(name.replace(",", "")) for name in names])
+    for (label, found), marker in zip(rows.items(), "os^vDx"):
+        axis.loglog(sizes, [found[name] for name in names], marker=marker, label=label[0])
+    lowest = height * rows["spectral",][names[-1]]
+    axis.loglog(sizes, lowest * np.sqrt(sizes[-1] / sizes), "--", color=GRAY, label=guide)
     axis.set(xlabel=x, ylabel=y)
     axis.legend(fontsize=8)
     return figure
@@ -245,7 +243,7 @@ def draw_all(folder: Path) -> None:
     from matplotlib import pyplot as plt
 
     fonts = ["DejaVu Sans", "Arial"]
-    style = {"svg.hashsalt": "eigentext", "svg.fonttype": "none", "font.sans-serif": fonts}
+    style: Any = {"svg.hashsalt": "eigentext", "svg.fonttype": "none", "font.sans-serif": fonts}
     with matplotlib.rc_context(style):
         for name, (draw, _) in PLOTS.items():
             figure = draw()
