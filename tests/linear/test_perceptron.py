@@ -261,7 +261,7 @@ def test_a_plain_pair_is_given_to_phi_whole():
 
 def test_names_that_a_file_cannot_hold(tmp_path):
     model = Perceptron().fit([[{frozenset("a"): 1}, {}]], [1])
-    with pytest.raises(ParameterError, match="cannot be saved; name features by strings"):
+    with pytest.raises(ParameterError, match="cannot be saved; use strings"):
         model.save(tmp_path / "model")
 
 
@@ -293,11 +293,11 @@ def test_estimator_contract():
         ([], [], "no examples; give at least one"),
         ([[[1.0]], []], [0, 0], "example 1 has no candidates; leave it out"),
         ([[[1.0]], [[2.0]]], [0], "2 lists of candidates but 1 right ones"),
-        ([[[1.0]], [[2.0]]], [0, 1], "one of example 1 is said to be candidate 1, but there are 1"),
+        ([[[1.0]], [[2.0]]], [0, 1], "candidate of example 1 has the index 1, but there are 1"),
         (
             [[[1.0]], [[2.0]]],
             [-1, 0],
-            "example 0 is said to be candidate -1.*leave the example out",
+            "example 0 has the index -1.*leave the example out",
         ),
         ([[[1.0], [2.0]]], [[3.0]], "structure of example 0 is not among .*closest"),
         (["(S x)"], [0], r"example 0 is '\(S x\)'; give a list of its candidates"),
@@ -305,7 +305,11 @@ def test_estimator_contract():
         ([3], [0], "example 0 is 3; give a list of its candidates"),
         ([[[1.0]], [[2.0], "x"]], [0, 0], "the features of candidate 1 of example 1 cannot be 'x'"),
         ([[[1.0]], [[2.0], [np.nan]]], [0, 0], "feature 0 of candidate 1 of example 1 is nan"),
-        ([[[1.0]], [[2.0]]], [[1.0], "x"], "the right structure of example 1 has no features"),
+        (
+            [[[1.0]], [[2.0]]],
+            [[1.0], "x"],
+            "of the right structure of example 1 cannot be",
+        ),
     ],
 )
 def test_bad_examples(candidates, gold, message):

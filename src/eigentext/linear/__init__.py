@@ -1,4 +1,4 @@
-"""Global linear models: the perceptron in its primal and its dual form."""
+"""Global linear models: the perceptron in its primal and in its dual form."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The scores of all training candidates of a kernel perceptron, each up to date when needed."""
+"""The scores of all training candidates of a kernel perceptron, updated only when needed."""
 
 from dataclasses import dataclass
 
@@ -7,28 +7,28 @@ import numpy as np
 from eigentext import engine
 from eigentext.kernels.kernel import Encoded, Kernel
 
-_BLOCKS = 16  # of training candidates: more make a mistake cheaper, and catching up dearer
-_LEAST = 256  # candidates in a block
+_BLOCKS = 16  # with more blocks, a mistake costs less time and catching up costs more
+_LEAST = 256  # candidates in a block, at least
 
 
 @dataclass
 class ExampleBlock:
-    """Some examples in a row: `start` to `stop`; `span` are their candidates."""
+    """The examples from `start` to `stop`. The slice `span` has their candidates."""
 
     start: int
     stop: int
     span: slice
     encoded: Encoded
-    n_updates: int = 0  # that their scores know of
+    n_updates: int = 0  # the number of updates that the scores of the block include
 
 
 class KeptScores:
-    """The scores of all training candidates, each up to date when it is needed."""
+    """The scores of all training candidates. A block is brought up to date when it is needed."""
 
     def __init__(self, kernel: Kernel, encoded: Encoded, borders: np.ndarray, values: np.ndarray):
         self.kernel, self.encoded, self.values = kernel, encoded, values
         self.first = _first_of_equals(encoded.identity)
-        self.raised: list[int] = []  # the first of equal candidates stands for all of them
+        self.raised: list[int] = []  # equal candidates are represented by the first of them
         self.lowered: list[int] = []
         size = max(-(-len(encoded) // _BLOCKS), _LEAST)
         self.blocks: list[ExampleBlock] = []
@@ -37,13 +37,13 @@ class KeptScores:
             self.blocks.append(ExampleBlock(start, stop, span, encoded[span]))
 
     def update(self, block: ExampleBlock, y: int, z: int) -> None:
-        """Prefer y to z from now on; only the block that they are of hears of it at once."""
+        """Prefer y to z from now on. Only the scores of their own block are updated now."""
         self.raised.append(self.first[y])
         self.lowered.append(self.first[z])
         self.catch_up(block)
 
     def catch_up(self, block: ExampleBlock) -> None:
-        """Add what the updates since the last time mean to the scores of a block."""
+        """Bring the scores of a block up to date with all updates so far."""
         raised, lowered = self.raised[block.n_updates :], self.lowered[block.n_updates :]
         if not raised:
             return
@@ -58,6 +58,6 @@ class KeptScores:
 
 
 def _first_of_equals(identity: np.ndarray) -> np.ndarray:
-    """For each, the place of the first one of the same number."""
+    """Return for each number the first place that has the same number."""
     _, first, place = np.unique(identity, return_index=True, return_inverse=True)
     return first[place]

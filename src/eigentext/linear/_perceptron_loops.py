@@ -13,7 +13,7 @@ def perceptron_epoch(
     ``if identity[z] != identity[gold[i]]: W += X[gold[i]] - X[z]``,
     ``S += (step + i) * (X[gold[i]] - X[z])``.
 
-    Writes i and z of each mistake to `examples` and `predicted`; returns how many.
+    Write i and z of each mistake to `examples` and `predicted`; return the number of mistakes.
     """
     n_mistakes = 0
     for i in range(len(gold)):
@@ -22,7 +22,7 @@ def perceptron_epoch(
             score = 0.0
             for e in range(indptr[candidate], indptr[candidate + 1]):
                 score += data[e] * W[indices[e]]
-            if z < 0 or score > best:  # the first of equals stays
+            if z < 0 or score > best:  # of equal scores, the first wins
                 best, z = score, candidate
         y = gold[i]
         if identity[z] == identity[y]:

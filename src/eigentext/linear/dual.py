@@ -1,55 +1,57 @@
 r"""The perceptron in dual form: a global linear model that never writes its features out.
 
-Seed 001 (Collins, "Kernel methods"). The weights are a sum over training candidates,
+As in [Collins 2003], the weights are a sum over training candidates,
 
 .. math:: W = \sum_{i,z} \alpha_{i,z} \Phi(x_i, z), \qquad
           f(c) = \Phi(c) \cdot W = \sum_{i,z} \alpha_{i,z} K((x_i, z), c),
 
-and all start at zero. For t = 1 … T, i = 1 … n: if the candidate z of the highest score is not the
-right one y, :math:`\alpha_{i,y}` grows by 1 and :math:`\alpha_{i,z}` falls by 1. That is the primal
-form step by step (:mod:`eigentext.linear.perceptron`).
+and all alphas start at zero. For t = 1 … T, i = 1 … n: if the candidate z with the highest score is
+not the right one y, :math:`\alpha_{i,y}` grows by 1 and :math:`\alpha_{i,z}` falls by 1. These are
+the steps of the primal form (:mod:`eigentext.linear.perceptron`).
 
-The seed counts :math:`O(n T^2 I N)` for T passes over N candidates, since it computes each score
-anew at each step. Here every f(c) is kept, and a mistake adds K(y, c) - K(z, c) to it. Nor is that
-done at once for all: candidates lie in blocks, and a block takes in the mistakes made since it
-was last looked at when it is next looked at, all together. Equal structures among them become one,
-those whose alphas cancel drop out, and the kernel sees many at a time, which tree and sequence
-kernels answer from one forest. What is never looked at again is never computed.
+[Collins 2003] counts :math:`O(n T^2 I N)` operations for T passes over N candidates, because the
+algorithm there computes each score again at each step. Here every f(c) is kept, and a mistake adds
+K(y, c) - K(z, c) to it. Candidates are in blocks. A block is updated only when the loop reaches it
+again, with all mistakes since its last update together. Equal structures among these are merged,
+and those whose alphas cancel are dropped. The kernel gets many structures in one call, and tree and
+sequence kernels answer from one forest. A score that is not needed again is not computed.
 
-One run gives three models. With :math:`W_s` the weights after step s = 1 … S of the run:
+One run gives three models. :math:`W_s` are the weights after step s = 1 … S of the run.
 
 ``None``
-    the last, :math:`W_S`;
+    The last weights, :math:`W_S`.
 ``"mean"``
-    their average, so that an update made in step s counts (S - s + 1) / S;
+    The average of all weights. An update made in step s counts (S - s + 1) / S.
 ``"vote"``
-    every :math:`W_s` votes for its best candidate, and the candidate with most votes wins
+    Every :math:`W_s` votes for its best candidate, and the candidate with most votes wins
     (Freund and Schapire 1999; Collins and Duffy 2002).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.kernels.kernel import Encoded, Kernel
 from eigentext.kernels.saving import described, kernel_of, structures_of, structures_to
 from eigentext.linear import parameters
+from eigentext.linear._findings import run_findings
 from eigentext.linear._kept import KeptScores
 from eigentext.linear.perceptron import FACTS, Bound, run_facts
+from eigentext.monitor import Monitor
 from eigentext.parameters import Count, is_whole
 from eigentext.storage import Saved
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
 Average = Literal["vote", "mean"] | None
-_CELLS = 1 << 22  # of the matrices of voting, at a time
+_CELLS = 1 << 22  # entries of the matrices of votes that are in memory at a time
 
 
 class Updates(NamedTuple):
-    """The updates of a run in their order: positions in ``support_``, and the step from 0."""
+    """The updates of a run in their order: places in ``support_``, and the step, from 0."""
 
     gold: np.ndarray
     predicted: np.ndarray
@@ -57,44 +59,47 @@ class Updates(NamedTuple):
 
 
 class KernelPerceptron(Saved, Estimator):
-    r"""Learns to choose among candidates, from a kernel; see the module.
+    r"""Learns to choose among candidates with a kernel. The module explains the algorithm.
 
-    Of equal scores the first wins, in learning as in use. A candidate that equals the right one is
-    right too. Learning ends after a pass without mistakes.
+    Of equal scores the first wins, in learning and in prediction. A candidate that equals the right
+    one is right too. Learning ends after a pass without mistakes.
 
     Parameters
     ----------
     kernel : Kernel
-        Such as ``TreeKernel(decay=0.4)``; of structures, whatever it takes.
+        For example ``TreeKernel(decay=0.4)``. Candidates are structures of this kernel.
     n_epochs : int
-        The most passes T over the examples.
+        The largest number T of passes over the examples.
     average : "mean", "vote" or None
-        Which of the three models :meth:`predict` takes.
+        Which of the three models :meth:`predict` uses.
     baseline : float, optional
-        The weight beta of the log-probability as one more component: ``kernel.with_baseline(beta)``
-        is used, and candidates have to be ``Candidate(structure, log_probability)``.
+        The weight beta of the log-probability as one more component. The model then uses
+        ``kernel.with_baseline(beta)``, and candidates must be ``Candidate(structure,
+        log_probability)``.
 
     Attributes
     ----------
     support_ : list
-        The structures that took part in updates, equal ones once.
+        The structures of all updates, without repetitions.
     alpha_ : array, shape (n_support,)
-        Their last weights; 0 where updates cancelled, which costs nothing in use.
+        Their last weights. A structure whose updates cancelled has weight 0 and costs no time.
     averaged_alpha_ : array, shape (n_support,)
         The mean of their weights over all steps.
     updates_ : Updates
-        Which was raised and which lowered, and in which step.
+        For each update, the structure that was raised, the one that was lowered, and the step.
     n_steps_ : int
-        Examples seen, over all passes.
+        The number of examples seen in all passes.
     mistakes_ : list of (epoch, example, predicted)
-        In order, from 0; the same as the primal perceptron's under the same Phi.
+        All mistakes in order, with numbers from 0. The primal perceptron makes the same ones with
+        the same Phi.
     n_mistakes_ : list of int
-        In each pass.
+        The number of mistakes in each pass.
     separable_ : bool
         Whether the last pass had no mistakes.
     kernel_ : Kernel
         The kernel with its baseline.
     diagnostics_ : dict
+        The numbers of examples, candidates, passes, mistakes and supports.
 
     Examples
     --------
@@ -134,10 +139,11 @@ class KernelPerceptron(Saved, Estimator):
     ) -> Self:
         """Learn from lists of candidates and the index of the right one in each.
 
-        `offsets` are fixed numbers that are added to the candidates' scores, a list for each list:
-        b times the log-probability makes the base model's ranking the default, without learning b.
-        `encoded` are all candidates, one list after another, as ``kernel.encode`` gave them: to
-        learn from the same ones again takes half the time.
+        `offsets` are fixed numbers that are added to the scores of the candidates, one list for
+        each list of candidates. For example, b times the log-probability makes the ranking of the
+        base model the default, without learning b. `encoded` is what ``kernel.encode`` returned for
+        all candidates, one list after another. It halves the time of a second fit with the same
+        candidates.
         """
         structures, borders = _flattened(candidates)
         right = _checked_gold(gold, borders)
@@ -148,16 +154,19 @@ class KernelPerceptron(Saved, Estimator):
             steps = self._run(kept, right, borders)
         self.kernel_ = kernel
         self._keep(structures, kept, steps, len(right))
-        # For the bound, which is computed if asked for; the theorem knows no offsets.
+        # For `bound`, which is computed on demand. The theorem does not cover offsets.
         is_plain = self.separable_ and offsets is None
         self._training = (encoded, kept, right, borders) if is_plain else None
         return self
 
     def _run(self, kept: KeptScores, right: np.ndarray, borders: np.ndarray) -> list[int]:
-        """The algorithm; returns the steps of its updates, and leaves these in `kept`."""
+        """Run the algorithm. Its updates are in `kept`; return the steps at which they happened."""
         n, steps, mistakes, counts = len(right), [], [], []
-        with engine.phase("perceptron", self.n_epochs * n, "examples") as advance:
-            for epoch in range(self.n_epochs):
+        total = self.n_epochs * n
+        loop = Monitor("perceptron", self.n_epochs, amount=0, total=total, unit="examples")
+        with loop:
+            while not loop.is_done:
+                epoch = len(counts)
                 for block in kept.blocks:
                     kept.catch_up(block)
                     for i in range(block.start, block.stop):
@@ -167,19 +176,20 @@ class KernelPerceptron(Saved, Estimator):
                             kept.update(block, y, z)
                             steps.append(epoch * n + i)
                             mistakes.append((epoch, i, int(z - borders[i])))
-                    advance(block.stop - block.start)
+                    loop.advance(block.stop - block.start)
                 counts.append(len(steps) - sum(counts))
+                loop.record(counts[-1])
                 if not counts[-1]:
-                    break
+                    loop.stop()
         self.mistakes_, self.n_mistakes_, self.separable_ = mistakes, counts, counts[-1] == 0
         return steps
 
     def _keep(self, structures: list, kept: KeptScores, steps: list[int], n: int) -> None:
-        """What is left of a run: the structures of its updates, their weights, the updates."""
+        """Keep the result of a run: the structures of its updates, their weights, the updates."""
         self._support = self._bound = None
         self.n_steps_ = len(self.n_mistakes_) * n
         both = np.array([kept.raised, kept.lowered], np.int64).ravel(order="F")
-        # Supports are numbered as they came, not as candidates are.
+        # Supports are numbered in the order of the updates, not in that of the candidates.
         which, seen, place = np.unique(both, return_index=True, return_inverse=True)
         order = np.argsort(seen)
         self.support_ = [structures[j] for j in which[order]]
@@ -187,7 +197,7 @@ class KernelPerceptron(Saved, Estimator):
         self.updates_ = Updates(place[:, 0], place[:, 1], np.array(steps, np.int64))
         n_support = len(which)
         self.alpha_ = self._sum_of_updates(np.ones(len(steps)), n_support)
-        # Whole numbers, so that what cancels is exactly zero.
+        # Sums of whole numbers, so that weights that cancel are exactly zero.
         lasted = self._sum_of_updates(self.n_steps_ - self.updates_.step, n_support)
         self.averaged_alpha_ = lasted / self.n_steps_
         self.diagnostics_ = {
@@ -206,27 +216,28 @@ class KernelPerceptron(Saved, Estimator):
         return raised - np.bincount(predicted, weights, n_support)
 
     def bound(self) -> Bound | None:
-        """The theorem's quantities, by the last weights; None unless they separate the examples.
+        """Return the quantities of the mistake bound, computed with the last weights.
 
-        R is the greatest distance of a wrong candidate from the right one, delta the least margin
-        of W / ||W||: the best U has this or a greater one. Offsets are beyond the theorem: None.
+        R is the largest distance of a wrong candidate from the right one, and delta is the smallest
+        margin of W / ||W||. The best U has at least this margin. Return None if the weights do not
+        separate the examples, or if there were offsets, which the theorem does not cover.
         """
         check_is_fitted(self)
         training = self._training
         if training is not None:
             self._bound = self._compute_bound(*training)
-            self._training = None  # last: another thread may be asking too
+            self._training = None  # after the line above, because another thread may ask too
         return self._bound
 
     def _compute_bound(
         self, encoded: Encoded, kept: KeptScores, right: np.ndarray, borders: np.ndarray
     ) -> Bound:
-        # After a pass without mistakes, all scores that were kept are up to date.
+        # After a pass without mistakes, all kept scores are up to date.
         gold = np.repeat(right, np.diff(borders))
         wrong = kept.first != kept.first[gold]
         margins = (kept.values[gold] - kept.values)[wrong]
         squared = np.sum(kept.values[kept.raised]) - np.sum(kept.values[kept.lowered])
-        norm = np.sqrt(max(squared, 0.0))  # the root of alpha' K alpha
+        norm = np.sqrt(max(squared, 0.0))  # the square root of alpha' K alpha
         norms = self.kernel_.diagonal(encoded)
         squared_distances = norms[gold] + norms
         for y, start, stop in zip(right, borders[:-1], borders[1:]):
@@ -236,8 +247,19 @@ class KernelPerceptron(Saved, Estimator):
         delta = margins.min(initial=np.inf) / norm if norm else 0.0
         return Bound(len(self.mistakes_), float(R), float(delta))
 
+    def _findings(self) -> Iterator[Finding]:
+        found = self.diagnostics_
+        cure = "choose a kernel that tells right and wrong candidates apart"
+        n_epochs = self.parameters_.n_epochs
+        yield from run_findings(self.n_mistakes_, found["n_examples"], n_epochs, cure)
+        yield Finding(
+            "note",
+            f"{found['n_support']:,} of {found['n_candidates']:,} candidates are supports. A "
+            "prediction compares each candidate with all of them.",
+        )
+
     def plot(self, *, ax: Any = None) -> Any:
-        """Draw the mistakes made in each pass, with matplotlib; returns the Axes."""
+        """Draw the number of mistakes in each pass with matplotlib; return the Axes."""
         from eigentext import plots
 
         check_is_fitted(self)
@@ -252,7 +274,7 @@ class KernelPerceptron(Saved, Estimator):
         average: Average | Literal["as fitted"] = "as fitted",
         offsets: Iterable[Any] | None = None,
     ) -> np.ndarray:
-        """The index of the best candidate of each list; see :meth:`scores`."""
+        """Return the index of the best candidate of each list. See :meth:`scores`."""
         scores = self.scores(candidates, average=average, offsets=offsets)
         return np.array([one.argmax() for one in scores], dtype=np.int64)
 
@@ -264,10 +286,11 @@ class KernelPerceptron(Saved, Estimator):
         offsets: Iterable[Any] | None = None,
         encoded: Encoded | None = None,
     ) -> list[np.ndarray]:
-        """The scores of candidates, an array for each list; if voted, the number of votes.
+        """Return the scores of the candidates, an array for each list. With votes, count the votes.
 
-        `average` takes another of the three models than that of the parameters. `offsets` are
-        added to the scores, or to those that each voter has; they and `encoded` as in :meth:`fit`.
+        `average` selects one of the three models, in place of the one that the parameter names.
+        `offsets` are added to the scores, or to the scores of each voter. `offsets` and `encoded`
+        are as in :meth:`fit`.
         """
         check_is_fitted(self)
         if average == "as fitted":
@@ -289,7 +312,7 @@ class KernelPerceptron(Saved, Estimator):
         return np.split(total, borders[1:-1]) if len(borders) > 1 else []
 
     def score(self, candidates: Iterable[Sequence[Any]], gold: Iterable[int]) -> float:
-        """The share of lists whose right candidate, or one equal to it, is predicted."""
+        """Return the share of lists where the right candidate, or an equal one, is predicted."""
         check_is_fitted(self)
         lists = [list(one) for one in candidates]
         structures, borders = _flattened(lists)
@@ -298,9 +321,9 @@ class KernelPerceptron(Saved, Estimator):
         return float(np.mean(identity[chosen] == identity[right]))
 
     def _votes(self, encoded: Encoded, borders: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """For each candidate, the number of steps after which it has the highest score."""
+        """Return for each candidate the number of steps after which it has the highest score."""
         gold, predicted, step = self.updates_
-        # The weights of no update last until the first one, and the last ones to the end.
+        # Zero weights last until the first update, and the last weights last until the end.
         lasted = np.diff(step, prepend=0, append=self.n_steps_)
         votes = np.zeros(len(encoded))
 
@@ -316,7 +339,7 @@ class KernelPerceptron(Saved, Estimator):
                 best = scores[:, low:high].argmax(axis=1)
                 votes[borders[i] : borders[i + 1]] = np.bincount(best, lasted, high - low)
 
-        self._encoded_support()  # once, before threads ask for it
+        self._encoded_support()  # computed once, before threads ask for it
         rows = len(self.support_) + 3 * len(step) + 1
         blocks = engine.even_blocks(borders, max(_CELLS // rows, 1))
         for _ in engine.current().map(count, blocks):
@@ -324,7 +347,7 @@ class KernelPerceptron(Saved, Estimator):
         return votes
 
     def _encoded_support(self) -> Encoded:
-        # From the structures alone, so that a model from a file gives the same bits.
+        # Encoded from the structures, so that a model from a file gives the same bits.
         if self._support is None:
             self._support = self.kernel_.encode(self.support_)
         return self._support
@@ -372,8 +395,8 @@ class KernelPerceptron(Saved, Estimator):
         self.diagnostics_ = about["diagnostics"]
         self._bound = None if about["bound"] is None else Bound(*about["bound"])
         if (np.diff(self.updates_.step, prepend=0, append=self.n_steps_) < 0).any():
-            raise damage("step", "falls, where the steps of updates must rise")
-        # At once: a kernel says what it cannot read.
+            raise damage("step", "is not in rising order")
+        # Encode the supports now: the kernel raises an error if it cannot read one.
         self._support = self.kernel_.encode(self.support_)
         return self
 
@@ -393,7 +416,7 @@ class KernelPerceptron(Saved, Estimator):
         return Schema(arrays, about=run_facts() | facts)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy is the model, not what was worked out in using it.
+        # A copy has the model, without what was computed on demand.
         state = dict(vars(self))
         if "support_" in state:
             state |= {"_bound": self.bound(), "_training": None, "_support": None}
@@ -411,9 +434,9 @@ def _encoded(kernel: Kernel, structures: list[Any], given: Encoded | None) -> En
 
 
 def _flattened(candidates: Iterable[Sequence[Any]]) -> tuple[list[Any], np.ndarray]:
-    """All candidates one after the other, and where the lists begin and end."""
+    """Return all candidates one after the other, and where the lists begin and end."""
     if isinstance(candidates, str) or not isinstance(candidates, Iterable):
-        raise ParameterError(f"{candidates!r:.60} is no list of lists of candidates")
+        raise ParameterError(f"{candidates!r:.60} is not a list of lists of candidates")
     lists = []
     for number, one in enumerate(candidates):
         if isinstance(one, str) or not isinstance(one, Iterable):
@@ -428,25 +451,26 @@ def _flattened(candidates: Iterable[Sequence[Any]]) -> tuple[list[Any], np.ndarr
 
 
 def _checked_gold(gold: Iterable[int], borders: np.ndarray) -> np.ndarray:
-    """The places of the right candidates among all."""
+    """Return the places of the right candidates among all candidates."""
     gold, sizes = list(gold), np.diff(borders)
     if len(gold) != len(sizes):
         raise ParameterError(
-            f"{len(sizes)} lists of candidates but {len(gold)} gold ones; give an index for each"
+            f"{len(sizes)} lists of candidates but {len(gold)} gold indices; give one for each list"
         )
     if not gold:
-        raise ParameterError("no examples; give lists of candidates and the index of the right one")
+        raise ParameterError("no examples; give lists of candidates, and the right index of each")
     for number, (index, size) in enumerate(zip(gold, sizes)):
         if not (is_whole(index) and 0 <= index < size):
             raise ParameterError(
                 f"the gold of example {number} is {index!r:.40}, but its {size} candidates are "
-                f"numbered from 0; kernels.measures.closest finds the one nearest to a structure"
+                "numbered from 0; eigentext.reranking.measures.closest finds the candidate that is "
+                "closest to a structure"
             )
     return borders[:-1] + np.array(gold, np.int64)
 
 
 def _checked_offsets(offsets: Iterable[Any] | None, borders: np.ndarray) -> np.ndarray:
-    """One number for each candidate: zeros by default."""
+    """Return one number for each candidate. They are zeros by default."""
     if offsets is None:
         return np.zeros(borders[-1])
     arrays = [np.asarray(one, np.float64) for one in offsets]

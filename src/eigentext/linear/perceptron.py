@@ -1,24 +1,25 @@
-r"""Global linear models, learned by the perceptron (seed 001).
+r"""Global linear models, learned by the perceptron [Collins 2003].
 
-Three parts: GEN(x), the candidates for an input; :math:`\Phi`, the representation of a candidate;
-and weights W. The model chooses
+A model has three parts: GEN(x), the candidates for an input; :math:`\Phi`, the representation of a
+candidate; and weights W. It chooses
 
-.. math:: F(x) = \arg\max_{y \in GEN(x)} \Phi(x, y) \cdot W,
+.. math:: F(x) = \arg\max_{y \in GEN(x)} \Phi(x, y) \cdot W.
 
-and learns W from zero: for t = 1 … T, i = 1 … n, with :math:`z = F(x_i)`, if z is not the right
+W begins with zeros. For t = 1 … T, i = 1 … n, let :math:`z = F(x_i)`. If z is not the right
 :math:`y_i`, then :math:`W \leftarrow W + \Phi(x_i, y_i) - \Phi(x_i, z)`.
 
-If a unit vector U separates the examples with margin delta, :math:`U \cdot \Phi(x_i, y_i) - U \cdot
-\Phi(x_i, z) \ge \delta` for all wrong z, and :math:`\|\Phi(x_i, y_i) - \Phi(x_i, z)\| \le R`, then
-there are at most :math:`R^2 / \delta^2` mistakes, in however many passes and in whatever order.
+Let a unit vector U separate the examples with margin delta: :math:`U \cdot \Phi(x_i, y_i) - U \cdot
+\Phi(x_i, z) \ge \delta` for all wrong z. Let :math:`\|\Phi(x_i, y_i) - \Phi(x_i, z)\| \le R`. Then
+the perceptron makes at most :math:`R^2 / \delta^2` mistakes, for any number of passes and any order
+of the examples.
 
-The mean of W over all steps (Collins 2002) is kept without adding W up at each: an update made at
-step s, counted from 0, is in all but s of the c steps so far, so the mean is :math:`W - \frac1c
-\sum_s s\, (\Phi(y) - \Phi(z))`.
+The mean of W over all steps [Collins 2002] does not need a sum at each step. An update made at step
+s, counted from 0, is missing in s of the c steps so far. So the mean is :math:`W - \frac1c \sum_s
+s\, (\Phi(y) - \Phi(z))`.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from itertools import chain
 from numbers import Real
@@ -26,27 +27,28 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.kernels.candidate import marked_structure
 from eigentext.kernels.features import FeatureMatrix
 from eigentext.linear import parameters
+from eigentext.linear._findings import run_findings
+from eigentext.monitor import Monitor
 from eigentext.parameters import Count, Flag, Given, Number, Settings, is_whole
 from eigentext.storage import Saved
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
 _MISSING = (
-    "leave the example out, or take the closest candidate for it: Reranker(closest=True) does, "
-    "and eigentext.reranking.measures.closest finds it"
+    "leave the example out, or use the closest candidate in its place: Reranker(closest=True) does "
+    "this, and eigentext.reranking.measures.closest finds the candidate"
 )
 
 
 class Bound(NamedTuple):
-    """What the mistake bound says of a run: `n_mistakes` is at most `limit`, (R / delta)^2.
+    """The mistake bound of a run: `n_mistakes` is at most `limit`, which is (R / delta)^2.
 
-    `delta` is the margin of W / ||W|| as it was in the end. The best vector's is no smaller, so its
-    limit is no larger.
+    `delta` is the margin of the last W / ||W||. The best vector has at least this margin, and so at
+    most this limit.
     """
 
     n_mistakes: int
@@ -55,50 +57,50 @@ class Bound(NamedTuple):
 
     @property
     def limit(self) -> float:
-        """R^2 / delta^2; infinite where some wrong candidate scores as much as the right one."""
+        """R^2 / delta^2, or infinity if some wrong candidate scores as much as the right one."""
         return (self.R / self.delta) ** 2 if self.delta > 0 else np.inf
 
 
 class Perceptron(Saved, Estimator):
-    r"""Learns to choose among candidates, from features; see the module.
+    r"""Learns to choose among candidates from their features. The module explains the algorithm.
 
-    Of equal scores the first wins, in learning as in use. A candidate with the features of the
-    right one is right too. Learning ends after a pass without mistakes. All of this holds of the
-    dual form too (:class:`~eigentext.KernelPerceptron`), which makes the same mistakes in the same
-    order under ``LinearKernel(phi)`` (as far as sums of the features are exact, as of integers).
+    Of equal scores the first wins, in learning and in prediction. A candidate with the features of
+    the right one is right too. Learning ends after a pass without mistakes. The dual form
+    (:class:`~eigentext.KernelPerceptron`) follows the same rules. With ``LinearKernel(phi)`` it
+    makes the same mistakes in the same order, if sums of the features are exact, as with integers.
 
     Parameters
     ----------
     phi : callable, optional
-        From a candidate to its features: a dictionary {name: value}, a pair of arrays (places,
-        values) or a vector. By default candidates are features themselves. With `gen` it is called
-        as ``phi(x, candidate)``.
+        A function from a candidate to its features: a dictionary {name: value}, a pair of arrays
+        (places, values) or a vector. By default, candidates are features themselves. With `gen` it
+        is called as ``phi(x, candidate)``.
     gen : callable, optional
-        From an input to its candidates. Then inputs are given in place of lists of candidates, and
-        the right structures in place of indices.
+        A function from an input to its candidates. With it, give inputs in place of lists of
+        candidates, and the right structures in place of indices.
     n_epochs : int
-        The most passes T over the examples.
+        The largest number T of passes over the examples.
     average : bool
-        Whether to predict with the mean of W over all steps, or with the last. One fit gives both:
-        `predict` may be asked for the other.
+        Whether to predict with the mean of W over all steps, or with the last W. One fit gives
+        both, and `predict` has an argument to select one.
 
     Attributes
     ----------
     weights_ : array, shape (n_features,)
         The last W.
     averaged_ : array, shape (n_features,)
-        The mean of W over all steps (a step is one example of one pass).
+        The mean of W over all steps. A step is one example of one pass.
     columns_ : dict
-        The position of each feature in these, by name (of vectors and pairs, by place), numbered as
-        first seen.
+        The position of each feature in these arrays, by its name, or by its place if features are
+        vectors or pairs. Features are numbered in the order in which they are first seen.
     mistakes_ : list of (epoch, example, predicted)
-        In order, from 0.
+        All mistakes in order, with numbers from 0.
     n_mistakes_ : list of int
-        In each pass.
+        The number of mistakes in each pass.
     separable_ : bool
         Whether the last pass had no mistakes.
     diagnostics_ : dict
-        Sizes and mistakes, R and, where W separates the examples, delta and R^2 / delta^2.
+        Sizes, mistakes and R. If W separates the examples, also delta and R^2 / delta^2.
 
     Examples
     --------
@@ -116,7 +118,7 @@ class Perceptron(Saved, Estimator):
 
     _format = "eigentext.perceptron.v1"
     _table = parameters.Perceptron
-    _lost: tuple[str, ...] = ()  # functions that a file could not hold
+    _lost: tuple[str, ...] = ()  # functions that a file cannot contain
 
     def __init__(
         self,
@@ -135,10 +137,10 @@ class Perceptron(Saved, Estimator):
 
     @learning
     def fit(self, candidates: Iterable[Any], gold: Iterable[Any]) -> Self:
-        """Learn from lists of candidates and the right one of each: its index, or itself.
+        """Learn from lists of candidates, and the right one of each: its index or the candidate.
 
-        With `gen`, from inputs and the right structure for each. A right one given itself is found
-        by its features.
+        With `gen`, learn from inputs and the right structure for each. A right structure is found
+        among the candidates by its features.
         """
         examples = self._examples((self.phi, self.gen), candidates, gold)
         if (examples.gold < 0).any():
@@ -151,16 +153,16 @@ class Perceptron(Saved, Estimator):
         return self
 
     def bound(self) -> Bound | None:
-        """The quantities of the mistake bound; None unless W separates the examples."""
+        """Return the quantities of the mistake bound; None if W does not separate the examples."""
         check_is_fitted(self)
         return self._bound
 
     # Using.
 
     def predict(self, candidates: Iterable[Any], *, average: bool | None = None) -> Any:
-        """The index of the best candidate in each list; with `gen`, the best candidate itself.
+        """Return the index of the best candidate in each list; with `gen`, the candidate itself.
 
-        `average` takes the mean or the last weights, whatever the parameter was.
+        `average` selects the mean or the last weights, in place of the parameter.
         """
         examples = self._examples(self._functions(), candidates)
         best = self._best(examples, average)
@@ -169,11 +171,11 @@ class Perceptron(Saved, Estimator):
         return [one[k] for one, k in zip(examples.structures, best)]
 
     def scores(self, candidates: Iterable[Any], *, average: bool | None = None) -> list[np.ndarray]:
-        """Phi · W of each candidate, an array for each list; `average` as for `predict`."""
+        """Return Phi · W of each candidate, an array for each list; `average` as in `predict`."""
         return self._scores(self._examples(self._functions(), candidates), average)
 
     def score(self, candidates: Iterable[Any], gold: Iterable[Any]) -> float:
-        """The share of lists whose right candidate is chosen; where it is missing, none is."""
+        """Return the share of lists where the right candidate is chosen. A missing one is never."""
         examples = self._examples(self._functions(), candidates, gold)
         chosen = examples.borders[:-1] + self._best(examples)
         identity = examples.features.identity
@@ -181,13 +183,13 @@ class Perceptron(Saved, Estimator):
         return float(right.mean())
 
     def top_features(self, n: int = 10, *, average: bool | None = None) -> list[tuple[Any, float]]:
-        """The `n` features of the largest weights, of either sign; `average` as for `predict`."""
+        """Return the `n` features with the largest absolute weights; `average` as in `predict`."""
         check_is_fitted(self)
         W, names = self._W(average), list(self.columns_)
         return [(names[j], float(W[j])) for j in np.argsort(-np.abs(W), kind="stable")[:n]]
 
     def with_functions(self, **functions: Callable[..., Any]) -> Self:
-        """A copy of a model from a file, with the `phi` or `gen` that no file can hold."""
+        """Return a copy of a model from a file, with `phi` or `gen`, which no file can contain."""
         check_is_fitted(self)
         if strange := set(functions) - {"phi", "gen"}:
             raise ParameterError(f"give phi or gen, not {', '.join(map(repr, strange))}")
@@ -197,8 +199,20 @@ class Perceptron(Saved, Estimator):
         twin._lost = tuple(name for name in self._lost if name not in functions)
         return twin
 
+    def _findings(self) -> Iterator[Finding]:
+        found = self.diagnostics_
+        cure = "give features that tell right and wrong candidates apart"
+        n_epochs = self.parameters_.n_epochs
+        yield from run_findings(self.n_mistakes_, found["n_examples"], n_epochs, cure)
+        if self._bound is not None and self._bound.n_mistakes > 0 and self._bound.delta > 0:
+            yield Finding(
+                "note",
+                "The mistake bound with its last weights allows "
+                f"{self._bound.limit:,.0f} mistakes. It made {self._bound.n_mistakes:,}.",
+            )
+
     def plot(self, *, ax: Any = None) -> Any:
-        """Draw the mistakes made in each pass, with matplotlib; returns the Axes."""
+        """Draw the number of mistakes in each pass with matplotlib; return the Axes."""
         from eigentext import plots
 
         check_is_fitted(self)
@@ -211,12 +225,12 @@ class Perceptron(Saved, Estimator):
         return self.averaged_ if average else self.weights_
 
     def _functions(self) -> tuple[Any, Any]:
-        """Phi and gen of a fitted model."""
+        """Return phi and gen of a fitted model."""
         check_is_fitted(self)
         if self._lost:
             name = self._lost[0]
             raise ParameterError(
-                f"this perceptron was learned with a function {name}, which no file can hold; "
+                f"this perceptron was learned with a function {name}, which no file can contain; "
                 f"give it again: model = model.with_functions({name}=...)"
             )
         return self.parameters_.phi, self.parameters_.gen
@@ -237,8 +251,9 @@ class Perceptron(Saved, Estimator):
         W, S = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         wrong, predicted = np.empty(n, np.int64), np.empty(n, np.int64)
         self.mistakes_, self.n_mistakes_ = [], []
-        with engine.phase("perceptron", self.n_epochs, "epochs") as advance:
-            for epoch in range(self.n_epochs):
+        with Monitor("perceptron", self.n_epochs, unit="epochs") as loop:
+            while not loop.is_done:
+                epoch = len(self.n_mistakes_)
                 count = perceptron_epoch(
                     X.indptr, X.indices, X.data, examples.borders, examples.gold, identity,
                     W, S, epoch * n, wrong, predicted,
@@ -247,9 +262,9 @@ class Perceptron(Saved, Estimator):
                 places = predicted[:count] - examples.borders[i]
                 self.mistakes_ += zip([epoch] * count, i.tolist(), places.tolist())
                 self.n_mistakes_.append(count)
-                advance(1)
+                loop.record(count)
                 if count == 0:
-                    break
+                    loop.stop()
         self.weights_, self.averaged_ = W, W - S / (len(self.n_mistakes_) * n)
         self.separable_ = self.n_mistakes_[-1] == 0
         self.columns_, self._kind = features.columns, features.kind
@@ -283,10 +298,10 @@ class Perceptron(Saved, Estimator):
         candidates: Iterable[Any],
         gold: Iterable[Any] | None = None,
     ) -> "_Examples":
-        """What was given, as features; the right ones as rows of these, -1 if there is none."""
+        """Return the features of what was given, and the rows of the right candidates, or -1."""
         phi, gen = functions
         if not isinstance(candidates, Iterable):
-            raise ParameterError(f"{candidates!r:.60} is no list of lists of candidates")
+            raise ParameterError(f"{candidates!r:.60} is not a list of lists of candidates")
         inputs = list(candidates)
         if not inputs:
             raise ParameterError("no examples; give at least one list of candidates")
@@ -296,7 +311,8 @@ class Perceptron(Saved, Estimator):
         gold = None if gold is None else list(gold)
         if gold is not None and len(gold) != len(structures):
             raise ParameterError(
-                f"{len(structures)} lists of candidates but {len(gold)} right ones; give as many"
+                f"{len(structures)} lists of candidates but {len(gold)} right ones; give one for "
+                "each list"
             )
         by_index = gen is None and all(map(is_whole, gold or ()))
         right = [] if gold is None or by_index else [[marked_structure(y)] for y in gold]
@@ -373,9 +389,9 @@ class Perceptron(Saved, Estimator):
         names = [_from_json(json.loads(name, parse_constant=_refused)) for name in arrays["names"]]
         self.columns_ = {name: column for column, name in enumerate(names)}
         if len(self.columns_) < len(names):
-            raise damage("names", "has a feature twice")
+            raise damage("names", "contains a feature twice")
         if self._kind != "names" and not all(map(is_whole, names)):
-            raise damage("names", f"are no places, as {self._kind} has")
+            raise damage("names", f"are not places, which features of kind {self._kind!r} have")
         self.weights_, self.averaged_ = (np.array(arrays[n]) for n in ("weights", "averaged"))
         self.mistakes_ = [tuple(mistake) for mistake in arrays["mistakes"].tolist()]
         self.n_mistakes_, self.separable_ = about["n_mistakes"], about["separable"]
@@ -393,7 +409,7 @@ def _is_bound(value: Any) -> bool:
 
 
 def run_facts() -> dict[str, Any]:
-    """What a file says of a run of either perceptron."""
+    """Describe what the file of either perceptron says about its run."""
 
     def are_counts(value: Any) -> bool:
         return isinstance(value, list) and bool(value) and all(map(Count(0, least=0).allows, value))
@@ -428,14 +444,17 @@ def _rows_of_indices(gold: list[Any], borders: np.ndarray) -> np.ndarray:
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ParameterError(
-            f"the right one of example {i} is said to be candidate {places[i]}, but there are "
-            f"{sizes[i]}, numbered from 0; where it is missing, {_MISSING}"
+            f"the right candidate of example {i} has the index {places[i]}, but there are "
+            f"{sizes[i]} candidates, numbered from 0; if it is missing, {_MISSING}"
         )
     return borders[:-1] + places
 
 
 def _rows_of_equals(identity: np.ndarray, borders: np.ndarray) -> np.ndarray:
-    """The first candidate of each list that equals the right one; those are the last rows."""
+    """Return the first row of each list that equals the right structure, or -1.
+
+    The right structures are the last rows of `identity`.
+    """
     places = np.full(len(borders) - 1, -1)
     for i, y in enumerate(identity[borders[-1] :]):
         same = np.flatnonzero(identity[borders[i] : borders[i + 1]] == y)
@@ -452,15 +471,15 @@ def _to_json(name: Any) -> str:
     except TypeError:
         pass
     raise ParameterError(
-        f"the feature {name!r:.60} cannot be saved; name features by strings, numbers or tuples "
-        "of them"
+        f"the feature {name!r:.60} cannot be saved; use strings, numbers, or tuples of these as "
+        "names of features"
     )
 
 
 def _refused(constant: str) -> Any:
-    raise damage("names", f"has {constant}, which names no feature")
+    raise damage("names", f"contains {constant}, which is not the name of a feature")
 
 
 def _from_json(name: Any) -> Any:
-    """JSON has lists for tuples; a name is never a list, which could not be looked up."""
+    """Return the name of a feature. JSON has lists in place of tuples; a name is never a list."""
     return tuple(map(_from_json, name)) if isinstance(name, list) else name

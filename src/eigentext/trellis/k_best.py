@@ -1,7 +1,7 @@
 """The k best paths through a trellis. The search is exact and lazy (see `_k_best_loops`).
 
-On a trellis, algorithm 3 of Huang and Chiang (2005) becomes this search: a derivation is a path, and
-the scores of the Viterbi algorithm tell how each unfinished path ends.
+On a trellis, algorithm 3 of Huang and Chiang (2005) becomes this search: a derivation is a path,
+and the scores of the Viterbi algorithm tell how each unfinished path ends.
 """
 
 from typing import Any
