@@ -34,6 +34,7 @@ exclude_patterns = ["_build", "**/GALLERY_HEADER.rst", "sg_execution_times.rst"]
 html_theme = "furo"
 html_title = "eigentext"
 html_show_sourcelink = False
+highlight_language = "text"  # blocks without a language are commands and their output
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the setting for the order of tutorials is an object
 
