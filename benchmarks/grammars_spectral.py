@@ -275,6 +275,7 @@ def show_states(data: str, asked: argparse.Namespace) -> list[Table]:
     )
     cells = "abs", "cpu", "wall", "MB", "states", "speed"
     bound = EM_UP_TO[data] if asked.em_up_to is None else asked.em_up_to
+    compared = []
     for m in asked.states or PAPER_STATES:
         paper = PAPER_STATES.get(m, (None, None, None, None))
         first = _scored(data, asked, {"n_states": m, "method": "spectral"})
@@ -283,7 +284,9 @@ def show_states(data: str, asked: argparse.Namespace) -> list[Table]:
         if first and other:
             table.row(m, "EM", *_of(other, *cells), paper[1])
             hours = paper[3] / paper[2] if paper[2] and paper[3] else None
-            ratios.row(m, *(other[x] / first[x] for x in ("cpu", "alone")), hours)
+            compared.append((m, *(other[x] / first[x] for x in ("cpu", "alone")), hours))
+    for row in compared:
+        ratios.row(*row)
     return [table, ratios]
 
 
