@@ -22,7 +22,9 @@ test: $(VENV)/.test
 check: lint
 	$(PYTEST) -n auto --dist worksteal $(QUICK)
 
-QUICK := src tests/contract tests/storage/test_schema.py $(wildcard tests/test_[a-z]*.py)
+QUICK := src tests/contract tests/storage/test_schema.py tests/test_docs.py tests/test_errors.py \
+  tests/test_estimators.py tests/test_import.py tests/test_parameters.py tests/test_project.py \
+  tests/test_rooms.py
 
 # Style, imports between rooms, types.
 lint: $(VENV)/.test
@@ -39,7 +41,9 @@ format: $(VENV)/.test
 interpreted: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto --dist worksteal $(INTERPRETED)
 
-INTERPRETED := $(shell find tests -name 'test_*loops.py') tests/trellis
+INTERPRETED := $(shell find tests -name 'test_*loops.py') tests/trellis tests/matrices \
+  tests/factor/test_anchors.py tests/factor/test_mixture.py tests/moments/test_packing.py \
+  tests/moments/test_cooccurrence.py
 
 # All tests with a report of the lines that they reach. This is slower than `make test`.
 coverage: $(VENV)/.test

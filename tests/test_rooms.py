@@ -9,6 +9,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,14 @@ EXCEPTIONS = {
 }
 
 
-def modules() -> Iterator[tuple[Path, str, ast.Module]]:
+@cache
+def modules() -> list[tuple[Path, str, ast.Module]]:
     """Each file with its room and its syntax tree."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        yield path.relative_to(ROOT), room, ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        (path.relative_to(ROOT), room.removesuffix(".py"), ast.parse(path.read_text("utf-8")))
+        for path in sorted(SOURCE.rglob("*.py"))
+        for room in path.relative_to(SOURCE).parts[:1]
+    ]
 
 
 def imports(path: Path, tree: ast.Module) -> Iterator[tuple[str, int]]:
