@@ -120,7 +120,7 @@ def test_round_trip(tmp_path_factory, lists, ending):
     path = tmp_path_factory.getbasetemp() / f"best{ending}"
     write_candidates(lists, path)
     if not any(lists):
-        with pytest.raises(CorpusError, match="nothing in it"):
+        with pytest.raises(CorpusError, match="the file is empty"):
             read_candidates(path)
         return
     assert read_candidates(path) == lists
@@ -157,23 +157,31 @@ def test_a_deep_tree(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        (f"{TREE}\n", 1, "is no candidate; give its log-probability, a tab and its structure"),
-        (f"-1\t{TREE}\n-1 {TREE}\n", 2, "'-1 (S (NP (NNS cats)) (VP (VBP sleep)))' is no candid"),
-        ("-1\t \n", 1, "'-1' is no candidate"),
-        (f"1\t-1\t{TREE}\t2\n", 1, "is no candidate"),
-        (f"-1\t{TREE}\n\nlow\t{TREE}", 3, "'low' is no log-probability; give a number, or -inf"),
-        (f"nan\t{TREE}\n", 1, "'nan' is no log-probability"),
-        (f"inf\t{TREE}\n", 1, "'inf' is no log-probability"),
-        (f"{TREE}\t-1\n", 1, "is no log-probability"),
-        ("-1\t(A b)\n-1\t(A (B c)\n-2\t(A b))\n", 2, "'(A (B c)' has 2 '(' but 1 ')'; give each"),
-        ("-1\t(A b)\n\n-1\t(A b) (A b)\n", 3, "several trees; give each as a candidate of its own"),
+        (f"{TREE}\n", 1, "is not a candidate; give its log-probability, a tab and its structure"),
+        (
+            f"-1\t{TREE}\n-1 {TREE}\n",
+            2,
+            "'-1 (S (NP (NNS cats)) (VP (VBP sleep)))' is not",
+        ),
+        ("-1\t \n", 1, "'-1' is not a candidate"),
+        (f"1\t-1\t{TREE}\t2\n", 1, "is not a candidate"),
+        (f"-1\t{TREE}\n\nlow\t{TREE}", 3, "'low' is not a log-probability; give a number or -inf"),
+        (f"nan\t{TREE}\n", 1, "'nan' is not a log-probability"),
+        (f"inf\t{TREE}\n", 1, "'inf' is not a log-probability"),
+        (f"{TREE}\t-1\n", 1, "is not a log-probability"),
+        ("-1\t(A b)\n-1\t(A (B c)\n-2\t(A b))\n", 2, "'(A (B c)' has 2 '(' but 1 ')'; put each"),
+        ("-1\t(A b)\n\n-1\t(A b) (A b)\n", 3, "several trees; put each on its own line"),
         ("-1\t(A b)\n-1\t(A b)) ((C d)\n", 2, "')' closes nothing"),
         ("-1\t(A b) c\n", 1, "'c' stands outside of brackets"),
         ("-1\t(A ())\n", 1, "'()' has neither words nor trees"),
-        ("\n-1\ta/A b\n", 2, "'b' is no word with its tag; write word/tag, or trees in brackets"),
-        ("-1\ta/A /B\n", 1, "'/B' is no word with its tag"),
-        ("-1\ta/A b/\n", 1, "'b/' is no word with its tag"),
-        ("-1\ta/A\n\n-1\t(A b)\n", 3, "a tree after a tagged sequence; read each kind by itself"),
+        (
+            "\n-1\ta/A b\n",
+            2,
+            "'b' is not a word with its tag; write word/tag, or trees",
+        ),
+        ("-1\ta/A /B\n", 1, "'/B' is not a word with its tag"),
+        ("-1\ta/A b/\n", 1, "'b/' is not a word with its tag"),
+        ("-1\ta/A\n\n-1\t(A b)\n", 3, "a tree after a tagged sequence; read each kind separately"),
         ("-1\t(A b)\n-1\ta/A\n", 2, "a tagged sequence after a tree"),
         (b"-1\t(A b)\n-1\t(A \xff)\n", 2, "byte 0xff is not UTF-8; convert it to UTF-8 (iconv"),
         ("-1\ta/A\n".encode("utf-16-le"), 1, "a NUL byte: a binary or UTF-16 file?"),
@@ -189,10 +197,10 @@ def test_mistakes_are_named_with_their_line(file, text, line, reason):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", ": nothing in it; is the file empty?"),
-        (" \n\n", ": nothing in it; is the file empty?"),
+        ("", ": the file is empty; give one that contains structures"),
+        (" \n\n", ": the file is empty; give one that contains structures"),
         ("\n(A (B c)\n", ", line 2: the tree '(A (B c)' is never closed"),
-        ("a/A\n\nb\n", ", line 3: 'b' is no word with its tag"),
+        ("a/A\n\nb\n", ", line 3: 'b' is not a word with its tag"),
         ("a/A\n(A b)\n", ", line 2: a tree after a tagged sequence"),
         ("(A b)\nb/B\n", ", line 2: 'b/B' stands outside of brackets"),
     ],
@@ -222,19 +230,19 @@ def test_mistakes_in_files(tmp_path):
         (TREE, ParameterError, "has no log-probability; give a structure and a number"),
         ((TREE, math.nan), ParameterError, "has no log-probability"),
         ((TREE, math.inf), ParameterError, "has no log-probability"),
-        ((et.Tree("A", ["b c"]), 0), CorpusError, "'(A b c)' is empty or has blanks"),
-        ((et.Tree("A", [""]), 0), CorpusError, "is empty or has blanks"),
-        ((et.Tree("", ["a"]), 0), CorpusError, "is empty or has blanks"),
-        ((et.Tree("A", []), 0), CorpusError, "is empty or has blanks"),
-        ((et.Tree("A\n", ["b"]), 0), CorpusError, "is empty or has blanks"),
+        ((et.Tree("A", ["b c"]), 0), CorpusError, "'(A b c)' is empty, or has blanks"),
+        ((et.Tree("A", [""]), 0), CorpusError, "is empty, or has blanks"),
+        ((et.Tree("", ["a"]), 0), CorpusError, "is empty, or has blanks"),
+        ((et.Tree("A", []), 0), CorpusError, "is empty, or has blanks"),
+        ((et.Tree("A\n", ["b"]), 0), CorpusError, "is empty, or has blanks"),
         (([], 0), CorpusError, "the sequence is empty"),
         (([("a", "")], 0), CorpusError, "('a', '') is empty"),
         (([("", "A")], 0), CorpusError, "('', 'A') is empty"),
-        (([("a b", "A")], 0), CorpusError, "('a b', 'A') is empty or has blanks"),
-        (([("a", "\ud800")], 0), CorpusError, "characters that no text has"),
-        (([("a", "A/B")], 0), CorpusError, "'A/B' has a slash; write it without"),
-        ((["a", "b"], 0), ParameterError, "'a' is no word with its tag; give trees, or lists"),
-        (([("a", "b", "c")], 0), ParameterError, "('a', 'b', 'c') is no word with its tag"),
+        (([("a b", "A")], 0), CorpusError, "('a b', 'A') is empty, or has blanks"),
+        (([("a", "\ud800")], 0), CorpusError, "characters that a text cannot"),
+        (([("a", "A/B")], 0), CorpusError, "'A/B' contains a slash; use another"),
+        ((["a", "b"], 0), ParameterError, "'a' is not a word with its tag; give trees, or lists"),
+        (([("a", "b", "c")], 0), ParameterError, "('a', 'b', 'c') is not a word with its tag"),
     ],
 )
 def test_what_cannot_be_written(tmp_path, candidate, error, reason):

@@ -33,7 +33,7 @@ def test_structures_alone_have_no_log_probabilities():
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [
-        ([[A, B], [(A, -1.0), (B, np.nan)]], "candidate 1 of input 1 has no log-prob.* nan"),
+        ([[A, B], [(A, -1.0), (B, np.nan)]], "candidate 1 of input 1 has log-probability nan"),
         ([[(A, -1.0), (B, np.inf)]], "candidate 1 of input 0 .* inf"),
         ([[(A, -1.0), B]], "candidate 1 of input 0 has no log-probability"),
         (["(S (NP (NN a)))"], "input 0 is '.S .NP .NN a...', not a list of candidates"),

@@ -32,7 +32,7 @@ def test_folds_that_cannot_be_made(n_folds):
 
 
 def test_a_generator_that_forgets_an_input():
-    with pytest.raises(ParameterError, match="fold 1 has 2 inputs, but gen gave 1 lists"):
+    with pytest.raises(ParameterError, match="fold 1 has 2 inputs, but gen returned 1 lists"):
         jackknife(list, lambda model, rest: [[]] * (2 - (rest[0] == 3)), [1, 2, 3, 4], 2)
 
 
@@ -60,7 +60,7 @@ def test_a_model_that_answers_many_at_once_is_asked_once():
 
 
 def test_a_model_without_k_best():
-    with pytest.raises(ParameterError, match="Vocabulary has no k_best"):
+    with pytest.raises(ParameterError, match="Vocabulary has no method k_best"):
         n_best(et.Vocabulary(["a"], [1]), [["a"]], 2)
 
 

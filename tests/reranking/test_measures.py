@@ -74,10 +74,10 @@ def test_the_measure_of_a_corpus():
     assert measure_of([tagged("a", "B-"), chunks]) is tag_accuracy
     for name, measure in MEASURES.items():
         assert repr(measure) == measure.name == name
-    with pytest.raises(ParameterError, match="mixed; rerank each kind by itself"):
+    with pytest.raises(ParameterError, match="mixed; make a reranker for each kind"):
         measure_of([GOLD, chunks])
     for bad in ([["a", "b"], 3], [[("a", "b", "c")]], [[("a",), ("b", "c")]]):
-        with pytest.raises(ParameterError, match="is no tagged sequence; give a list of"):
+        with pytest.raises(ParameterError, match="is not a tagged sequence; give a list of"):
             measure_of(bad)
 
 
@@ -85,7 +85,7 @@ def test_the_closest():
     assert closest([FAR, NEAR, GOLD, GOLD], GOLD, tree_f1) == 2
     assert closest([(FAR, -1.0), (NEAR, -2.0), (NEAR, -3.0)], GOLD, tree_f1) == 1
     assert closest([5, 3, 4], 3.6, lambda gold, one: -abs(gold - one)) == 2
-    with pytest.raises(ParameterError, match="no candidates, so none is the closest"):
+    with pytest.raises(ParameterError, match="no candidates, so that none is closest"):
         closest([], GOLD, tree_f1)
 
 

@@ -47,13 +47,13 @@ def train():
 
 
 @pytest.fixture(scope="module")
-def dev():
+def validation():
     return alternating(30, seed=1)
 
 
 @pytest.fixture(scope="module")
-def reranker(train, dev):
-    return Reranker(LinearKernel(fragments)).fit(*train, dev=dev)
+def reranker(train, validation):
+    return Reranker(LinearKernel(fragments)).fit(*train, validation=validation)
 
 
 # What it learns.
@@ -62,21 +62,21 @@ def reranker(train, dev):
 @pytest.mark.parametrize("margin", [0, 0.2])
 @pytest.mark.parametrize("average", ["mean", "vote", None])
 @pytest.mark.parametrize("kernel", [LinearKernel(fragments), LinearKernel(fragments).normalized()])
-def test_sees_what_the_base_model_does_not(train, dev, average, margin, kernel):
+def test_sees_what_the_base_model_does_not(train, validation, average, margin, kernel):
     model = Reranker(kernel, average=average, margin=margin)
-    report = model.fit(*train).evaluate(*dev)
+    report = model.fit(*train).evaluate(*validation)
     assert report.first < 0.7
     assert report.reranked > 0.95
     assert report.oracle == 1.0
     assert report.n_inputs == 30
-    assert report.n_candidates == sum(map(len, dev[0]))
+    assert report.n_candidates == sum(map(len, validation[0]))
     assert report.n_changed >= report.n_better > 0
     assert report.measure == "accuracy of tags"
 
 
-def test_a_score_is_beta_times_the_log_probability_and_the_kernel_score(reranker, dev):
+def test_a_score_is_beta_times_the_log_probability_and_the_kernel_score(reranker, validation):
     perceptron, kernel = reranker.perceptron_, LinearKernel(fragments)
-    for given, ranked in zip(dev[0][:5], reranker.rerank(dev[0][:5])):
+    for given, ranked in zip(validation[0][:5], reranker.rerank(validation[0][:5])):
         own = kernel.scores(
             perceptron.support_, perceptron.averaged_alpha_, [one.structure for one in given]
         )
@@ -87,24 +87,27 @@ def test_a_score_is_beta_times_the_log_probability_and_the_kernel_score(reranker
         np.testing.assert_allclose([one.log_probability for one in ranked], expected[order])
 
 
-def test_all_answers_are_of_one_ranking(reranker, dev):
-    lists = dev[0]
+def test_all_answers_are_of_one_ranking(reranker, validation):
+    lists = validation[0]
     ranked, places = reranker.rerank(lists), reranker.predict(lists)
     assert [one[0].structure for one in ranked] == reranker.best(lists)
     assert [one[i].structure for one, i in zip(lists, places)] == reranker.best(lists)
 
 
-def test_all_weight_on_the_base_model_is_its_ranking(train, dev):
-    report = Reranker(LinearKernel(fragments), beta=1e9).fit(*train).evaluate(*dev)
+def test_all_weight_on_the_base_model_is_its_ranking(train, validation):
+    report = Reranker(LinearKernel(fragments), beta=1e9).fit(*train).evaluate(*validation)
     assert report.reranked == report.first
     assert report.n_changed == 0
 
 
-def test_the_order_of_lists_without_log_probabilities_is_the_base_model(train, dev):
+def test_the_order_of_lists_without_log_probabilities_is_the_base_model(train, validation):
     plain = [
-        [[one.structure for one in candidates] for candidates in part[0]] for part in (train, dev)
+        [[one.structure for one in candidates] for candidates in part[0]]
+        for part in (train, validation)
     ]
-    report = Reranker(LinearKernel(fragments)).fit(plain[0], train[1]).evaluate(plain[1], dev[1])
+    report = (
+        Reranker(LinearKernel(fragments)).fit(plain[0], train[1]).evaluate(plain[1], validation[1])
+    )
     assert report.first < 0.7
     assert report.reranked > 0.95
 
@@ -113,25 +116,29 @@ def test_the_order_of_lists_without_log_probabilities_is_the_base_model(train, d
 
 
 @pytest.mark.parametrize("margin", [0, 0.5])
-def test_trials_are_what_separate_fits_would_be(train, dev, margin):
+def test_trials_are_what_separate_fits_would_be(train, validation, margin):
     averages, betas = ("mean", "vote", None), (0.0, 0.5, 8.0, 64.0)
     settings = {"margin": margin, "n_epochs": 2, "training_beta": 0.5}
     kernel = LinearKernel(fragments)
-    model = Reranker(kernel, beta=betas, average=averages, **settings).fit(*train, dev=dev)
+    model = Reranker(kernel, beta=betas, average=averages, **settings).fit(
+        *train, validation=validation
+    )
     trials = model.diagnostics_["trials"]
     assert len(trials) == 4 + 1 + 4
     for trial in trials:
         alone = Reranker(kernel, beta=trial["beta"], average=trial["average"], **settings)
-        assert alone.fit(*train).evaluate(*dev).reranked == trial["value"]
+        assert alone.fit(*train).evaluate(*validation).reranked == trial["value"]
         assert alone.beta_ == trial["beta"]
         assert alone.diagnostics_["trials"] == []
-        assert alone.diagnostics_["dev"] is None
-    assert model.diagnostics_["dev"] == max(trial["value"] for trial in trials)
-    assert model.evaluate(*dev).reranked == model.diagnostics_["dev"]
+        assert alone.diagnostics_["validation"] is None
+    assert model.diagnostics_["validation"] == max(trial["value"] for trial in trials)
+    assert model.evaluate(*validation).reranked == model.diagnostics_["validation"]
 
 
-def test_several_weights_as_good_as_the_best_leave_the_middle_one(train, dev):
-    model = Reranker(LinearKernel(fragments), beta=(0.0, 1e-6, 2e-6, 1e9)).fit(*train, dev=dev)
+def test_several_weights_as_good_as_the_best_leave_the_middle_one(train, validation):
+    model = Reranker(LinearKernel(fragments), beta=(0.0, 1e-6, 2e-6, 1e9)).fit(
+        *train, validation=validation
+    )
     values = [trial["value"] for trial in model.diagnostics_["trials"]]
     assert values[0] == values[1] == values[2] > values[3]
     assert model.beta_ == 1e-6
@@ -161,37 +168,40 @@ def test_other_draws_hold_out_other_inputs(train):
     assert len({str(one["trials"]) for one in found}) > 1
 
 
-def test_the_same_bits_whatever_the_number_of_threads(train, dev):
+def test_the_same_bits_whatever_the_number_of_threads(train, validation):
     found = []
     for n_threads in (1, 3):
         with engine.use(engine.ThreadEngine(n_threads)):
             model = Reranker(decay=(0.3, 0.6, 0.9), n_epochs=2).fit(*train)
-            found.append((model.diagnostics_, model.rerank(dev[0])))
+            found.append((model.diagnostics_, model.rerank(validation[0])))
     assert found[0] == found[1]
 
 
 # Candidates that are missing.
 
 
-def test_inputs_without_a_choice_are_left_out_of_training_and_counted(train, dev):
+def test_inputs_without_a_choice_are_left_out_of_training_and_counted(train, validation):
     lists, gold = [*train[0], [], [Candidate(train[1][0], -1.0)]], [*train[1], *train[1][:2]]
     kernel = LinearKernel(fragments)
     model, plain = (
         Reranker(kernel, beta=1.0).fit(lists, gold),
         Reranker(kernel, beta=1.0).fit(*train),
     )
-    assert model.predict(dev[0]).tolist() == plain.predict(dev[0]).tolist()
+    assert model.predict(validation[0]).tolist() == plain.predict(validation[0]).tolist()
     found = model.diagnostics_
     assert (found["n_inputs"], found["n_empty"], found["n_single"]) == (62, 1, 1)
     assert found["n_candidates"] == sum(map(len, lists))
     assert found["n_support"] == len(model.perceptron_.support_)
 
 
-def test_an_empty_list_has_no_answer(reranker, dev):
-    lists, gold = [[], *dev[0][:2], []], [dev[1][0], *dev[1][:2], dev[1][0]]
+def test_an_empty_list_has_no_answer(reranker, validation):
+    lists, gold = (
+        [[], *validation[0][:2], []],
+        [validation[1][0], *validation[1][:2], validation[1][0]],
+    )
     assert reranker.predict(lists)[[0, 3]].tolist() == [-1, -1]
     assert reranker.best(lists)[::3] == [None, None]
-    assert [len(one) for one in reranker.rerank(lists)] == [0, *map(len, dev[0][:2]), 0]
+    assert [len(one) for one in reranker.rerank(lists)] == [0, *map(len, validation[0][:2]), 0]
     report = reranker.evaluate(lists, gold)
     n_words = [len(one) for one in gold]
     assert report.n_empty == 2
@@ -201,23 +211,23 @@ def test_an_empty_list_has_no_answer(reranker, dev):
     assert reranker.rerank([]) == []
 
 
-def test_the_nearest_candidate_stands_for_gold_that_is_not_there(train, dev):
+def test_the_nearest_candidate_stands_for_gold_that_is_not_there(train, validation):
     lists = [
         [one for one in candidates if one.structure != right] if i < 5 else candidates
         for i, (candidates, right) in enumerate(zip(*train))
     ]
     model = Reranker(LinearKernel(fragments)).fit(lists, train[1])
     assert model.diagnostics_["n_replaced"] == 5
-    assert model.evaluate(*dev).reranked > 0.9
+    assert model.evaluate(*validation).reranked > 0.9
     with pytest.raises(ParameterError, match="gold structure of input 0 is not among"):
         Reranker(LinearKernel(fragments), closest=False).fit(lists, train[1])
 
 
-def test_gold_may_be_places(train, reranker, dev):
+def test_gold_may_be_places(train, reranker, validation):
     places = [
         [one.structure for one in candidates].index(right) for candidates, right in zip(*train)
     ]
-    model = Reranker(LinearKernel(fragments)).fit(train[0], places, dev=dev)
+    model = Reranker(LinearKernel(fragments)).fit(train[0], places, validation=validation)
     assert model.diagnostics_["trials"] == reranker.diagnostics_["trials"]
 
 
@@ -236,7 +246,10 @@ def test_gold_may_be_places(train, reranker, dev):
         ({"beta": "much"}, "beta must be one or several numbers, 0 or more, not 'much'"),
         ({"beta": ()}, "beta must be one or several numbers"),
         ({"training_beta": np.inf}, "training_beta must be a number, 0 or more, not inf"),
-        ({"dev_share": 1.0}, "dev_share must be a number, above 0 and less than 1, not 1.0"),
+        (
+            {"validation_share": 1.0},
+            "validation_share must be a number, above 0 and less than 1",
+        ),
         ({"decay": 0.3}, "has no decay to choose"),
         ({"n_epochs": 0}, r"n_epochs \(--epochs\) must be a whole number"),
     ],
@@ -254,7 +267,7 @@ def test_too_few_inputs_to_hold_some_out(train):
 
 
 def test_nothing_to_learn_from(train):
-    with pytest.raises(ParameterError, match="no input has two candidates or more"):
+    with pytest.raises(ParameterError, match="no input has two or more candidates"):
         Reranker(LinearKernel(fragments), beta=1.0).fit([[], train[0][0][:1]], train[1][:2])
 
 
@@ -268,13 +281,13 @@ def test_not_fitted():
 # Kernels of fragments, base models, files.
 
 
-def test_the_kernel_follows_the_candidates(train, dev):
+def test_the_kernel_follows_the_candidates(train, validation):
     few = [part[:30] for part in train]
-    model = Reranker(beta=(1.0, 10.0), n_epochs=2).fit(*few, dev=dev)
+    model = Reranker(beta=(1.0, 10.0), n_epochs=2).fit(*few, validation=validation)
     assert isinstance(model.perceptron_.kernel, et.SequenceKernel)
     assert {trial["decay"] for trial in model.diagnostics_["trials"]} == set(DECAYS)
     assert model.perceptron_.kernel.decay == model.decay_
-    assert model.evaluate(*dev).reranked > 0.95
+    assert model.evaluate(*validation).reranked > 0.95
 
 
 def test_a_given_kernel_keeps_its_decay_unless_others_are_given():
@@ -372,3 +385,35 @@ def test_a_damaged_file(parser_reranker, tmp_path, monkeypatch):
     parser_reranker.save(tmp_path / "model")
     with pytest.raises(ModelFileError, match="damaged"):
         et.load(tmp_path / "model")
+
+
+# Old names of arguments.
+
+
+def test_the_old_names_of_validation_work_with_a_warning(train, validation):
+    with pytest.warns(DeprecationWarning, match="'dev_share' is called 'validation_share' now"):
+        old = Reranker(LinearKernel(fragments), dev_share=0.3)
+    assert old.get_params()["validation_share"] == 0.3
+    with pytest.warns(DeprecationWarning, match="'dev_share' is called"):
+        assert old.set_params(dev_share=0.4).validation_share == 0.4
+    with pytest.warns(DeprecationWarning, match="'dev' is called 'validation' now"):
+        old.fit(*train, dev=validation)
+    new = Reranker(LinearKernel(fragments)).fit(*train, validation=validation)
+    assert old.diagnostics_ == new.diagnostics_
+    with (
+        pytest.warns(DeprecationWarning),
+        pytest.raises(ParameterError, match="validation is given twice"),
+    ):
+        old.fit(*train, validation=validation, dev=validation)
+
+
+def test_files_with_the_old_names_are_read(train):
+    model = Reranker(et.SequenceKernel(), validation_share=0.3, beta=[0.1, 1.0]).fit(*train)
+    arrays, about = model._to_saved()
+    about["parameters"]["dev_share"] = about["parameters"].pop("validation_share")
+    about["diagnostics"] = {
+        {"validation": "dev"}.get(name, name): value for name, value in model.diagnostics_.items()
+    }
+    old = Reranker._from_saved(arrays, about)
+    assert old.parameters_.validation_share == 0.3
+    assert old.diagnostics_ == model.diagnostics_

@@ -1,4 +1,4 @@
-"""Reranking: n-best lists of structures, and the model that chooses from them."""
+"""Reranking: n-best lists of structures, and the model that chooses the best one of each list."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Lists of candidates with their log-probabilities, and with the right structures."""
+"""Lists of candidates with their log-probabilities, and with their gold structures."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,18 +13,21 @@ from eigentext.reranking.measures import Measure, measure_of
 
 
 class CandidateLists:
-    """The candidates of each input, some of which may have none.
+    """The candidates of each input. A list may be empty.
 
-    Log-probabilities matter only by their differences within a list, so the highest becomes 0. One
-    of -inf becomes one less than the lowest finite one; where there are none at all, all are 0.
+    Only differences of log-probabilities within a list matter, so the highest one becomes 0. A
+    value of -inf becomes one less than the lowest finite value. If the list has no finite value,
+    all become 0.
 
     Attributes
     ----------
     lists : list of lists of Candidate
     sizes : array, shape (n_inputs,)
+        The length of each list.
     borders : array, shape (n_inputs + 1,)
-        Where lists begin among all candidates, and the last one ends.
+        The place of the first candidate of each list among all candidates, and the end of the last.
     logs : array, shape (n_candidates,)
+        The log-probabilities.
     """
 
     def __init__(self, candidates: Iterable[Any]):
@@ -33,9 +36,9 @@ class CandidateLists:
             if isinstance(one, str) or not isinstance(one, Iterable):
                 raise ParameterError(
                     f"input {number} is {one!r:.40}, not a list of candidates; give a list for "
-                    "each input, an empty one where there is no candidate"
+                    "each input, and an empty list if it has no candidates"
                 )
-        self.lists = [_centred(list(one), number) for number, one in enumerate(given)]
+        self.lists = [_centered(list(one), number) for number, one in enumerate(given)]
         self.sizes = np.array([len(one) for one in self.lists], dtype=np.int64)
         self.borders = np.concatenate([[0], np.cumsum(self.sizes)])
         self.logs = np.array([c.log_probability for one in self.lists for c in one], np.float64)
@@ -45,30 +48,30 @@ class CandidateLists:
         return len(self.lists)
 
     def __getitem__(self, numbers: np.ndarray) -> "CandidateLists":
-        """Some of them."""
+        """Return the lists with these numbers."""
         return CandidateLists([self.lists[i] for i in numbers])
 
     @property
     def full(self) -> list[list[Candidate]]:
-        """Those that are not empty."""
+        """The lists that are not empty."""
         return [one for one in self.lists if one]
 
     def weighted_logs(self, beta: float) -> list[np.ndarray]:
-        """Beta times the log-probabilities of each list that is not empty."""
+        """Return beta times the log-probabilities of each list that is not empty."""
         return [beta * logs for logs in self.split(self.logs) if len(logs)]
 
     def encoded(self, kernel: Kernel) -> Encoded:
-        """All candidates for a kernel, or for any other that differs from it in decay alone."""
+        """Encode all candidates for a kernel. Kernels with another decay can use the result too."""
         if self._encoded is None:
             self._encoded = kernel.encode([c for one in self.lists for c in one])
         return self._encoded
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
-        """Numbers of all candidates, list by list."""
+        """Split an array over all candidates into one array for each list."""
         return np.split(values, self.borders[1:-1]) if len(self) else []
 
     def best(self, scores: np.ndarray) -> np.ndarray:
-        """The place in its list of the first of the highest scores; -1 where there is none."""
+        """Return the place of the first highest score in each list, or -1 for an empty list."""
         places = np.full(len(self), -1)
         full = np.flatnonzero(self.sizes)
         if len(full):
@@ -80,18 +83,18 @@ class CandidateLists:
 
 
 class LabeledLists:
-    """Lists with the right structures.
+    """Lists of candidates, with the gold structure of each input.
 
     Attributes
     ----------
     lists : CandidateLists
     gold : list
-        The right structure of each input.
+        The gold structure of each input.
     right : array, shape (n_inputs,)
-        Its place in its list or, if it is not there, that of the one nearest to it by the measure;
-        -1 in an empty list.
+        The place of the gold structure in its list. If it is not there, the place of the candidate
+        that is closest to it by the measure. -1 for an empty list.
     replaced : array, shape (n_inputs,)
-        Whether it was not there.
+        Whether a closest candidate took the place of the gold structure.
     measure : Measure
     """
 
@@ -107,8 +110,8 @@ class LabeledLists:
         gold = list(gold)
         if len(gold) != len(lists) or not gold:
             raise ParameterError(
-                f"{len(lists)} lists of candidates and {len(gold)} gold structures; give one for "
-                "each input, and some inputs"
+                f"{len(lists)} lists of candidates and {len(gold)} gold structures; give one of "
+                "both for each input, and at least one input"
             )
         self.gold = [
             _at(one, right, number) if _is_place(right) else right
@@ -129,12 +132,12 @@ class LabeledLists:
             if not closest:
                 raise ParameterError(
                     f"the gold structure of input {number} is not among its candidates; set "
-                    "closest=True to let the nearest take its place"
+                    "closest=True to use the closest candidate in its place"
                 )
             self.right[number] = self.measure.value(self.counts(number)).argmax()
 
     def __getitem__(self, numbers: np.ndarray) -> "LabeledLists":
-        """Some of them."""
+        """Return the lists with these numbers."""
         some = object.__new__(LabeledLists)
         some.lists, some.measure = self.lists[numbers], self.measure
         some.right, some.replaced = self.right[numbers], self.replaced[numbers]
@@ -143,16 +146,16 @@ class LabeledLists:
         return some
 
     def values(self) -> list[np.ndarray]:
-        """The measure of each candidate, for each list that is not empty."""
+        """Return the measure of each candidate, for each list that is not empty."""
         full = np.flatnonzero(self.lists.sizes).tolist()
         return [self.measure.value(self.counts(number)) for number in full]
 
     def oracle(self) -> np.ndarray:
-        """The place of the candidate with the best measure of its own; -1 in an empty list."""
+        """Return the place of the candidate with the best measure, or -1 for an empty list."""
         return self.lists.best(np.concatenate([np.empty(0), *self.values()]))
 
     def counts(self, number: int) -> np.ndarray:
-        """The measure's counts of each candidate for an input; of none, those of a lost answer."""
+        """Return the counts of each candidate of an input, or those of a missing answer."""
         found = self._counts[number]
         if found is None:
             gold = self.gold[number]
@@ -163,7 +166,7 @@ class LabeledLists:
         return found
 
     def counts_at(self, places: np.ndarray) -> np.ndarray:
-        """The counts of each input's candidate at these places (-1 in an empty list)."""
+        """Return the counts of one candidate of each input, given its place (or -1)."""
         return np.array([self.counts(i)[place] for i, place in enumerate(places)])
 
     def _check_kinds(self) -> None:
@@ -173,23 +176,24 @@ class LabeledLists:
                 if is_tree(candidate.structure) != kind:
                     raise ParameterError(
                         f"input {number} has a candidate that is a {_KINDS[not kind]}, but gold "
-                        f"structures are {_KINDS[kind]}s; rerank each kind by itself"
+                        f"structures are {_KINDS[kind]}s; make a reranker for each kind"
                     )
 
 
 _KINDS = ("tagged sequence", "tree")
 
 
-def _centred(given: list[Any], number: int) -> list[Candidate]:
-    """Candidates with logs of at most 0, all finite."""
+def _centered(given: list[Any], number: int) -> list[Candidate]:
+    """Return candidates whose log-probabilities are finite and at most 0."""
     pairs = [as_candidate(one) for one in given]
-    if all(pair is None for pair in pairs):  # the base model says no more than their order
+    if all(pair is None for pair in pairs):  # only their order is known
         return [Candidate(structure, 0.0) for structure in given]
     logs = np.array([np.nan if pair is None else pair.log_probability for pair in pairs])
     for place in np.flatnonzero(~(logs < np.inf)):
+        has = "no log-probability" if pairs[place] is None else f"log-probability {logs[place]}"
         raise ParameterError(
-            f"candidate {place} of input {number} has no log-probability, or one of {logs[place]}; "
-            "give Candidate(structure, log_probability) with a number or -inf, or structures alone"
+            f"candidate {place} of input {number} has {has}; give Candidate(structure, "
+            "log_probability) with a number or -inf, or give only structures"
         )
     finite = logs[np.isfinite(logs)]
     if len(finite):
@@ -213,7 +217,7 @@ def _at(candidates: list[Candidate], place: int, number: int) -> Any:
 
 
 def _place(candidates: list[Candidate], gold: Any) -> int:
-    """Where the right structure is; -1 if nowhere."""
+    """Return the place of the gold structure, or -1 if it is missing."""
     plain = _plain(gold)
     return next((i for i, one in enumerate(candidates) if _plain(one.structure) == plain), -1)
 

@@ -1,15 +1,15 @@
-"""Candidates: structures with the log-probability that a base model gave them, and their files.
+"""Files of candidates: structures with the log-probability that a base model gave them.
 
-An n-best file has one candidate a line, its log-probability, a tab and its structure; an empty line
-ends the candidates of each input, and is all there is of an input without candidates::
+An n-best file has one candidate on each line: its log-probability, a tab and its structure. An
+empty line ends the candidates of each input. An input without candidates is only an empty line::
 
     -12.25	(S (NP (NNS cats)) (VP (VBP sleep)))
     -13.5	(S (NP (NNS cats) (NN sleep)))
 
-A column before these, the rank that ``eigentext grammar nbest`` writes, is left aside. A structure
-is a tree in Penn brackets, or a tagged sequence, ``cats/NNS sleep/VBP``: words may hold slashes,
-tags may not. Files may be packed (.gz, .bz2, .xz, .zst), may begin with a byte order mark, and
-hold 1 GiB each at most.
+There may be one more column before these, the rank that ``eigentext grammar nbest`` writes. It is
+ignored. A structure is a tree in Penn brackets, or a tagged sequence, ``cats/NNS sleep/VBP``. Words
+may contain slashes, and tags may not. Files may be compressed (.gz, .bz2, .xz, .zst) and may begin
+with a byte order mark. A file may have up to 1 GiB.
 """
 
 import math
@@ -27,7 +27,7 @@ from eigentext.kernels.candidate import Candidate, as_candidate, is_tree
 from eigentext.storage.files import replacing
 
 Source = str | os.PathLike[str]
-_TOKEN = re.compile(r"\S+", re.ASCII)  # other blanks belong to words, as in trees
+_TOKEN = re.compile(r"\S+", re.ASCII)  # Unicode blanks belong to words, as in trees
 _UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
 _TREE, _TAGGED = "a tree", "a tagged sequence"
 
@@ -36,27 +36,31 @@ _TREE, _TAGGED = "a tree", "a tagged sequence"
 
 
 def read_candidates(paths: Source | Iterable[Source]) -> list[list[Candidate]]:
-    """The candidates of each input, from n-best files (see above).
+    """Read the candidates of each input from n-best files.
+
+    The module describes the format.
 
     Parameters
     ----------
     paths : str, path, or list of them
-        Files or globs, plain or packed, in UTF-8; all of trees, or all of tagged sequences.
+        Files or globs in UTF-8, plain or compressed. All contain trees, or all contain tagged
+        sequences.
 
     Returns
     -------
     list of lists of Candidate
-        Structures are `Tree` or lists of (word, tag). A log-probability may be -inf, as that of a
-        parser's fallback is.
+        Structures are `Tree` or lists of (word, tag). A log-probability may be -inf: parsers give
+        it to the tree that they return if there is no parse.
 
     Raises
     ------
     CorpusError
-        If a line is no candidate; the message names the file and the line.
+        If a line is not a candidate. The message names the file and the line.
 
     Examples
     --------
-    >>> from eigentext.kernels import Candidate, read_candidates, write_candidates
+    >>> from eigentext.kernels import Candidate
+    >>> from eigentext.reranking import read_candidates, write_candidates
     >>> lists = [[Candidate([("cats", "NNS"), ("sleep", "VBP")], -12.25)], []]
     >>> write_candidates(lists, "best.txt")  # doctest: +SKIP
     >>> read_candidates("best.txt") == lists  # doctest: +SKIP
@@ -70,7 +74,10 @@ def read_candidates(paths: Source | Iterable[Source]) -> list[list[Candidate]]:
 
 
 def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None) -> str:
-    """Add those of a file, which must be of the kind, if there is one; say which it is."""
+    """Add the candidates of a file to `lists`, and return the kind of its structures.
+
+    Raise CorpusError if the kind differs from `kind`, the kind of the files before.
+    """
     with collecting_no_garbage():
         lines = _read_lines(path)
         rows = [_columns(line, f"{path}, line {n}") for n, line in enumerate(lines, 1)]
@@ -84,15 +91,16 @@ def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None) -> st
             else:
                 lists.append(candidates)
                 candidates = []
-        if candidates:  # no empty line after the last
+        if candidates:  # the file does not end with an empty line
             lists.append(candidates)
     return kind
 
 
 def read_structures(paths: Source | Iterable[Source]) -> list[Any]:
-    """The right structures: trees in Penn brackets, over lines as they like, or a tagging a line.
+    """Read gold structures: trees in Penn brackets, or one tagged sequence on each line.
 
-    Empty lines are left out; all else is as in :func:`read_candidates`, as are the errors.
+    A tree may take several lines. Empty lines are ignored. Files and errors are as in
+    :func:`read_candidates`.
     """
     found: list[Any] = []
     kind = None
@@ -133,14 +141,14 @@ def _decoded(line: bytes, place: str) -> str:
 
 
 def _columns(line: str, place: str) -> tuple[float, str] | None:
-    """The log-probability and the structure; None of an empty line."""
+    """Return the log-probability and the structure, or None for an empty line."""
     if not _TOKEN.search(line):
         return None
     *first, text = line.split("\t", 3)
     if not 1 <= len(first) <= 2 or not _TOKEN.search(text):
         raise CorpusError(
-            f"{place}: {_shortened(line)} is no candidate; give its log-probability, a tab and its "
-            "structure, with no other tabs but one after a rank"
+            f"{place}: {_shortened(line)} is not a candidate; give its log-probability, a tab and "
+            "its structure; only a rank and a tab may come before"
         )
     try:
         log_probability = float(first[-1])
@@ -148,7 +156,7 @@ def _columns(line: str, place: str) -> tuple[float, str] | None:
         log_probability = math.nan
     if not log_probability < math.inf:
         raise CorpusError(
-            f"{place}: {_shortened(first[-1])} is no log-probability; give a number, or -inf"
+            f"{place}: {_shortened(first[-1])} is not a log-probability; give a number or -inf"
         )
     return log_probability, text
 
@@ -158,47 +166,45 @@ def _kind(text: str) -> str:
 
 
 def _is_tagged(text: str) -> bool:
-    """Whether all words have tags: a sequence, even if its first word is a bracket."""
+    """Whether all words have tags. Then this is a sequence, even if its first word is a bracket."""
     return all(
         0 < word.rfind("/") < len(word) - 1 for word in map(itemgetter(0), _TOKEN.finditer(text))
     )
 
 
 def _kind_of_all(texts: Iterable[str | None], path: Path, kind: str | None) -> str:
-    """What the texts are, all alike, and like those of files before (`kind`)."""
+    """Return the kind of all texts, which must be `kind` if that is not None."""
     for number, text in enumerate(texts, 1):
         if text and _TOKEN.search(text):
             found = _kind(text)
             if found != (kind or found):
                 raise CorpusError(
-                    f"{path}, line {number}: {found} after {kind}; read each kind by itself"
+                    f"{path}, line {number}: {found} after {kind}; read each kind separately"
                 )
             kind = found
     if kind is None:
-        raise CorpusError(f"{path}: nothing in it; is the file empty?")
+        raise CorpusError(f"{path}: the file is empty; give one that contains structures")
     return kind
 
 
 def _trees(lines: Sequence[str], path: Path) -> Iterator[Tree]:
-    """A tree a line, all read at once."""
+    """Read one tree from each line, all lines together."""
     for number, line in enumerate(lines, 1):
         if (opened := line.count("(")) != (closed := line.count(")")):
             raise CorpusError(
                 f"{path}, line {number}: {_shortened(line)} has {opened} '(' but {closed} ')'; "
-                "give each tree whole, on one line"
+                "put each whole tree on one line"
             )
     trees = parse_trees("\n".join(lines), str(path)) if any(lines) else []
     if len(trees) > sum(map(bool, lines)):
         for number, line in enumerate(lines, 1):
             if line and len(parse_trees(line, "")) > 1:
-                raise CorpusError(
-                    f"{path}, line {number}: several trees; give each as a candidate of its own"
-                )
+                raise CorpusError(f"{path}, line {number}: several trees; put each on its own line")
     return iter(trees)
 
 
 def _taggings(lines: Sequence[str], path: Path) -> Iterator[list[tuple[str, str]]]:
-    pairs: dict[str, tuple[str, str]] = {}  # n-best lists say the same over and over
+    pairs: dict[str, tuple[str, str]] = {}  # n-best lists repeat the same tokens many times
     for number, line in enumerate(lines, 1):
         tokens = _TOKEN.findall(line)
         for token in tokens:
@@ -206,7 +212,7 @@ def _taggings(lines: Sequence[str], path: Path) -> Iterator[list[tuple[str, str]
                 word, _, tag = token.rpartition("/")
                 if not (word and tag):
                     raise CorpusError(
-                        f"{path}, line {number}: {_shortened(token)} is no word with its tag; "
+                        f"{path}, line {number}: {_shortened(token)} is not a word with its tag; "
                         "write word/tag, or trees in brackets"
                     )
                 pairs[token] = word, tag
@@ -223,11 +229,11 @@ def _shortened(text: str) -> str:
 
 
 def write_candidates(lists: Iterable[Iterable[Any]], path: Source) -> None:
-    """Write the candidates of each input to an n-best file (see above).
+    """Write the candidates of each input to an n-best file.
 
-    :func:`read_candidates` gives the same back, but for round brackets in the words and labels of
-    trees, which become ``-LRB-`` and ``-RRB-``. The ending of the name says how to pack it; a file
-    that stood there before is replaced when all is written.
+    :func:`read_candidates` reads the same candidates again, except that round brackets in the words
+    and labels of trees become ``-LRB-`` and ``-RRB-``. The ending of the file name selects the
+    compression. An existing file is replaced only after everything is written.
     """
     lines: list[str] = []
     for number, candidates in enumerate(lists, 1):
@@ -243,7 +249,7 @@ def write_candidates(lists: Iterable[Iterable[Any]], path: Source) -> None:
 
 
 def candidate_line(candidate: Any) -> str:
-    r"""A candidate as a line of an n-best file.
+    r"""Return a candidate as a line of an n-best file.
 
     Examples
     --------
@@ -254,13 +260,13 @@ def candidate_line(candidate: Any) -> str:
     if given is None or not given.log_probability < math.inf:
         raise ParameterError(
             f"{_shortened(repr(candidate))} has no log-probability; give a structure and a number "
-            "(-inf is one), as in Candidate(tree, -12.5)"
+            "or -inf, as in Candidate(tree, -12.5)"
         )
     return f"{float(given.log_probability)!r}\t{structure_line(given.structure)}"
 
 
 def structure_line(structure: Any) -> str:
-    """A tree or a tagged sequence as :func:`read_structures` reads it.
+    """Return a tree or a tagged sequence as the line that :func:`read_structures` reads.
 
     Examples
     --------
@@ -274,7 +280,7 @@ def structure_line(structure: Any) -> str:
         if not _is_writable(node):
             _refuse(f"a word or label of {_shortened(str(node))}")
     line = str(tree)
-    return f"( {line[1:]}" if _is_tagged(line) else line  # a bracket alone has no tag
+    return f"( {line[1:]}" if _is_tagged(line) else line  # a separate bracket has no tag
 
 
 def _is_writable(node: Tree) -> bool:
@@ -282,25 +288,27 @@ def _is_writable(node: Tree) -> bool:
     if not node.children or not all(words):
         return False
     if not node.label and isinstance(node.children[0], str):
-        return False  # "( cat)" would be a label
+        return False  # "( cat)" would be read as a label
     return not any(map(_UNWRITABLE.search, (node.label, *words)))
 
 
 def _tagged_word(token: Any) -> str:
     if not (isinstance(token, (tuple, list)) and len(token) == 2):
         raise ParameterError(
-            f"{token!r} is no word with its tag; give trees, or lists of (word, tag)"
+            f"{token!r} is not a word with its tag; give trees, or lists of (word, tag)"
         )
     word, tag = map(str, token)
     if not (word and tag) or _UNWRITABLE.search(word + tag):
         _refuse(repr((word[:40], tag[:40])))
     if "/" in tag:
-        raise CorpusError(f"the tag {tag[:40]!r} has a slash; write it without, as in NN|VB")
+        raise CorpusError(
+            f"the tag {tag[:40]!r} contains a slash; use another character, as in NN|VB"
+        )
     return f"{word}/{tag}"
 
 
 def _refuse(what: str) -> Any:
     raise CorpusError(
-        f"{what} is empty or has blanks or characters that no text has, so it could not be read "
-        "back; write something else, as in New_York"
+        f"{what} is empty, or has blanks or characters that a text cannot contain, so that it "
+        "could not be read again; replace them, as in New_York"
     )

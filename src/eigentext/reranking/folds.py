@@ -1,8 +1,9 @@
-"""N-best lists of data that a base model is also trained on, by jack-knife.
+"""N-best lists for the training data of a base model, by jack-knife.
 
-A base model knows its own training sentences: its lists of these are better, and its probabilities
-surer, than those of new ones, and a reranker that learned from them would learn to trust it too
-much. So the data is cut into folds, and the lists of each come from a base model of all others.
+A base model does better on its own training sentences than on new ones: its lists are better, and
+its probabilities are higher. A reranker that learned from these lists would rely on the base model
+too much. So the data is cut into folds, and a base model of all other folds makes the lists of each
+fold.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,18 +25,19 @@ def jackknife(
     data: Iterable[Item],
     n_folds: int = 10,
 ) -> list[list[Any]]:
-    """Candidates for all data, each from a model that has not seen it.
+    """Return candidates for all data, each from a model that has not seen the item.
 
     Parameters
     ----------
     fit
-        Makes a model of some of the data.
+        A function from a part of the data to a model.
     gen
-        Given a model and the rest of the data, a list of candidates for each of the rest.
+        A function of a model and the rest of the data. It returns a list of candidates for each
+        item of the rest.
     data
-        Trees, tagged sentences, or whatever `fit` and `gen` take.
+        Trees, tagged sentences, or anything else that `fit` and `gen` take.
     n_folds
-        Into how many neighbouring parts of about equal size the data is cut.
+        The number of folds. A fold is a run of consecutive items; folds have about equal sizes.
 
     Examples
     --------
@@ -57,8 +59,8 @@ def jackknife(
             lists = list(gen(fit(data[:begin] + data[end:]), data[begin:end]))
             if len(lists) != end - begin:
                 raise ParameterError(
-                    f"fold {fold} has {end - begin} inputs, but gen gave {len(lists)} lists; "
-                    "it must give one for each input, an empty one where there is no candidate"
+                    f"fold {fold} has {end - begin} inputs, but gen returned {len(lists)} lists; "
+                    "it must return one for each input, an empty list if there is no candidate"
                 )
             found += lists
             advance(1)
@@ -66,17 +68,17 @@ def jackknife(
 
 
 def n_best(model: Any, sentences: Sequence[list[str]], k: int) -> list[list[Any]]:
-    """The k best candidates of each sentence by a model with `k_best` (or with `k_best_many`).
+    """Return the k best candidates of each sentence, from a model with `k_best_many` or `k_best`.
 
-    A model with `k_best` alone is asked from several threads; if it cannot bear that, call this
-    inside ``with engine.use(engine.ThreadEngine(1)):``.
+    Several threads call `k_best`. For a model that is not thread-safe, call this function inside
+    ``with engine.use(engine.ThreadEngine(1)):``.
     """
     if hasattr(model, "k_best_many"):
         return [list(found) for found in model.k_best_many(sentences, k)]
     if not hasattr(model, "k_best"):
         raise ParameterError(
-            f"{type(model).__name__} has no k_best; a base model needs one, as PCFG, LatentPCFG "
-            "and HMMTagger have, or make the lists yourself and call fit"
+            f"{type(model).__name__} has no method k_best; use a base model that has one, such as "
+            "PCFG, LatentPCFG or HMMTagger, or make the lists yourself and call fit"
         )
     with engine.phase("n-best", len(sentences), "sentences") as advance:
         found = []
@@ -87,7 +89,7 @@ def n_best(model: Any, sentences: Sequence[list[str]], k: int) -> list[list[Any]
 
 
 def as_gold(thing: Any) -> Any:
-    """A tree, normalised; or a tagged sentence, as a list of pairs."""
+    """Return a normalized tree, or a tagged sentence as a list of pairs."""
     if isinstance(thing, (Tree, str)) or callable(getattr(thing, "label", None)):
         return normalize_tree(thing)
     try:
@@ -100,7 +102,7 @@ def as_gold(thing: Any) -> Any:
 
 
 def words_of(structure: Any) -> list[str]:
-    """The words of a tree or of a tagged sentence."""
+    """Return the words of a tree or of a tagged sentence."""
     if isinstance(structure, Tree):
         return structure.leaves()
     return [word for word, _ in structure]

@@ -1,12 +1,12 @@
-r"""How near a structure is to the right one, in counts that add up over a corpus.
+r"""How close a structure is to the gold structure, in counts that can be added over a corpus.
 
-With :math:`M` parts that both have, of :math:`G` in the right one and :math:`P` in the other,
+The gold structure has :math:`G` parts, the other has :math:`P`, and :math:`M` parts are in both:
 
 .. math:: F_1 = \frac{2M}{G + P}
 
-Parts are labelled brackets of trees (:mod:`eigentext.evaluate.brackets`), chunks of sequences whose
-tags begin and continue them (B-NP, I-NP, O), or else single tags, of which :math:`F_1` is the share
-that is right. The score of a corpus is that of its summed counts.
+Parts of trees are labeled brackets (:mod:`eigentext.evaluate.brackets`). Parts of sequences are
+chunks if the tags begin and continue chunks (B-NP, I-NP, O). Otherwise they are single tags, and
+:math:`F_1` is the share of right tags. The score of a corpus is computed from its summed counts.
 """
 
 from abc import ABC, abstractmethod
@@ -22,26 +22,26 @@ from eigentext.kernels.candidate import is_tree, structure_of
 
 
 class Measure(ABC):
-    """Counts of parts, and the F1 that they come to."""
+    """Counts of parts, and the F1 of these counts."""
 
     name: str
 
     @abstractmethod
     def counts(self, gold: Any, structure: Any) -> np.ndarray:
-        """How many parts are right, how many there should be, how many there are.
+        """Return the number of right parts, of gold parts, and of parts of the structure.
 
-        A structure over other words than the right one has no parts, and none of them right.
+        A structure with other words than the gold structure counts as one without parts.
         """
 
     def value(self, counts: Any) -> Any:
-        """The F1 of counts, summed or not: one for each row; 1 where there is nothing to find."""
+        """Return the F1 of counts, one for each row. It is 1 if there are no parts at all."""
         right, gold, predicted = np.moveaxis(np.asarray(counts), -1, 0)
         total = gold + predicted
         f1 = np.where(total > 0, 2 * right / np.maximum(total, 1), 1.0)
         return f1 if f1.ndim else float(f1)
 
     def __call__(self, gold: Any, structure: Any) -> float:
-        """The F1 of one structure."""
+        """Return the F1 of one structure."""
         return self.value(self.counts(gold, structure))
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ MEASURES = {measure.name: measure for measure in (tree_f1, chunk_f1, tag_accurac
 
 
 def measure_of(gold: Iterable[Any]) -> Measure:
-    """The measure that suits the right structures of a corpus.
+    """Return the measure for the gold structures of a corpus.
 
     Examples
     --------
@@ -104,13 +104,13 @@ def measure_of(gold: Iterable[Any]) -> Measure:
     if trees == len(gold):
         return tree_f1
     if trees:
-        raise ParameterError("trees and tagged sequences are mixed; rerank each kind by itself")
+        raise ParameterError("trees and tagged sequences are mixed; make a reranker for each kind")
     tags = {tag for tagging in gold for tag in _parted(tagging)[1]}
     return chunk_f1 if is_chunk_tags(tags) else tag_accuracy
 
 
 def tagging_f1(gold: Any, tagging: Any) -> float:
-    """F1 of chunks, if the right tags are of such, else the accuracy of tags.
+    """Return the F1 of chunks if the gold tags are tags of chunks, else the accuracy of tags.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def tagging_f1(gold: Any, tagging: Any) -> float:
 
 
 def closest(candidates: Sequence[Any], gold: Any, score: Any) -> int:
-    """Which candidate is nearest to the right structure by ``score(gold, structure)``.
+    """Return the place of the candidate that is closest to the gold structure.
 
-    The first of equals. `score` is a measure, or any function.
+    ``score(gold, structure)`` is a measure or any other function. Of equal scores, the first wins.
 
     Examples
     --------
@@ -134,16 +134,16 @@ def closest(candidates: Sequence[Any], gold: Any, score: Any) -> int:
     0
     """
     if not len(candidates):
-        raise ParameterError("no candidates, so none is the closest; leave such inputs out")
+        raise ParameterError("no candidates, so that none is closest; leave this input out")
     return int(np.argmax([score(gold, structure_of(one)) for one in candidates]))
 
 
 def _parted(tagging: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Words and tags."""
+    """Return the words and the tags."""
     try:
         words, tags = zip(*tagging, strict=True) if len(tagging) else ((), ())
     except (TypeError, ValueError):
         raise ParameterError(
-            f"{str(tagging)[:60]} is no tagged sequence; give a list of (word, tag)"
+            f"{str(tagging)[:60]} is not a tagged sequence; give a list of (word, tag)"
         ) from None
     return words, tags

@@ -11,7 +11,7 @@ _weight = Number(0.0, least=0)
 
 
 def several(values: Any) -> list[Any]:
-    """A list of what may be one: a number, a name or None."""
+    """Return a list of values that were given as a list or as a single value."""
     if hasattr(values, "tolist"):  # an array
         values = values.tolist()
     return list(values) if isinstance(values, (list, tuple)) else [values]
@@ -27,6 +27,7 @@ def _average(text: str) -> str | None:
 
 Reranker = Table(
     "Reranker",
+    renamed={"dev_share": "validation_share"},
     kernel=a_kernel(None, flags=""),
     decay=Given(
         None,
@@ -35,8 +36,8 @@ Reranker = Table(
         keep=several,
         parse=float,
         many=True,
-        help="What each part of a fragment multiplies its weight by; several times: values to "
-        "choose from.",
+        help="Each part of a fragment multiplies its weight by this number. Give the option "
+        "several times for values to choose from.",
         shown="0.2, 0.3, 0.4, 0.5",
     ),
     beta=Given(
@@ -46,12 +47,13 @@ Reranker = Table(
         keep=several,
         parse=float,
         many=True,
-        help="What the log-probability weighs; several times: values to choose from.",
+        help="The weight of the log-probability. Give the option several times for values to "
+        "choose from.",
         shown="from 0 to 50",
     ),
-    training_beta=Number(0.3, least=0, help="What the log-probability weighs in training."),
-    margin=Number(0.4, least=0, help="How far the right one must be ahead in training."),
-    n_epochs=Count(5, flags="--epochs", help="Passes over the lists."),
+    training_beta=Number(0.3, least=0, help="The weight of the log-probability in training."),
+    margin=Number(0.4, least=0, help="By how much the right candidate must win in training."),
+    n_epochs=Count(5, flags="--epochs", help="The number of passes over the lists."),
     average=Given(
         "mean",
         none=True,
@@ -60,9 +62,22 @@ Reranker = Table(
         keep=lambda given: given if isinstance(given, str) else several(given),
         parse=_average,
         metavar="mean|vote|none",
-        help="What decides: the mean of all weights on the way, their votes, or the last.",
+        help="What decides: the mean of the weights after each step, their votes, or the last "
+        "weights.",
     ),
-    closest=Flag(True, flags="--closest/--no-closest", help="Let the nearest candidate stand in."),
-    dev_share=Number(0.2, above=0, below=1, help="Share of the inputs held out, without --dev."),
-    random_state=Seed(0, flags="--seed", help="Equal seeds give equal bits."),
+    closest=Flag(
+        True,
+        flags="--closest/--no-closest",
+        help="If the gold structure is not in a list, use the closest candidate in its place.",
+    ),
+    validation_share=Number(
+        0.2,
+        above=0,
+        below=1,
+        flags="--validation-share --dev-share",
+        help="The share of the inputs that is held out if there is no --validation.",
+    ),
+    random_state=Seed(
+        0, flags="--seed", help="The random seed. The same seed gives the same result."
+    ),
 )

@@ -1,4 +1,4 @@
-"""How much a reranker gains on its base model, and how much there was to gain."""
+"""How much a reranker gains over its base model, and how much was possible."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,20 +10,21 @@ from eigentext.reranking._examples import LabeledLists
 
 @dataclass(frozen=True)
 class Report:
-    """How good the base model's first, the reranker's and the best possible candidates are.
+    """The quality of the base model's choices, of the reranker's, and of the best possible ones.
 
     Attributes
     ----------
     first, reranked, oracle
         The measure (F1 of brackets or chunks, or accuracy of tags) of the most probable candidate
-        of each list, of the one chosen, and of the best one there is.
+        of each list, of the chosen candidate, and of the best candidate.
     n_inputs, n_candidates, n_empty
-        Lists, candidates in them, and lists without any, whose gold counts as missed.
+        The numbers of lists, of candidates, and of empty lists. The gold structure of an empty list
+        counts as missed.
     n_changed, n_better, n_worse
-        For how many inputs the choice is another than the base model's, and how often the measure
-        of that input rose and fell.
+        For how many inputs the reranker chooses another candidate than the base model, and for how
+        many of them the measure rises or falls.
     measure
-        Its name.
+        The name of the measure.
     """
 
     first: float
@@ -48,12 +49,12 @@ class Report:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return asdict(self)
 
 
 def compare(examples: LabeledLists, chosen: np.ndarray) -> Report:
-    """The base model's first candidates, those at the chosen places, and the best there are."""
+    """Compare the most probable candidates, those at the chosen places, and the best ones."""
     lists, measure = examples.lists, examples.measure
     first = lists.best(lists.logs)
     counts = [examples.counts_at(places) for places in (first, chosen, examples.oracle())]

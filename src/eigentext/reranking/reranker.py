@@ -1,29 +1,31 @@
-r"""Reranking: the best of a base model's candidates, by all fragments at once.
+r"""Reranking: choose the best of a base model's candidates by all of their fragments.
 
-A base model (a parser, a tagger) proposes GEN(x), a list of candidates with log-probabilities L; a
-kernel perceptron learns on other inputs which of them are right; and the answer is
+A base model (a parser or a tagger) proposes GEN(x), a list of candidates with log-probabilities L.
+A kernel perceptron learns from other inputs which candidates are right. The answer is
 
 .. math:: F(x) = \arg\max_{c \in GEN(x)} \; b L(c) + \sum_{s} \alpha_s K(s, c)
 
-(seed 001, "Refinements of the kernels": the base model's own ranking is the default). While it
-learns, b is small: a kernel that only ever hears of the base model's mistakes does not learn what
-that gets right. And the right candidate y has to win by a margin, which others are given ahead:
-the more, the less of y they have by the measure (Taskar, Guestrin and Koller, "Max-margin Markov
-networks", 2003). Only differences of L within a list matter.
+([Collins 2003], "Refinements of the kernels"), so that the ranking of the base model is the
+default. During training b is small. With a large b the perceptron would see only the mistakes of
+the base model, and would not learn what the base model gets right. The right candidate y must win
+by a margin: other candidates get a head start, which is larger the worse they are by the measure
+(Taskar, Guestrin and Koller 2003, "Max-margin Markov networks"). Only differences of L within a
+list matter.
 
-The weight b, the decay of fragments with their size, and whether the last weights, their mean or
-their votes decide, are chosen on held-out lists. A decay takes one run of training; every b is then
-tried on stored pairs of L and kernel score, with no kernel evaluated again.
+Three choices are made on held-out lists: the weight b, the decay of fragments with their size, and
+whether the last weights, their mean or their votes decide. Each decay needs one training run. Every
+b is then tried with stored values of L and of the kernel scores, so that no kernel is computed
+again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.kernels.candidate import Candidate, is_tree
 from eigentext.kernels.kernel import Kernel
 from eigentext.kernels.saving import described, kernel_of
@@ -32,6 +34,8 @@ from eigentext.linear.perceptron import FACTS
 from eigentext.parameters import Choice, Given, Number
 from eigentext.reranking import parameters
 from eigentext.reranking._examples import CandidateLists, LabeledLists
+from eigentext.reranking._findings import reranker_findings
+from eigentext.reranking._renamed import current_names, takes_old_names
 from eigentext.reranking.folds import as_gold, jackknife, n_best, words_of
 from eigentext.reranking.measures import MEASURES
 from eigentext.reranking.parameters import BETAS, several
@@ -43,7 +47,7 @@ DECAYS = (0.2, 0.3, 0.4, 0.5)
 
 
 class RerankerTrial(NamedTuple):
-    """Parameters, and the measure of their choices on the held-out lists."""
+    """The values of three parameters, and the measure of their choices on the held-out lists."""
 
     decay: float | None
     beta: float
@@ -52,51 +56,54 @@ class RerankerTrial(NamedTuple):
 
 
 class Reranker(Estimator, Saved):
-    """N-best lists of trees or taggings in, the best one out.
+    """Chooses the best tree or tagging from each n-best list.
 
-    Candidates are pairs of a structure and its log-probability, best first or in any order; without
-    log-probabilities the order of a list is all that is known of the base model. One of -inf, as a
-    parser gives to a tree from outside its grammar, counts as one less than the lowest finite one
-    of its list. An input without candidates is left out of training, and has no answer later.
+    A candidate is a pair of a structure and its log-probability. The order within a list does not
+    matter, except if there are no log-probabilities: then it is the ranking of the base model. A
+    log-probability of -inf, which a parser gives to a tree outside its grammar, counts as one less
+    than the lowest finite one of its list. An input without candidates is left out of training, and
+    gets no answer in prediction.
 
     Parameters
     ----------
     kernel : Kernel or None
-        None is :class:`~eigentext.TreeKernel` or :class:`~eigentext.SequenceKernel`, by what the
-        candidates are.
+        None is :class:`~eigentext.TreeKernel` for trees and :class:`~eigentext.SequenceKernel` for
+        tagged sequences.
     decay : sequence of float, or None
-        Values to choose from, each set on the kernel. None is (0.2, 0.3, 0.4, 0.5) if there is no
-        `kernel`, else the kernel as it is.
+        Values to choose from, which are set on the kernel. None is (0.2, 0.3, 0.4, 0.5) if there is
+        no `kernel`; with a `kernel`, None leaves its decay unchanged.
     beta : sequence of float
-        Weights b of the log-probability to choose from, rising.
+        Weights b of the log-probability to choose from, in rising order.
     training_beta : float
-        Its weight in training.
+        The weight of the log-probability in training.
     margin : float
-        By how much, in training, the right candidate must beat one that has nothing right, and
-        others in proportion to what they lack; in units of the median K of right candidates with
-        themselves.
+        By how much, in training, the right candidate must beat a candidate that has nothing right.
+        The margin over other candidates is in proportion to what they lack. The unit is the median
+        of K of a right candidate with itself.
     n_epochs : int
         Passes over the training lists.
-    average : "mean", "vote", None, or several
-        What decides: the mean of all weights passed through, their votes, or the last; of several,
-        the best on the held-out lists. Voters share the b that is best for their mean.
+    average : "mean", "vote", None, or several of them
+        What decides: the mean of the weights after each step, their votes, or the last weights. Of
+        several values, the best on the held-out lists is used. Votes use the b that is best for the
+        mean.
     closest : bool
-        Where the gold structure is not among the candidates, let the nearest by the measure take
-        its place; else that is an error.
-    dev_share : float
-        Share of the inputs, drawn at random, that is held out if `fit` gets no `dev`.
+        What to do if the gold structure is not among the candidates. If True, the candidate that is
+        closest to it by the measure takes its place. If False, `fit` raises ParameterError.
+    validation_share : float
+        The share of the inputs, drawn at random, that is held out if `fit` gets no `validation`.
     random_state : int
 
     Attributes
     ----------
     perceptron_ : KernelPerceptron
     decay_, beta_, average_
-        What was chosen.
+        The values that were chosen.
     measure_ : Measure
-    base_ : the base model of :meth:`fit_base`; it is not saved with the reranker
+    base_ : the base model of :meth:`fit_base`. It is not saved with the reranker.
     diagnostics_ : dict
-        The trials with their measure on held-out lists, mistakes of each epoch, number of supports,
-        how many inputs had no candidate or only one, how many gold structures were replaced.
+        The trials with their measure on the held-out lists (the best one is ``validation``), the
+        mistakes of each epoch, the number of supports, the number of inputs with no candidate or
+        only one, and the number of gold structures that were replaced.
 
     Examples
     --------
@@ -111,6 +118,7 @@ class Reranker(Estimator, Saved):
     _format = "eigentext.reranker.v1"
     _table = parameters.Reranker
 
+    @takes_old_names(**parameters.Reranker.renamed)
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -122,7 +130,7 @@ class Reranker(Estimator, Saved):
         n_epochs: int = 5,
         average: Any = "mean",
         closest: bool = True,
-        dev_share: float = 0.2,
+        validation_share: float = 0.2,
         random_state: int = 0,
     ):
         self.kernel = kernel
@@ -133,14 +141,19 @@ class Reranker(Estimator, Saved):
         self.n_epochs = n_epochs
         self.average = average
         self.closest = closest
-        self.dev_share = dev_share
+        self.validation_share = validation_share
         self.random_state = random_state
 
-    # -- training ----------------------------------------------------------------------------------
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters. The change applies from the next fit."""
+        return super().set_params(**current_names(self._table.renamed, parameters))
 
+    # Learning.
+
+    @takes_old_names(dev="validation")
     @learning
-    def fit(self, candidates: Iterable[Any], gold: Iterable[Any], dev: Any = None) -> Self:
-        """Learn from lists of candidates by a base model that has not seen the gold structures.
+    def fit(self, candidates: Iterable[Any], gold: Iterable[Any], validation: Any = None) -> Self:
+        """Learn from the lists of a base model that has not seen the gold structures.
 
         Parameters
         ----------
@@ -148,13 +161,14 @@ class Reranker(Estimator, Saved):
             A list for each input.
         gold
             The right structure for each input, or its place in the list.
-        dev
-            Candidates and gold of other inputs, to choose on. If None, a share of the inputs is
-            held out, and what was chosen is then trained on all.
+        validation
+            A pair of candidates and gold of other inputs, to choose parameters on. If None, a share
+            of the inputs is held out, and the model with the chosen parameters is then trained on
+            all inputs.
         """
         examples = LabeledLists(CandidateLists(candidates), gold, closest=self.closest)
         kernels = self._kernels(examples.gold[0])
-        train, held_out = self._parts(examples, dev, len(kernels))
+        train, held_out = self._parts(examples, validation, len(kernels))
         models, trials = self._searched(kernels, train, held_out)
         best = _best_trial(trials)
         self.decay_, self.beta_, self.average_, value = best
@@ -166,7 +180,7 @@ class Reranker(Estimator, Saved):
             "decay": self.decay_,
             "beta": self.beta_,
             "average": self.average_,
-            "dev": None if np.isnan(value) else value,
+            "validation": None if np.isnan(value) else value,
             "measure": self.measure_.name,
             "n_inputs": len(sizes),
             "n_candidates": int(sizes.sum()),
@@ -181,21 +195,21 @@ class Reranker(Estimator, Saved):
 
     @learning
     def fit_base(self, base: Any, data: Iterable[Any], *, k: int = 20, n_folds: int = 10) -> Self:
-        """Learn from trees or tagged sentences alone, with lists by jack-knife of a base model.
+        """Learn from trees or tagged sentences, with the lists of a base model by jack-knife.
 
-        The base model fitted on everything is kept as ``base_``; see :meth:`apply`.
+        The base model is also fitted on all data and kept as ``base_``. See :meth:`apply`.
 
         Parameters
         ----------
         base
-            A callable without arguments that makes a model to be fitted, with ``fit(data)`` and
-            ``k_best(words, k)``: ``PCFG``, ``HMMTagger``, ``lambda: LatentPCFG(8)``.
+            A callable without arguments that returns a new model with ``fit(data)`` and
+            ``k_best(words, k)``, for example ``PCFG``, ``HMMTagger`` or ``lambda: LatentPCFG(8)``.
         data
             Trees, or lists of (word, tag).
         k
-            Candidates for each sentence.
+            The number of candidates for each sentence.
         n_folds
-            See :func:`~eigentext.reranking.folds.jackknife`.
+            The number of folds. See :func:`~eigentext.reranking.folds.jackknife`.
         """
         gold = [as_gold(one) for one in data]
         lists = jackknife(
@@ -208,21 +222,21 @@ class Reranker(Estimator, Saved):
         self.base_ = base().fit(gold)
         return self
 
-    # -- use ---------------------------------------------------------------------------------------
+    # Using.
 
     def predict(self, candidates: Iterable[Any]) -> np.ndarray:
-        """The place of the best candidate in each list; -1 if it is empty."""
+        """Return the place of the best candidate in each list, or -1 for an empty list."""
         lists, scores = self._scored(candidates)
         return lists.best(scores)
 
     def best(self, candidates: Iterable[Any]) -> list[Any]:
-        """The best structure of each list; None if it is empty."""
+        """Return the best structure of each list, or None for an empty list."""
         lists, scores = self._scored(candidates)
         places = lists.best(scores)
         return [one[i].structure if one else None for one, i in zip(lists.lists, places)]
 
     def rerank(self, candidates: Iterable[Any]) -> list[list[Candidate]]:
-        """The lists from best to worst, with the new scores in place of log-probabilities."""
+        """Return the lists from best to worst. New scores replace the log-probabilities."""
         lists, scores = self._scored(candidates)
         return [
             [Candidate(one[i].structure, float(own[i])) for i in np.argsort(-own, kind="stable")]
@@ -230,18 +244,23 @@ class Reranker(Estimator, Saved):
         ]
 
     def apply(self, base: Any, sentences: Iterable[Any], *, k: int = 20) -> list[Any]:
-        """The best of `k` structures of a fitted base model for each sentence, a list of words."""
+        """Return the best of the `k` best structures of a fitted base model for each sentence."""
         words = [one.split() if isinstance(one, str) else list(one) for one in sentences]
         return self.best(n_best(base, words, k))
 
     def score(self, candidates: Iterable[Any], gold: Iterable[Any]) -> float:
-        """The measure of the choices, F1 or accuracy, from 0 to 1."""
+        """Return the measure of the choices, F1 or accuracy, from 0 to 1."""
         return self.evaluate(candidates, gold).reranked
 
     def evaluate(self, candidates: Iterable[Any], gold: Iterable[Any]) -> Report:
-        """The measure of the base model's choices, of these, and of the best possible ones."""
+        """Compare the choices of the base model, of this reranker, and the best possible ones."""
         lists, scores = self._scored(candidates)
         return compare(LabeledLists(lists, gold, measure=self.measure_), lists.best(scores))
+
+    def _findings(self) -> Iterator[Finding]:
+        return reranker_findings(self.diagnostics_)
+
+    # The file format.
 
     def _to_saved(self):
         check_is_fitted(self)
@@ -287,13 +306,15 @@ class Reranker(Estimator, Saved):
         chosen = about["chosen"]
         self.decay_, self.beta_, self.average_ = (chosen[x] for x in ("decay", "beta", "average"))
         self.measure_ = MEASURES[about["measure"]]
-        self.diagnostics_ = about["diagnostics"]
+        names = {"dev": "validation"}  # older files have the first name
+        found = about["diagnostics"].items()
+        self.diagnostics_ = {names.get(name, name): value for name, value in found}
         return self
 
-    # -- steps -------------------------------------------------------------------------------------
+    # Private steps.
 
     def _kernels(self, structure: Any) -> dict[Any, Kernel]:
-        """The kernel of each decay to try."""
+        """Return the kernel of each decay to try."""
         kernel, decays = self.kernel, self.decay
         if kernel is None:
             kernel, decays = _usual_kernel(structure), DECAYS if decays is None else decays
@@ -303,41 +324,43 @@ class Reranker(Estimator, Saved):
         elif "decay" in given:
             found = {d: type(kernel)(**given | {"decay": d}) for d in several(decays)}
         else:
-            raise ParameterError(f"{kernel!r} has no decay to choose; leave `decay` None")
+            raise ParameterError(f"{kernel!r} has no decay to choose; leave decay=None")
         return found
 
-    def _parts(self, examples: LabeledLists, dev: Any, n_kernels: int) -> tuple[LabeledLists, Any]:
-        """What to train on while choosing, and what to choose on, if there is a choice."""
-        if dev is not None:
-            candidates, gold = dev
-            return examples, LabeledLists(
-                CandidateLists(candidates), gold, measure=examples.measure
-            )
+    def _parts(
+        self, examples: LabeledLists, validation: Any, n_kernels: int
+    ) -> tuple[LabeledLists, LabeledLists | None]:
+        """Return what to train on while choosing, and what to choose on, if there is a choice."""
+        if validation is not None:
+            candidates, gold = validation
+            lists = CandidateLists(candidates)
+            return examples, LabeledLists(lists, gold, measure=examples.measure)
         n_choices = n_kernels * len(several(self.average)) * len(several(self.beta))
         return self._split(examples) if n_choices > 1 else (examples, None)
 
     def _split(self, examples: LabeledLists) -> tuple[LabeledLists, LabeledLists]:
-        """Examples to train on, and those held out, at random."""
-        n, n_dev = len(examples.lists), round(self.dev_share * len(examples.lists))
-        if not 0 < n_dev < n:
+        """Split examples at random into those to train on and those that are held out."""
+        n, share = len(examples.lists), self.validation_share
+        n_held = round(share * n)
+        if not 0 < n_held < n:
             raise ParameterError(
-                f"{n} inputs are too few to hold out a share of {self.dev_share:g}; give dev, or "
+                f"{n} inputs are too few to hold out a share of {share:g}; give validation, or "
                 "only one value each of decay, beta and average"
             )
         order = np.random.default_rng(self.random_state).permutation(n)
-        return examples[np.sort(order[n_dev:])], examples[np.sort(order[:n_dev])]
+        return examples[np.sort(order[n_held:])], examples[np.sort(order[:n_held])]
 
     def _searched(
-        self, kernels: dict[Any, Kernel], train: LabeledLists, dev: LabeledLists | None
+        self, kernels: dict[Any, Kernel], train: LabeledLists, held_out: LabeledLists | None
     ) -> tuple[dict[Any, KernelPerceptron], list[RerankerTrial]]:
-        """A perceptron for each decay, and how each did; decays in parallel."""
+        """Train a perceptron for each decay, in parallel, and try it on the held-out lists."""
         some = next(iter(kernels.values()))
-        for part in (train, dev) if dev else (train,):
-            part.lists.encoded(some)  # once, before threads ask for it
+        for part in (train, held_out) if held_out else (train,):
+            part.lists.encoded(some)  # computed once, before threads ask for it
 
         def run(decay: Any) -> tuple[Any, KernelPerceptron, list[RerankerTrial]]:
             model = self._trained(kernels[decay], train)
-            return decay, model, self._tried(decay, model, dev)
+            return decay, model, self._tried(decay, model, held_out)
 
         models, trials = {}, []
         with engine.one_blas_thread(), engine.phase("rerank", len(kernels), "runs") as advance:
@@ -348,10 +371,13 @@ class Reranker(Estimator, Saved):
         return models, trials
 
     def _trained(self, kernel: Kernel, examples: LabeledLists) -> KernelPerceptron:
-        """A perceptron; where there is but one candidate it makes no mistakes."""
+        """Train a perceptron on all lists that are not empty."""
         lists, right = examples.lists, examples.right[examples.lists.sizes > 0]
         if not (lists.sizes > 1).any():
-            raise ParameterError("no input has two candidates or more; there is nothing to learn")
+            raise ParameterError(
+                "no input has two or more candidates, so that there is nothing to learn; give "
+                "longer lists"
+            )
         structures = [[one.structure for one in candidates] for candidates in lists.full]
         offsets = lists.weighted_logs(self.training_beta)
         encoded = lists.encoded(kernel)
@@ -364,9 +390,10 @@ class Reranker(Estimator, Saved):
         return model.fit(structures, right, offsets=offsets, encoded=encoded)
 
     def _train_on_all(self, kernel: Kernel, examples: LabeledLists) -> None:
-        """What was chosen, from all examples.
+        """Train the chosen model on all examples.
 
-        Kernel scores are sums over updates, of which there are more now: b grows with their number.
+        Kernel scores are sums over updates. More examples give more updates, so that b grows with
+        the number of updates.
         """
         before = len(self.perceptron_.mistakes_)
         self.perceptron_ = self._trained(kernel, examples)
@@ -374,36 +401,31 @@ class Reranker(Estimator, Saved):
             self.beta_ *= len(self.perceptron_.mistakes_) / before
 
     def _tried(
-        self, decay: Any, model: KernelPerceptron, dev: LabeledLists | None
+        self, decay: float | None, model: KernelPerceptron, held_out: LabeledLists | None
     ) -> list[RerankerTrial]:
-        """Every average and b on held-out lists; the kernel is evaluated once for an average."""
+        """Try every average and b on the held-out lists, with one kernel evaluation per average."""
         betas = [float(beta) for beta in several(self.beta)]
-        if dev is None:
+        if held_out is None:
             return [RerankerTrial(decay, betas[0], several(self.average)[0], np.nan)]
+        lists = held_out.lists
 
-        def value(scores: np.ndarray) -> float:
-            return dev.measure.value(dev.counts_at(dev.lists.best(scores)).sum(axis=0))
+        def tried(beta: float, average: str | None, scores: np.ndarray) -> RerankerTrial:
+            counts = held_out.counts_at(lists.best(scores)).sum(axis=0)
+            return RerankerTrial(decay, beta, average, held_out.measure.value(counts))
 
         trials = []
         for average in several(self.average):
-            # Voters take the b that is best for their mean, which has their scale.
-            scores = _scores(model, dev.lists, average and "mean", 0.0)
-            tried = [
-                RerankerTrial(decay, beta, average, value(scores + beta * dev.lists.logs))
-                for beta in betas
-            ]
+            # Votes use the b that is best for their mean, because both have the same scale.
+            scores = _scores(model, lists, average and "mean", 0.0)
+            some = [tried(beta, average, scores + beta * lists.logs) for beta in betas]
             if average == "vote":
-                beta = _best_trial(tried).beta
-                tried = [
-                    RerankerTrial(
-                        decay, beta, average, value(_scores(model, dev.lists, average, beta))
-                    )
-                ]
-            trials += tried
+                beta = _best_trial(some).beta
+                some = [tried(beta, average, _scores(model, lists, average, beta))]
+            trials += some
         return trials
 
     def _scored(self, candidates: Iterable[Any]) -> tuple[CandidateLists, np.ndarray]:
-        """Lists, and the scores of all their candidates."""
+        """Return the lists, and the scores of all their candidates."""
         check_is_fitted(self)
         lists = CandidateLists(candidates)
         return lists, _scores(self.perceptron_, lists, self.average_, self.beta_)
@@ -412,7 +434,7 @@ class Reranker(Estimator, Saved):
 def _scores(
     model: KernelPerceptron, lists: CandidateLists, average: Any, beta: float
 ) -> np.ndarray:
-    """Beta L + the perceptron's score of all candidates; of votes, their number."""
+    """Return beta L + the score of the perceptron for all candidates, or the number of votes."""
     if not lists.full:
         return np.empty(0)
     offsets, encoded = lists.weighted_logs(beta), lists.encoded(model.kernel_)
@@ -422,10 +444,10 @@ def _scores(
 
 
 def _best_trial(trials: list[RerankerTrial]) -> RerankerTrial:
-    """The first of the best; where several weights b do as well, the middle one."""
+    """Return the first of the best trials; if several b are equally good, the middle one."""
     best = max(trials, key=lambda trial: trial.value)
     alike = [trial for trial in trials if trial._replace(beta=best.beta) == best]
-    return alike[len(alike) // 2] if alike else best  # none if there was nothing to choose: nan
+    return alike[len(alike) // 2] if alike else best  # there is none if the value is nan
 
 
 def _usual_kernel(structure: Any) -> Kernel:
