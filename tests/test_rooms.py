@@ -126,7 +126,7 @@ def test_rooms_do_not_import_through_the_package():
 
 def layers_of_rooms() -> dict[str, int]:
     """Each room with the number of its layer; layer 0 is the lowest."""
-    (layers,) = [contract["layers"] for contract in CONTRACTS if contract["type"] == "layers"]
+    (layers,) = (one["layers"] for one in CONTRACTS if one.get("containers") == ["eigentext"])
     return {
         room.strip(): height
         for height, layer in enumerate(reversed(layers))
