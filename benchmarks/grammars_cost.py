@@ -33,6 +33,8 @@ from _grammars import (
 from _harness import Phases
 from _record import Column, Table, fact, record, score
 from eigentext import engine
+from eigentext.grammars.chart import cascade
+from eigentext.grammars.chart.decoding import Decoder
 
 LENGTHS, REPEATS = (10, 20, 40, 80, 160), 10
 STATES = (4, 8, 16, 32)
@@ -58,13 +60,13 @@ class Passes:
 
     def __init__(self, model: Any):
         self.seconds: dict[str, float] = defaultdict(float)
-        cascade = model._cascade
+        grammars = model._cascade
         for owner, function, name in (
             (cascade, "prune", "coarse chart"),
             (cascade, "refine", "forest"),
-            (cascade, "_pruned_again", "middle"),
-            *((level, "posteriors", "fine") for level in cascade.levels),
-            (model, "_tree", "tree"),
+            (grammars, "_pruned_again", "middle"),
+            *((level, "posteriors", "fine") for level in grammars.levels),
+            (Decoder, "tree", "tree"),
         ):
             setattr(owner, function, self._timed(getattr(owner, function), name))
 

@@ -23,7 +23,7 @@ import numpy as np
 from _harness import unpacked
 from _record import Table, fact, record
 from eigentext import load
-from eigentext.cli._console import parse_memory
+from eigentext.cli._bundles import parse_memory
 
 CGROUPS = Path("/sys/fs/cgroup/memory")
 

@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import eigentext as et
+from _record import Table, fact, record, score
 from eigentext import Tree
 
 ROOT = Path(et.__file__).parent
@@ -88,6 +89,8 @@ def main() -> None:
     parser.add_argument("--files", action="store_true", help="list the files, too")
     shown = parser.parse_args()
     warnings.simplefilter("ignore")
+    columns = (score("files", "lower"), score("changes of room", "lower"), fact("of grammars"))
+    table = Table("walk", "Files that a fit visits", columns, ("fit",), silent=True)
     for fit in (words, grammar, topics):
         files = walk(fit)
         own = sum(file.startswith("grammars") for file in files)
@@ -95,8 +98,10 @@ def main() -> None:
             f"{fit.__name__}: {len(files)} files, {room_changes(files)} changes of room"
             + (f", {own} files of grammars" if own else "")
         )
+        table.row(fit.__name__, len(files), room_changes(files), own or None)
         if shown.files:
             print(*(f"  {file}" for file in files), sep="\n")
+    record("walk", "Files that a fit visits", [table])
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ def main() -> None:
             wall = sum(phase[0] for phase in result["phases"].values())
             peak = max(phase[2] for phase in result["phases"].values())
             similarity, google = np.mean(result["test"]["rho"]), result["test"]["google"]
-            times = first / result["cpu"]
+            times = None if asked.ours else first / result["cpu"]
             table.row(*where, wall, result["cpu"], peak, times, similarity, *google)
             for phase, measured in result["phases"].items():
                 phases.row(*where, phase, *measured)

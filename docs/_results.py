@@ -62,7 +62,7 @@ PAGES = {
     "tagging": ("Tagging", ["tagging", "tagging_curve", "tagging_tried", "two_view"]),
 }
 # Runs that are kept for comparison only.
-UNSHOWN: set[str] = {"fuzz", "fuzz_readers"}
+UNSHOWN: set[str] = {"fuzz", "fuzz_readers", "walk"}
 _BLOCK = re.compile(r"(<!-- table (.*?)\s-->\n).*?(<!-- end -->)", re.S)
 
 
