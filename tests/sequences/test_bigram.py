@@ -110,7 +110,7 @@ def test_unseen_contexts_have_the_priors_states():
 @pytest.mark.parametrize("smoothing", [0.0, 5.0])
 @pytest.mark.parametrize("method", METHODS)
 def test_steps_are_those_of_dense_matrices(lines, method, smoothing):
-    options = {"method": method, "smoothing": smoothing, "heldout_fraction": 0}
+    options = {"method": method, "smoothing": smoothing, "validation_fraction": 0}
     start, end = (BigramModel(4, n_iter=n, **options).fit(lines) for n in (0, 3))
     C = start.collect(lines).levels[0].toarray().astype(float)
     r, s = start.r_.astype(float), start.s_.astype(float)
@@ -133,7 +133,7 @@ def test_steps_are_those_of_dense_matrices(lines, method, smoothing):
 @pytest.mark.parametrize("init", ["uniform", "dirichlet"])
 @pytest.mark.parametrize("method", METHODS)
 def test_likelihood_of_plain_em_never_falls(lines, method, init):
-    options = {"smoothing": 0, "heldout_fraction": 0, "n_iter": 15}
+    options = {"smoothing": 0, "validation_fraction": 0, "n_iter": 15}
     if method == "em":
         options["init"] = init
     elif init != "uniform":
@@ -148,14 +148,18 @@ def test_likelihood_of_plain_em_never_falls(lines, method, init):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_step_is_chosen_by_held_out_text(lines, method):
-    train, heldout = lines[:300], lines[300:]
-    model = BigramModel(6, method=method, smoothing=0.5, n_iter=30).fit(train, heldout=heldout)
+    train, validation = lines[:300], lines[300:]
+    model = BigramModel(6, method=method, smoothing=0.5, n_iter=30).fit(
+        train, validation=validation
+    )
     seen = model.history_["heldout_perplexity"]
     assert model.n_iter_ == int(np.argmin(seen))
     assert len(seen) == min(model.n_iter_ + 4, 31)
-    assert np.isclose(model.perplexity(heldout), min(seen), rtol=1e-4)
+    assert np.isclose(model.perplexity(validation), min(seen), rtol=1e-4)
     # So many steps without a judge lead to the same place.
-    fixed = BigramModel(6, method=method, smoothing=0.5, n_iter=model.n_iter_, heldout_fraction=0)
+    fixed = BigramModel(
+        6, method=method, smoothing=0.5, n_iter=model.n_iter_, validation_fraction=0
+    )
     assert np.array_equal(fixed.fit(train).r_, model.r_)
     assert model.diagnostics_["heldout"] == "given"
     assert model.diagnostics_["heldout_perplexity"] == min(seen)
@@ -258,7 +262,7 @@ def test_brown(brown):
     assert moments.levels[0].nnz == 310_593 + 2  # and the two edges of the stream
 
     def fitted(m, **options):
-        return BigramModel(m, min_count=2, **options).fit_moments(moments, heldout=dev1)
+        return BigramModel(m, min_count=2, **options).fit_moments(moments, validation=dev1)
 
     for m, bound in ((8, 440), (32, 355)):
         pivot, plain = fitted(m, smoothing=0), fitted(m, smoothing=0, method="em")
@@ -299,7 +303,7 @@ def test_parameters():
         ({"init": "random"}, "'uniform' or 'dirichlet'"),
         ({"n_iter": -1}, r"n_iter \(--iterations\) must be a whole number, 0 or more, not -1"),
         ({"smoothing": -1}, "smoothing must be a number, 0 or more, not -1"),
-        ({"heldout_fraction": 1}, "a number, 0 or more and less than 1, not 1"),
+        ({"validation_fraction": 1}, "a number, 0 or more and less than 1, not 1"),
         ({"n_states": 9, "n_candidates": 8}, "fewer than the n_states=9"),
     ]:
         with pytest.raises(ParameterError, match=message):
@@ -380,7 +384,7 @@ def test_bad_input(lines):
     with pytest.raises(CorpusError, match="one token"):
         BigramModel(2).fit(["alone"])
     with pytest.raises(CorpusError, match="held-out"):
-        BigramModel(2, method="em").fit(["a", "b"] * 5, heldout=["c", "d"])
+        BigramModel(2, method="em").fit(["a", "b"] * 5, validation=["c", "d"])
     model = BigramModel(2).fit(lines)
     with pytest.raises(UnknownWordError):
         model.probability("never seen", given="w1")
@@ -395,3 +399,44 @@ def test_bad_input(lines):
 def test_examples():
     failed, tried = doctest.testmod(bigram)
     assert (failed, tried > 0) == (0, True)
+
+
+# Old names, and findings.
+
+
+def test_old_names_of_validation_still_work(lines):
+    train, validation = lines[:300], lines[300:]
+    expected = BigramModel(3, n_iter=5).fit(train, validation=validation)
+    with pytest.warns(DeprecationWarning, match="'heldout' is called 'validation' now"):
+        model = BigramModel(3, n_iter=5).fit(train, heldout=validation)
+    assert np.array_equal(model.r_, expected.r_)
+    with pytest.warns(DeprecationWarning, match="'heldout_fraction' is called 'validation_fracti"):
+        assert BigramModel(heldout_fraction=0.5).validation_fraction == 0.5
+    with pytest.warns(DeprecationWarning):
+        assert BigramModel().set_params(heldout_fraction=0.1).validation_fraction == 0.1
+    with (
+        pytest.warns(DeprecationWarning),
+        pytest.raises(ParameterError, match="validation is given twice, once as 'heldout'"),
+    ):
+        BigramModel(3).fit(train, validation=validation, heldout=validation)
+
+
+def test_files_with_an_old_name_load(lines, tmp_path):
+    model = BigramModel(3, n_iter=2, validation_fraction=0.25).fit(lines)
+    arrays, about = model._to_saved()
+    about["parameters"]["heldout_fraction"] = about["parameters"].pop("validation_fraction")
+    write_saved(tmp_path / "model", BigramModel._format, arrays, about)
+    assert et.load(tmp_path / "model").parameters_.validation_fraction == 0.25
+
+
+def test_findings(lines):
+    model = BigramModel(6, min_count=2).fit(lines[:300], validation=lines[300:])
+    model.diagnostics_ |= {"perplexity": 10.0, "heldout_perplexity": 12.0, "separations": [0.5]}
+    assert [one.severity for one in model.findings()] == ["note"] * len(model.findings())
+    assert "10 on the training text and 12 on validation text" in str(model.findings())
+    model.diagnostics_ |= {"heldout_perplexity": 40.0, "separations": [0.5, 0.001]}
+    warned = [one for one in model.findings() if one.severity == "warning"]
+    assert len(warned) >= 2
+    assert all(one.remedy for one in warned)
+    model.diagnostics_["rare_tokens"] = model.provenance_["n_tokens"] // 2
+    assert any("50.0% of the tokens are rare" in one.sentence for one in model.findings())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from eigentext.sequences._emissions import Emissions, factor
+from eigentext.sequences.emissions import Emissions, factor
 
 WORDS = ["dog|NN", "run|VB", "the|DT"]
 COUNTS = np.array([[3, 1, 0], [1, 1, 0], [0, 0, 100]])

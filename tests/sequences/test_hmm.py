@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 import eigentext as et
 from eigentext import HMM, NgramMoments, TextCorpus, engine
+from eigentext.corpus.symbols import RARE
 from eigentext.errors import CorpusError, ModelFileError, MomentsError, ParameterError
-from eigentext.sequences._baum_welch import Sequences, refine
-from eigentext.sequences.hmm import RARE
+from eigentext.sequences.learning.em import Sequences, refine
 from eigentext.storage import read_saved, write_saved
 
 METHODS = ["spectral", "em", "spectral+em"]
@@ -702,7 +702,7 @@ def test_symbols_that_are_none(weather):
         (([1], [[1]], [0.5, 0.5]), "shapes must be"),
         (([0.5, 0.5], [[1]], [[1], [1]]), r"not \(2,\), \(1, 1\) and \(2, 1\)"),
         (([], [], []), "shapes must be"),
-        (([0.5, 0.4], np.eye(2), np.eye(2)), "initial: every row must be of probabilities"),
+        (([0.5, 0.4], np.eye(2), np.eye(2)), "initial: every row must hold probabilities"),
         (([1, 0], [[1.5, -0.5], [0, 1]], np.eye(2)), "transition: every row"),
         (([1, 0], np.eye(2), [[1, 0], [np.nan, 1]]), "emission: every row"),
         ((["x"], [[1]], [[1]]), "must be arrays of numbers"),
@@ -717,7 +717,7 @@ def test_parameters_that_are_none(parameters, message):
 def test_names_that_do_not_fit():
     with pytest.raises(ParameterError, match="1 symbols given for an emission of 2 columns"):
         HMM.from_parameters([1], [[1]], [[0.5, 0.5]], symbols=["a"])
-    with pytest.raises(ParameterError, match="every word must stand there once only"):
+    with pytest.raises(ParameterError, match="every word must occur only once"):
         HMM.from_parameters([1], [[1]], [[0.5, 0.5]], symbols=["a", "a"])
 
 
@@ -779,3 +779,30 @@ def test_nothing_works_before_fit():
 def test_settings_that_are_none(settings, message):
     with pytest.raises(ParameterError, match=message):
         HMM(**{"n_states": 2} | settings).fit([[0, 1, 0]])
+
+
+# Findings.
+
+
+def test_findings_of_a_spectrum(clear_hmm):
+    data = clear_hmm(3, 12).sample(2000, 9)
+    (finding,) = HMM(3).fit(data).findings()
+    assert finding == ("note", "All 3 directions exceed the noise of the counts.", "")
+    hmm = fitted(data, 8)
+    hmm.diagnostics_["negative_mass"] = 0.5
+    found = hmm.findings()
+    assert [one.severity for one in found] == ["warning", "warning"]
+    assert f"Only {hmm.diagnostics_['rank']} of 8 states" in found[0].sentence
+    assert all(one.remedy for one in found)
+
+
+def test_findings_of_em(clear_hmm):
+    data = clear_hmm(3, 12).sample(100, 9)
+    stopped = HMM(3, method="em", n_init=1, n_iter=2).fit(data)
+    assert [one.severity for one in stopped.findings()] == ["warning"]
+    converged = HMM(3, method="em", n_init=1, tol=1.0).fit(data)
+    assert converged.findings() == [("note", "EM has converged.", "")]
+    given = HMM.from_parameters([1], [[1]], [[0.5, 0.5]])
+    assert given.findings() == []
+    with pytest.raises(NotFittedError):
+        HMM(2).findings()

@@ -123,7 +123,7 @@ def test_training_data_that_break_the_scheme():
         HMMTagger(classes="factor", scheme="bio").fit(bad)
     with pytest.raises(CorpusError, match=r"sentence 1, token 1: I-NP after O .*begin every chunk"):
         HMMTagger(scheme="bio").fit([[("a", "I-NP")]])
-    with pytest.raises(CorpusError, match="sentence 1, token 2: 'NN' is no tag of the scheme"):
+    with pytest.raises(CorpusError, match="sentence 1, token 2: 'NN' is not a tag of the scheme"):
         HMMTagger(scheme="bio").fit([[("a", "O"), ("dog", "NN")]])
 
 
@@ -317,3 +317,13 @@ def test_chunks_of_conll(data_folder, monkeypatch):
     ]
     assert one_best.f1 > 0.88
     assert chunks(dev, closest).f1 > one_best.f1 + 0.03
+
+
+def test_findings():
+    tagger = HMMTagger().fit([[("dogs", "N"), ("bark", "V")]])
+    warning, note = tagger.findings()
+    assert (warning.severity, note.severity) == ("warning", "note")
+    assert "2 tokens only" in warning.sentence
+    assert "100% of 2 words are rare" in note.sentence
+    tagger.diagnostics_["n_tokens"] = 10_000
+    assert tagger.findings() == [note]

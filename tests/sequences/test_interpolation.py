@@ -28,7 +28,7 @@ def test_em_finds_the_best_weights():
     rng = np.random.default_rng(0)
     P = rng.random((500, 3)) * [1, 1.2, 0.3]
     even = np.full(3, 1 / 3)
-    weights, _, gap = _em(P, even, even, 0.0, 1e-7, 10_000)
+    weights, _, gap = _em(P, even, 0.0, 1e-7, 10_000)
     assert weights.sum() == pytest.approx(1)
     assert gap <= 1e-7
     best = np.log(P @ weights).mean()
@@ -38,9 +38,9 @@ def test_em_finds_the_best_weights():
 
 def test_a_prior_holds_where_there_is_no_data():
     prior = np.array([0.2, 0.8])
-    assert np.allclose(_em(np.empty((0, 2)), prior, prior, 5.0, 1e-9, 1000)[0], prior)
-    few = _em(np.array([[1.0, 0.1]]), prior, prior, 50.0, 1e-9, 1000)[0]
-    many = _em(np.tile([[1.0, 0.1]], (5000, 1)), prior, prior, 50.0, 1e-9, 10_000)[0]
+    assert np.allclose(_em(np.empty((0, 2)), prior, 5.0, 1e-9, 1000)[0], prior)
+    few = _em(np.array([[1.0, 0.1]]), prior, 50.0, 1e-9, 1000)[0]
+    many = _em(np.tile([[1.0, 0.1]], (5000, 1)), prior, 50.0, 1e-9, 10_000)[0]
     assert 0.2 < few[0] < 0.25
     assert many[0] > 0.95
 
@@ -147,3 +147,23 @@ def test_bad_input(units):
         Interpolation([model, model]).perplexity(units)
     with pytest.warns(UserWarning, match="raise n_iter or tol"):
         Interpolation([model, fitted(units, 1)], n_iter=1, tol=1e-12).fit(units)
+
+
+TEXT = list("abacabadabacabaeabacabadabacaba")
+
+
+def test_the_old_name_of_validation_still_works():
+    models = [KneserNey(order).fit(TEXT) for order in (1, 2)]
+    expected = Interpolation(models).fit(TEXT[:20]).weights_
+    with pytest.warns(DeprecationWarning, match="'heldout' is called 'validation' now"):
+        assert np.array_equal(Interpolation(models).fit(heldout=TEXT[:20]).weights_, expected)
+
+
+def test_findings():
+    mixture = Interpolation([KneserNey(order).fit(TEXT) for order in (1, 2)]).fit(TEXT[:20])
+    assert "so mixing gains" in mixture.findings()[0].sentence
+    mixture.weights_ = np.array([0.001, 0.999])
+    assert any("Model 1 has less than 1%" in one.sentence for one in mixture.findings())
+    mixture.diagnostics_["gap"] = 0.1
+    assert mixture.findings()[0].severity == "warning"
+    assert mixture.findings()[0].remedy == "Raise n_iter or tol."

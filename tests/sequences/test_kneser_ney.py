@@ -302,3 +302,14 @@ def test_bad_input(zipf_lines):
         KneserNey().perplexity(["a"])
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         model.nothing  # noqa: B018
+
+
+def test_findings():
+    with pytest.warns(UserWarning, match="too little text"):
+        model = KneserNey(2).fit([["a", "b"], ["c", "d"]])
+    (finding, *_) = model.findings()
+    assert finding.severity == "warning"
+    assert "2-grams" in finding.sentence
+    assert finding.remedy == "Give more text, or lower the order."
+    model.diagnostics_["discount_rules"] = ["modified", "single"]
+    assert [one.severity for one in model.findings()] == ["note"]

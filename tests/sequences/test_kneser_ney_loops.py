@@ -1,9 +1,9 @@
-"""The kernels on a small trie, against what their docstrings say."""
+"""The compiled loops on a small trie, against what their docstrings say."""
 
 import numpy as np
 
 from eigentext import NgramMoments
-from eigentext.sequences import _kneser_ney_loops as kernels
+from eigentext.sequences import _kneser_ney_loops as loops
 from eigentext.sequences.kneser_ney import _Trie
 
 
@@ -32,7 +32,7 @@ def test_suffixes_and_nodes():
     assert trie.find([moments.rare, 0]) == -1
     again = np.where(np.arange(len(grams)) < trie.borders[2], trie.suffix, -1)
     for begin, end in zip(trie.borders[1:-2], trie.borders[2:-1]):
-        assert kernels.link_suffixes(trie.first, trie.words, again, begin, end)
+        assert loops.link_suffixes(trie.first, trie.words, again, begin, end)
     assert np.array_equal(again, trie.suffix)
 
 
@@ -41,10 +41,10 @@ def test_a_window_without_its_suffix_is_told():
     begin, end = trie.borders[1:3]
     suffix, words = trie.suffix.copy(), trie.words.copy()
     words[trie.borders[2] :] = words.max()  # every third symbol is the same now
-    assert not kernels.link_suffixes(trie.first, words, suffix, begin, end)
+    assert not loops.link_suffixes(trie.first, words, suffix, begin, end)
     childless = trie.first.copy()
     childless[: begin + 1] = trie.first[begin]  # no pair is counted
-    assert not kernels.link_suffixes(childless, trie.words, suffix, begin, end)
+    assert not loops.link_suffixes(childless, trie.words, suffix, begin, end)
 
 
 def test_interpolation():
@@ -54,7 +54,7 @@ def test_interpolation():
     p, b = rng.random(len(grams)), np.empty(len(trie.first) - 1)
     before = p.copy()
     begin, end = trie.borders[1:3]
-    kernels.interpolate(trie.first, counts, trie.suffix, D, p, b, begin, end)
+    loops.interpolate(trie.first, counts, trie.suffix, D, p, b, begin, end)
     for node in range(begin, end):
         total = sum(counts[c] for c in children(trie, node))
         removed = sum(D[min(counts[c], 3)] for c in children(trie, node))
@@ -93,7 +93,7 @@ def test_scores():
                 context = (edge,) if edges else ()
         scores = np.full(len(ids), 7.0)
         for begin, end in ((0, 100), (100, 102), (102, 300)):
-            kernels.score(
+            loops.score(
                 ids, trie.first, trie.words, p, b, order, rare, starts, edges, begin, end, scores
             )
         assert np.allclose(scores, expected, equal_nan=True)

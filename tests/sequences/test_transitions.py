@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from eigentext.sequences._transitions import deleted_interpolation, transition_scores
+from eigentext.sequences.transitions import deleted_interpolation, transition_scores
 
 
 def counted(stream, order):

@@ -1,4 +1,4 @@
-"""Sequences as they are given, of which each wants an answer in its place."""
+"""Sequences in the form that users give them, some of them empty."""
 
 import os
 from collections.abc import Iterable
@@ -11,7 +11,9 @@ from eigentext.corpus.text import kind_of_item
 
 
 def without_empty(sequences: Any) -> tuple[Any, list[bool] | None]:
-    """The sequences that are not empty, and which of all are; None for text and for a stream.
+    """Return the sequences that are not empty, and a flag for each sequence: whether it is empty.
+
+    The flags are None if the sequences are text or a stream.
 
     Examples
     --------
@@ -37,7 +39,7 @@ def without_empty(sequences: Any) -> tuple[Any, list[bool] | None]:
 
 
 def in_places(found: np.ndarray, is_empty: list[bool]) -> np.ndarray:
-    """What was found for the sequences that are not empty, with 0 where the others stood."""
+    """Return the scores of all sequences: those found, and 0 for each empty one."""
     scores = np.zeros(len(is_empty))
     scores[~np.array(is_empty)] = found
     return scores

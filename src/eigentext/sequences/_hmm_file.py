@@ -1,20 +1,21 @@
-"""The file of a hidden Markov model: operators or parameters, checked before kernels see them."""
+"""The file of a hidden Markov model: operators or parameters, checked before loops use them."""
 
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from eigentext.corpus import Vocabulary
 from eigentext.parameters import Choice, Count, Flag, Number
 from eigentext.sequences import _saved
-from eigentext.sequences._baum_welch import Parameters
-from eigentext.sequences._operators import Operators
+from eigentext.sequences._symbols import Symbols
+from eigentext.sequences.forms import Form, HMMParameters, Operators
 from eigentext.storage.facts import OPTIONS, PROVENANCE, facts
 from eigentext.storage.schema import Array, Schema, damage
 
-_KINDS = {"operators": Operators, "parameters": Parameters}
-_MOST = 1e50  # of any number in operators: products of some are finite
-_CLOSE = 1e-6  # to the sum that operators have, beside the sum of absolute values
+_KINDS = {"operators": Operators, "parameters": HMMParameters}
+_MOST = 1e50  # numbers in operators are smaller, so that products of a few are finite
+_CLOSE = 1e-6  # the relative error of sums, compared with the sum of absolute values
 _DIAGNOSTICS = facts(
     "what was learned",
     rank=Count(1),
@@ -27,18 +28,32 @@ _DIAGNOSTICS = facts(
 )
 
 
-def kind_of(model: Operators | Parameters) -> str:
-    """What a file calls it."""
-    return "operators" if isinstance(model, Operators) else "parameters"
+def packed(model: Form, symbols: Symbols) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arrays of a model by their names in a file, and what the document says of them."""
+    kind = "operators" if isinstance(model, Operators) else "parameters"
+    words = {"words": symbols.vocabulary.words, "word_counts": symbols.vocabulary.counts}
+    arrays = {f"{kind}.{name}": part for name, part in asdict(model).items()}
+    about = {"kind": kind, "options": symbols.options, "has_rare": symbols.has_rare}
+    return words | arrays, about
 
 
-def to_arrays(model: Operators | Parameters) -> dict[str, np.ndarray]:
-    """Its arrays, as a file names them."""
-    return {f"{kind_of(model)}.{name}": part for name, part in asdict(model).items()}
+def unpacked(arrays: Any, about: dict[str, Any]) -> tuple[Form, Symbols]:
+    """Return the model and the symbols of a file. Raise ModelFileError if they are damaged."""
+    vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
+    symbols = Symbols(vocabulary, about["options"], about["has_rare"])
+    return _model(arrays, about["kind"]), symbols
+
+
+def listed(diagnostics: dict[str, Any]) -> dict[str, Any]:
+    """Return diagnostics with lists in place of arrays, as JSON needs them."""
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in diagnostics.items()
+    }
 
 
 def schema(about: dict[str, Any]) -> Schema:
-    """What a file must hold; the words, and the rare one if there is any, are its symbols."""
+    """Return what a file must hold. The symbols are the words, and the rare word if it occurs."""
     n = "words+1" if about.get("has_rare") is True else "words"
     wild: dict[str, Any] = {"least": -_MOST, "below": _MOST}
     if about.get("kind") == "operators":
@@ -71,8 +86,8 @@ def schema(about: dict[str, Any]) -> Schema:
     )
 
 
-def from_arrays(arrays: Any, kind: str) -> Operators | Parameters:
-    """The model of a file, once it is known to keep the laws of such models."""
+def _model(arrays: Any, kind: str) -> Form:
+    """The model of a file. Raise ModelFileError if its numbers do not make a model."""
     start = f"{kind}."
     parts = {
         name.removeprefix(start): np.asarray(arrays[name])
@@ -80,7 +95,7 @@ def from_arrays(arrays: Any, kind: str) -> Operators | Parameters:
         if name.startswith(start)
     }
     model = _KINDS[kind](**parts)
-    if isinstance(model, Parameters):
+    if isinstance(model, HMMParameters):
         for name, rows in (
             ("initial", model.initial[None]),
             ("transition", model.transition),
@@ -92,8 +107,8 @@ def from_arrays(arrays: Any, kind: str) -> Operators | Parameters:
         return model
     if not model.rows.size:
         raise damage(f"{start}rows", "is empty")
-    # Rows add up to the end, and states have the product 1 with it: then, and only then, what all
-    # symbols get in a state is a distribution, after it was repaired.
+    # The rows must add up to the end, and each state must have the product 1 with the end. Only
+    # then are the repaired probabilities of all symbols in a state a distribution.
     _check_close(f"{start}rows", model.rows.T, np.ones(len(model.rows)), model.end)
     _check_close(f"{start}start", model.start[None], model.end, 1.0)
     _check_close(f"{start}after", model.after, model.end, 1.0)

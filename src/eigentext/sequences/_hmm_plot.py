@@ -7,7 +7,7 @@ from eigentext.errors import ParameterError
 
 
 def draw(model: Any, kind: str | None, ax: Any) -> Any:
-    """What :meth:`eigentext.HMM.plot` draws."""
+    """Draw what :meth:`eigentext.HMM.plot` describes."""
     values = model.diagnostics_.get("singular_values", ())
     kind = kind or ("spectrum" if len(values) else "transitions")
 
@@ -18,7 +18,7 @@ def draw(model: Any, kind: str | None, ax: Any) -> Any:
         return plots.spectrum(values[:m], values[m:], noise=noise, ax=ax)
 
     def draw_curve() -> Any:
-        series = {"log-likelihood of a token": getattr(model, "history_", [])}
+        series = {"log-likelihood per token": getattr(model, "history_", [])}
         return plots.curves(series, xlabel="pass of EM", ax=ax)
 
     def draw_transitions() -> Any:

@@ -1,8 +1,8 @@
-"""Kneser-Ney on a trie in flat arrays.
+"""Compiled loops of Kneser-Ney smoothing, on a trie in flat arrays.
 
-Nodes are numbered breadth first: symbol s is node s, then come all bigrams, all trigrams, and so
-on, each in lexicographic order. The children of node r are the nodes ``first[r]`` to
-``first[r + 1]``, and ``words[p]`` is the last symbol of node p.
+Nodes are numbered in breadth-first order: node s is the symbol s, then follow all bigrams, all
+trigrams, and so on, each in lexicographic order. The children of node r are the nodes
+``first[r]`` to ``first[r + 1]``, and ``words[p]`` is the last symbol of node p.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from eigentext.engine.compiled import njit
 def link_suffixes(first, words, suffix, begin, end):
     """Equivalent to ``suffix[wxyz] = xyz`` for the children of the nodes `begin` to `end`.
 
-    Those have their own suffixes already, and these have a child wherever they have one. Returns
-    whether that is so: False, and nothing more is linked, where xyz is no node.
+    The nodes `begin` to `end` must be linked already. Return False if some xyz is not a node; then
+    the remaining nodes are not linked.
     """
     for r in range(begin, end):
         low = first[suffix[r]]
@@ -38,8 +38,8 @@ def link_suffixes(first, words, suffix, begin, end):
 def interpolate(first, counts, suffix, discounts, probabilities, backoffs, begin, end):
     """Equivalent to ``p(z|wxy) = (c(wxyz) - D) / c(wxy·) + b(wxy) p(z|xy)`` for nodes wxy.
 
-    ``b(wxy) = sum of D / c(wxy·)``, with D by the count: ``discounts[1]``, ``[2]``, or ``[3]`` for
-    3 and more; of contexts that nothing follows it is 1.
+    ``b(wxy) = sum of D / c(wxy·)``. D depends on the count: ``discounts[1]``, ``discounts[2]``, or
+    ``discounts[3]`` for 3 and more. If nothing follows wxy, b(wxy) is 1.
     """
     for r in range(begin, end):
         total = np.int64(0)
@@ -62,13 +62,13 @@ def score(
 ):
     """Equivalent to ``scores[i] = log p(ids[i] | up to order - 1 symbols before it in its unit)``.
 
-    -1 ends a unit, and is an event if `edges`, as which it is the symbol ``rare + 1``; then that is
-    also the first context of each unit, and of the first one if `starts`. Other negative ids are
-    words unknown to the model: `rare` as a context, nan as an event. What is no event stays as it
-    is.
+    The id -1 ends a unit. If `edges`, it is an event with the symbol ``rare + 1``, and this symbol
+    is also the context in which a unit begins; for the first unit only if `starts`. Other negative
+    ids are unknown words: as a context they are `rare`, and as an event their score is nan. The
+    scores of ids that are not events do not change.
     """
     edge = rare + 1
-    nodes = np.full(order, -1, np.int64)  # of the contexts of 1, 2, … symbols; -1 if never seen
+    nodes = np.full(order, -1, np.int64)  # the contexts of 1, 2, … symbols; -1 if there is none
     warm = max(0, begin - order + 1)
     if starts and warm == 0:
         nodes[0] = edge

@@ -1,4 +1,4 @@
-"""What the files of models of sequences have in common: how their documents are checked."""
+"""Checks that the files of all models of sequences share."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,12 +8,12 @@ import numpy as np
 from eigentext.parameters import REQUIRED, Given, Number, is_number
 from eigentext.storage.schema import Array, Strings, damage
 
-LARGEST = 1 << 53  # of counts and of their sums: floats of 64 bits are exact up to here
-_DRIFT = 1e-4  # of probabilities that were rounded to 32 bits and added up
+LARGEST = 1 << 53  # counts and their sums are smaller: floats of 64 bits are exact up to here
+_DRIFT = 1e-4  # the error of a sum of probabilities that were rounded to 32 bits
 
 
 def items(what: str, test: Callable[[Any], bool]) -> Given:
-    """A list whose items all pass a test."""
+    """Describe a list whose items all pass a test."""
     return Given(
         REQUIRED,
         what=what,
@@ -22,8 +22,13 @@ def items(what: str, test: Callable[[Any], bool]) -> Given:
 
 
 def is_figure(value: Any) -> bool:
-    """A number that is no NaN; a perplexity may be infinite."""
+    """Whether a value is a number, which may be infinite but not NaN."""
     return is_number(value) and value == value
+
+
+def are_figures(value: Any) -> bool:
+    """Whether a value is a list of numbers, which may be infinite but not NaN."""
+    return isinstance(value, (list, tuple)) and all(map(is_figure, value))
 
 
 FIGURES = items("a list of numbers", is_figure)
@@ -35,12 +40,12 @@ WORDS: dict[str, Array | Strings] = {
 
 
 def check_sums(name: str, rows: np.ndarray) -> None:
-    """Raise unless every row holds probabilities that add up to 1."""
+    """Raise ModelFileError unless every row holds probabilities that add up to 1."""
     if not (np.abs(rows.sum(axis=-1, dtype=np.float64) - 1) <= _DRIFT).all():
         raise damage(name, "has probabilities that do not add up to 1")
 
 
 def check_total(name: str, counts: Iterable[int] | np.ndarray) -> None:
-    """Raise if counts, added up, are too many for exact sums."""
+    """Raise ModelFileError if the sum of counts is too large to be exact."""
     if np.asarray(counts).sum(dtype=np.float64) >= LARGEST:
         raise damage(name, "counts more than can be added up")

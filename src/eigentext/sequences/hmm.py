@@ -1,53 +1,54 @@
 r"""Hidden Markov models: spectral, by EM, and by EM from a spectral start.
 
-With initial :math:`\pi(h)`, transition :math:`t(h'|h)` and emission :math:`o(x|h)` probabilities
-and :math:`[A_x]_{h'h} = t(h'|h)\,o(x|h)`, a sequence has the probability
+With initial probabilities :math:`\pi(h)`, transitions :math:`t(h'|h)` and emissions
+:math:`o(x|h)`, and with :math:`[A_x]_{h'h} = t(h'|h)\,o(x|h)`, a sequence has the probability
 
-.. math:: p(x_1 \dots x_T) = \mathbf 1^\top A_{x_T} \dots A_{x_1} \pi
+.. math:: p(x_1 \dots x_T) = \mathbf 1^\top A_{x_T} \dots A_{x_1} \pi .
 
-(of the first T symbols: the model has no end). ``spectral`` learns operators
-:math:`B_x = G A_x G^{-1}` from counts of windows of three symbols, in which the unknown G cancels
-(Hsu, Kakade and Zhang 2009): see ``_operators``. ``em`` maximises the likelihood from
-random starts: see ``_baum_welch``. ``spectral+em`` recovers parameters from the operators, or
-clusters symbols in their projections, and refines them by EM: see ``_recovery``.
+This is the probability of the first T symbols: the model has no end. There are three methods:
 
-Where a sequence starts is learned from the starts of all sequences. A stream has none: whatever is
-asked of it may begin anywhere. So a model of a stream has, at its start, the mean state over the
-stream, by every method, and a first symbol is as probable as it is frequent.
+``spectral``
+    learns operators :math:`B_x = G A_x G^{-1}` from counts of windows of three symbols. The unknown
+    matrix G cancels (Hsu, Kakade and Zhang 2009). See :mod:`eigentext.sequences.learning.spectral`.
+``em``
+    maximizes the likelihood from random starts. See :mod:`eigentext.sequences.learning.em`.
+``spectral+em``
+    recovers parameters from the operators, or clusters symbols in their projections, and then runs
+    EM. See :mod:`eigentext.sequences.learning.recovery`.
+
+The initial state is learned from the starts of all sequences. A stream has no starts: a question
+about it may begin anywhere. So a model of a stream begins, with every method, in the mean state
+over the stream, and the probability of a first symbol is its frequency.
+
+:mod:`eigentext.sequences.inference` answers the questions to a fitted model.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.encoded import END
-from eigentext.corpus.symbols import (
-    INTEGERS,
-    RARE,
-    UNKNOWN,
-    encode_sequences,
-    is_stream,
-    sequence_ids,
-    special_names,
-    symbol_ids,
-)
+from eigentext.corpus.symbols import INTEGERS, UNKNOWN, encode_sequences, is_stream
 from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
-from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
+from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
 from eigentext.moments.sound_ngrams import check_ngrams
 from eigentext.parameters import Count, Seed, argument
-from eigentext.sequences import _hmm_file, parameters
-from eigentext.sequences._baum_welch import Parameters, Sequences
+from eigentext.sequences import _hmm_file, inference, parameters
 from eigentext.sequences._given import in_places, without_empty
-from eigentext.sequences._hmm_learning import by_em, by_spectrum
-from eigentext.sequences._language_model import LanguageModel
-from eigentext.sequences._operators import Operators, Scaling
-from eigentext.sequences._room import check_room
-from eigentext.sequences._windows import population
+from eigentext.sequences._hmm_findings import findings_of
+from eigentext.sequences._language_model import LanguageModel, provenance_of
+from eigentext.sequences._symbols import Symbols
+from eigentext.sequences.forms import Form, HMMParameters, Operators
+from eigentext.sequences.inference import Filtered
+from eigentext.sequences.learning.em import Sequences
+from eigentext.sequences.learning.methods import by_em, by_spectrum
+from eigentext.sequences.learning.spectral import Scaling
+from eigentext.sequences.learning.windows import population
 from eigentext.storage import Saved
 
 Method = Literal["spectral", "em", "spectral+em"]
@@ -59,40 +60,50 @@ class HMM(LanguageModel, Saved, Estimator):
     Parameters
     ----------
     n_states : int
-        m. The spectral method uses fewer, and warns, if the data do not support so many.
+        The number m of states. If the data support fewer, the spectral method warns and uses fewer.
     method : "spectral", "em" or "spectral+em"
-        "spectral" takes one pass and has no parameters to look at, only probabilities and states;
-        the others have `initial_`, `transition_` and `emission_`, and fit best.
+        "spectral" takes one pass over the data. It gives probabilities and states, but no
+        parameters. The other methods have `initial_`, `transition_` and `emission_`, and fit best.
     min_count, max_size
-        Words that occur less often, or beyond the most frequent, are one symbol, the last.
-        Without rare words in the data, a word never seen has probability 0.
+        Words that occur less often, or that are not among the most frequent ones, share one symbol,
+        the last. If the data have no rare words, an unknown word has probability 0.
     scaling : "cca" or "none"
-        Whether the rows and columns of the bigram matrix are divided by the roots of their sums.
+        Whether the rows and columns of the bigram matrix are divided by the square roots of their
+        sums.
     rank : int, optional
-        Directions to use, whatever the noise; by default as many as rise above it.
+        The number of directions to use. By default, those whose singular values exceed the noise.
     n_init : int, optional
-        Starts for EM, by default 10; "spectral+em" needs one if the data support all states.
+        The number of starts of EM. The default is 10. "spectral+em" needs only one if the data
+        support all states.
     n_iter : int, optional
-        Passes of EM over the data: 300 at most for "em", 100 for "spectral+em".
+        The largest number of passes of EM over the data. The default is 300 for "em", and 100 for
+        "spectral+em".
     tol : float
-        EM ends when two passes gain less log-likelihood than this for each token.
+        EM stops when two passes gain less log-likelihood per token than this.
     smoothing : float
-        Tokens added to the expected emissions of every state, spread as the symbols' frequencies.
+        The tokens that are added to the expected emissions of every state. They are divided among
+        the symbols by frequency.
     n_jobs : int, optional
-        Threads for EM; by default those of the engine. No answer depends on it.
+        The number of threads of EM. The default is that of the engine. It does not change the
+        result.
     random_state : int
+        The seed of random starts, clusterings and the SVD.
 
     Attributes
     ----------
     vocabulary_ : Vocabulary
-        Words, or integers as strings.
+        The words, or the integers as strings.
     symbols_ : list of str
-        What `predict_next` gives probabilities of, in its order: the vocabulary, and "<rare>"
-        if there were rare words ("<<rare>>" if that is a word).
+        The symbols in the order of `predict_next`: the vocabulary, and "<rare>" if there are rare
+        words ("<<rare>>" if "<rare>" is a word).
     initial_, transition_, emission_ : arrays, shapes (m,), (m, m), (m, n)
-        Rows are states. Not for "spectral".
+        Rows are states. "spectral" does not have them.
+    history_ : list of float
+        The log-likelihood per token during EM. "spectral" does not have it.
     diagnostics_ : dict
-        Singular values, the noise they have to rise above, rank, floor; how EM went.
+        The singular values, the noise that they must exceed, the rank, the floor, and how EM ended.
+    provenance_ : dict
+        What the model was learned from.
 
     Examples
     --------
@@ -144,29 +155,24 @@ class HMM(LanguageModel, Saved, Estimator):
     def from_parameters(
         cls, initial: Any, transition: Any, emission: Any, *, symbols: Sequence[str] | None = None
     ) -> Self:
-        """A model with given parameters: exact probabilities of any sequence.
+        """Make a model with given parameters.
 
         Rows are states: ``transition[h, h']`` is ``t(h'|h)`` and ``emission[h, x]`` is ``o(x|h)``.
-        Symbols are integers, or the words of `symbols`.
+        Symbols are integers, or the words in `symbols`.
         """
-        given = Parameters.checked(initial, transition, emission)
+        given = HMMParameters.checked(initial, transition, emission)
         n, m = given.emission.shape
         names = list(map(str, range(n))) if symbols is None else list(symbols)
         if len(names) != n:
             raise ParameterError(f"{len(names)} symbols given for an emission of {n} columns")
         if len(set(names)) < n:
-            raise ParameterError("symbols: every word must stand there once only")
+            raise ParameterError("symbols: every word must occur only once")
         self = learned_with(cls, {"n_states": m})
         tokenizer = INTEGERS if symbols is None else "none"
         options = {"tokenizer": tokenizer, "lowercase": False, "unit": "line"}
         self.provenance_ = {"n_tokens": 0, "options": options, "sources": []}
-        return self._set(
-            given,
-            Vocabulary(names, np.zeros(n, np.int64)),
-            options,
-            has_rare=False,
-            diagnostics={},
-        )
+        vocabulary = Vocabulary(names, np.zeros(n, np.int64))
+        return self._set(given, Symbols(vocabulary, options, has_rare=False), {})
 
     @learning
     def fit(
@@ -174,32 +180,29 @@ class HMM(LanguageModel, Saved, Estimator):
         sequences: Any,
         y: None = None,
         *,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
-        """Learn from sequences: of words or integers, one stream of them, or text.
+        """Learn from sequences of words or integers, from a stream of them, or from text.
 
-        What can be given: see :func:`eigentext.corpus.encode_sequences`. `memory` (bytes for
-        counting) and `cache` (a folder for encoded text) change no answer.
+        :func:`eigentext.corpus.encode_sequences` lists the forms that data may have. `memory` (the
+        bytes that the process may take) and `cache` (a folder for encoded text) do not change the
+        result.
         """
         encoded = encode_sequences(sequences, cache=cache)
         moments = self.collect(encoded, memory=memory)
         if self.method == "spectral":
             return self._learn(moments)
-        places = moments.vocabulary.ids_of(encoded.words)
-        places[places < 0] = moments.rare
-        ids = np.append(places, np.int32(END))[encoded.tokens]
-        stream = is_stream(encoded.options)
-        return self._learn(moments, Sequences.of(ids, stream=stream))
+        return self._learn(moments, Sequences.of_encoded(encoded, moments))
 
     def collect(
         self,
         sequences: Any,
         *,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> NgramMoments:
-        """The statistics that the spectral method needs: counts of windows up to three."""
+        """Return the statistics that the spectral method needs: counts of up to three symbols."""
         self._table.checked(self.get_params(deep=False))
         return NgramMoments.from_corpus(
             sequences,
@@ -214,8 +217,8 @@ class HMM(LanguageModel, Saved, Estimator):
     def fit_moments(self, moments: NgramMoments) -> Self:
         """Learn from statistics alone.
 
-        EM needs the sequences themselves: with "spectral+em" and ``n_iter=0``, parameters are
-        recovered and not refined.
+        EM needs the sequences themselves. With "spectral+em" and ``n_iter=0``, parameters are
+        recovered without EM.
         """
         if self.method == "em" or (self.method == "spectral+em" and self.n_iter != 0):
             raise MomentsError(
@@ -227,27 +230,51 @@ class HMM(LanguageModel, Saved, Estimator):
             moments = moments.restrict(min_count=self.min_count, max_size=self.max_size)
         return self._learn(moments)
 
-    # What a fitted model is asked.
+    def _check_together(self) -> None:
+        if self.rank is not None and self.rank > self.n_states:
+            raise ParameterError(f"rank {self.rank} is above n_states, {self.n_states}")
+
+    def _learn(self, moments: NgramMoments, data: Sequences | None = None) -> Self:
+        model: Form
+        if self.method == "spectral":
+            (model, _, diagnostics), _ = by_spectrum(self, moments)
+        else:
+            stream = is_stream(moments.options)
+            model, diagnostics, history = by_em(self, moments, data, stream=stream)
+            if history:
+                self.history_ = history
+        self.provenance_ = provenance_of(moments)
+        has_rare = bool(moments.unigrams[moments.rare])
+        symbols = Symbols(moments.vocabulary, moments.options, has_rare)
+        return self._set(model, symbols, diagnostics)
+
+    def _set(self, model: Form, symbols: Symbols, diagnostics: dict[str, Any]) -> Self:
+        self._model, self._symbols = model, symbols
+        self.vocabulary_, self.symbols_ = symbols.vocabulary, symbols.names
+        self.diagnostics_ = diagnostics
+        return self
+
+    # Questions to a fitted model.
 
     def log_probability(self, sequence: Any) -> float:
-        """The logarithm of p(x_1 .. x_T); -inf if that is 0, and 0.0 for an empty sequence."""
-        return float(self._filtered(self._ids(sequence))[0].sum())
+        """Return log p(x_1 .. x_T). It is -inf if p is 0, and 0.0 for an empty sequence."""
+        return float(self._filtered(self._ids(sequence)).logs.sum())
 
     def probability(self, sequence: Any) -> float:
-        """p(x_1 .. x_T), which may be too small for a number: see :meth:`log_probability`."""
+        """Return p(x_1 .. x_T). For long sequences it underflows: see :meth:`log_probability`."""
         return float(np.exp(self.log_probability(sequence)))
 
     def score_samples(self, sequences: Any) -> np.ndarray:
-        """The log-probability of each sequence, in its place; 0 for an empty one.
+        """Return the log-probability of each sequence, in order. An empty sequence has 0.
 
-        Of text, that is each unit with words in it; a stream is one sequence.
+        In text, each unit with words is a sequence. A stream is one sequence.
         """
         check_is_fitted(self)
         given, is_empty = without_empty(sequences)
         if is_empty is not None and all(is_empty):
             return np.zeros(len(is_empty))
         ids = self._all_ids(given)
-        logs = self._filtered(ids)[0]
+        logs = self._filtered(ids).logs
         logs[ids == END] = 0.0
         data = Sequences.of(ids, stream=False)
         with np.errstate(invalid="ignore"):
@@ -255,61 +282,65 @@ class HMM(LanguageModel, Saved, Estimator):
         return found if is_empty is None else in_places(found, is_empty)
 
     def scoring_diagnostics(self, sequences: Any) -> dict[str, int]:
-        """What comes out wrong when sequences are scored, and is repaired.
+        """Count what is repaired when sequences are scored.
 
-        "tokens", "unknown" words and, of a spectral model, "negative" probabilities, and those at
-        the floor or below it ("floored").
+        The counts are "tokens", "unknown" words and, for a spectral model, "negative" probabilities
+        and "floored" ones, which are at the floor or below it.
         """
-        return self._filtered(self._all_ids(sequences))[2]
+        return self._filtered(self._all_ids(sequences)).repairs
 
     def log_probabilities(self, tokens: Any, *, rare: bool = False) -> np.ndarray:
-        """Of every token, log p(x_t | x_1 .. x_t-1); nan for words never learned.
+        """Return log p(x_t | x_1 .. x_t-1) of every token. An unknown word has nan.
 
-        With `rare`, those have the logarithm for all rare words together, or -inf without such.
+        With `rare`, an unknown word has the log-probability of all rare words together, or -inf if
+        the model has no rare words.
         """
         ids = self._all_ids(tokens)
-        logs = self._filtered(ids)[0]
+        logs = self._filtered(ids).logs
         if not rare:
             logs[(ids == UNKNOWN) | (ids == len(self.vocabulary_))] = np.nan
         return logs[ids != END]
 
     def predict_next(self, prefix: Any = ()) -> np.ndarray:
-        """The probability of each symbol (of `symbols_`) after a prefix."""
+        """Return the probability of each symbol of `symbols_` after a prefix."""
         ids = self._ids(prefix)
-        return self._model.distribution(self._filtered(ids)[1][-1] if len(ids) else None)
+        state = self._filtered(ids).states[-1] if len(ids) else None
+        return inference.next_symbols(self._model, state)
 
     def filter(self, sequence: Any) -> np.ndarray:
-        """The state after each token, given all up to it: a vector for a token in its context.
+        """Return the state after each token, given all tokens up to it.
 
-        For a model with parameters, p(h_t | x_1 .. x_t); for a spectral one, G times that.
+        A model with parameters gives p(h_t | x_1 .. x_t), and a spectral one gives G times that.
         """
         ids = self._ids(sequence)
-        return self._model.states(ids)
+        return inference.filtered_states(self._model, ids)
 
     def transform(self, sentences: Iterable[Sequence[str]]) -> list[np.ndarray]:
-        """The states of each sentence's tokens by :meth:`filter`: eigentokens.
+        """Return the states of each sentence's tokens by :meth:`filter`: eigentokens.
 
-        An array for each sentence, in double precision; an empty one has an empty array.
+        There is one array for each sentence, in double precision.
         """
         if isinstance(sentences, str):
             raise CorpusError("give a list of sentences, each a list of symbols")
         parts = [np.append(self._ids(sentence), np.int32(END)) for sentence in sentences]
         if not parts:
             return []
-        states = self._model.states(np.concatenate(parts))
+        states = inference.filtered_states(self._model, np.concatenate(parts))
         borders = np.cumsum([len(part) for part in parts])
         return [one[:-1] for one in np.split(states, borders[:-1])]
 
     def viterbi(self, sequence: Any) -> tuple[np.ndarray, float]:
-        """The most probable states, and their log-probability with the sequence."""
-        return self._parameters("decode states").best_path(self._ids(sequence))
+        """Return the most probable states, and their log-probability with the sequence."""
+        return inference.best_path(self._parameters("decode states"), self._ids(sequence))
 
     def k_best(self, sequence: Any, k: int) -> list[tuple[np.ndarray, float]]:
-        """The k most probable sequences of states, exactly, best first, as :meth:`viterbi` is.
+        """Return the k most probable sequences of states, exactly, best first.
 
-        Fewer if fewer have a positive probability.
+        Each is what :meth:`viterbi` returns. There are fewer than k if fewer have a positive
+        probability.
         """
-        paths, scores = self._parameters("decode states").best_paths(self._ids(sequence), k)
+        parameters = self._parameters("decode states")
+        paths, scores = inference.best_paths(parameters, self._ids(sequence), k)
         return list(zip(paths.astype(np.int64), scores.tolist()))
 
     def sample(
@@ -319,35 +350,33 @@ class HMM(LanguageModel, Saved, Estimator):
         *,
         random_state: int | np.random.Generator | None = 0,
     ) -> Any:
-        """Draw sequences of a length: an array of integers, or lists of words."""
+        """Draw sequences of one length: an array of integers, or lists of words."""
         check_is_fitted(self)
         n_sequences = argument("n_sequences", Count(1, least=0), n_sequences)
         length = argument("length", Count(20, least=0), length)
         if not isinstance(random_state, np.random.Generator):
             random_state = np.random.default_rng(argument("random_state", Seed(0), random_state))
-        ids = self._model.sample(n_sequences, length, random_state)
-        if self._options.get("tokenizer") == INTEGERS:
+        ids = inference.sample(self._model, n_sequences, length, random_state)
+        if self._symbols.are_integers:
             return ids
         return [[self.symbols_[x] for x in row] for row in ids]
 
     def operator(self, symbol: Any) -> np.ndarray:
-        """B_x of a spectral model, or A_x: ``end_ @ B_x @ start_`` is the probability of x."""
+        """Return B_x or A_x: ``end_ @ B_x @ start_`` is the probability of x."""
         x = int(self._ids([symbol])[0])
         return np.zeros(2 * self.start_.shape) if x == UNKNOWN else self._model.operator(x)
 
     @property
     def start_(self) -> np.ndarray:
-        """b_1, or the initial probabilities."""
+        """The vector b_1 of a spectral model, or the initial probabilities."""
         check_is_fitted(self)
-        model = self._model
-        return model.start if isinstance(model, Operators) else model.initial
+        return self._model.start
 
     @property
     def end_(self) -> np.ndarray:
-        """b_inf, or ones."""
+        """The vector b_inf of a spectral model, or ones."""
         check_is_fitted(self)
-        model = self._model
-        return model.end if isinstance(model, Operators) else np.ones_like(model.initial)
+        return self._model.end
 
     @property
     def initial_(self) -> np.ndarray:
@@ -365,7 +394,7 @@ class HMM(LanguageModel, Saved, Estimator):
         return self._parameters("show states").emission.T
 
     def moments(self) -> NgramMoments:
-        """The exact probabilities of the first three symbols, as statistics to learn from."""
+        """Return the exact probabilities of the first three symbols, as statistics."""
         check_is_fitted(self)
         n = len(self.symbols_)
         check_room(
@@ -373,7 +402,9 @@ class HMM(LanguageModel, Saved, Estimator):
         )
         operators = np.stack([self._model.operator(x) for x in range(n)])
         unigrams, levels = population(self.start_, operators, self.end_, len(self.vocabulary_) + 1)
-        return NgramMoments(self.vocabulary_, unigrams, levels, False, dict(self._options), [])
+        return NgramMoments(
+            self.vocabulary_, unigrams, levels, False, dict(self._symbols.options), []
+        )
 
     def plot(
         self,
@@ -381,61 +412,23 @@ class HMM(LanguageModel, Saved, Estimator):
         *,
         ax: Any = None,
     ) -> Any:
-        """Draw with matplotlib; returns the Axes.
+        """Draw with matplotlib, and return the Axes.
 
-        "spectrum" are the singular values of pairs of symbols and the noise that they have to rise
-        above, "curve" is the log-likelihood at each pass of EM, "transitions" is ``t(h'|h)``. The
-        default is the spectrum, or the transitions of a model without one.
+        "spectrum" shows the singular values of pairs of symbols and the noise that they must
+        exceed, "curve" the log-likelihood at each pass of EM, and "transitions" ``t(h'|h)``. The
+        default is the spectrum, or the transitions if the model has no spectrum.
         """
         from eigentext.sequences._hmm_plot import draw
 
         check_is_fitted(self)
         return draw(self, kind, ax)
 
+    def _findings(self) -> Iterator[Finding]:
+        return findings_of(self.diagnostics_, self.parameters_)
+
     # Private steps.
 
-    def _check_together(self) -> None:
-        if self.rank is not None and self.rank > self.n_states:
-            raise ParameterError(f"rank {self.rank} is above n_states, {self.n_states}")
-
-    def _learn(self, moments: NgramMoments, data: Sequences | None = None) -> Self:
-        model: Parameters | Operators
-        if self.method == "spectral":
-            model, _, diagnostics, _ = by_spectrum(self, moments)
-        else:
-            stream = is_stream(moments.options)
-            model, diagnostics, history = by_em(self, moments, data, stream=stream)
-            if history:
-                self.history_ = history
-        self.provenance_ = {
-            "n_tokens": moments.n_tokens,
-            "options": moments.options,
-            "sources": moments.sources,
-        }
-        return self._set(
-            model,
-            moments.vocabulary,
-            moments.options,
-            has_rare=bool(moments.unigrams[moments.rare]),
-            diagnostics=diagnostics,
-        )
-
-    def _set(
-        self,
-        model: Parameters | Operators,
-        vocabulary: Vocabulary,
-        options: dict[str, Any],
-        *,
-        has_rare: bool,
-        diagnostics: dict[str, Any],
-    ) -> Self:
-        self._model, self._options, self._has_rare = model, options, has_rare
-        self.vocabulary_ = vocabulary
-        self.symbols_ = vocabulary.words + (special_names(vocabulary, RARE) if has_rare else [])
-        self.diagnostics_ = diagnostics
-        return self
-
-    def _parameters(self, purpose: str) -> Parameters:
+    def _parameters(self, purpose: str) -> HMMParameters:
         check_is_fitted(self)
         if isinstance(self._model, Operators):
             raise ParameterError(
@@ -446,39 +439,26 @@ class HMM(LanguageModel, Saved, Estimator):
 
     def _ids(self, sequence: Any) -> np.ndarray:
         check_is_fitted(self)
-        ids = symbol_ids(sequence, self.vocabulary_, self._options)
-        ids[ids < 0] = len(self.vocabulary_) if self._has_rare else UNKNOWN
-        return ids
+        return self._symbols.ids(sequence)
 
     def _all_ids(self, sequences: Any) -> np.ndarray:
         check_is_fitted(self)
-        ids = sequence_ids(sequences, self.vocabulary_, self._options)
-        if self._has_rare:
-            ids[ids == UNKNOWN] = len(self.vocabulary_)
-        return ids
+        return self._symbols.all_ids(sequences)
 
-    def _filtered(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
-        return self._model.filtered(ids)
+    def _filtered(self, ids: np.ndarray) -> Filtered:
+        return inference.filtered(self._model, ids)
 
     # The file format.
 
     def _to_saved(self):
         check_is_fitted(self)
-        words = {"words": self.vocabulary_.words, "word_counts": self.vocabulary_.counts}
-        diagnostics = {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in self.diagnostics_.items()
-        }
-        about = {
+        arrays, about = _hmm_file.packed(self._model, self._symbols)
+        return arrays, about | {
             "parameters": dict(self.parameters_),
-            "kind": _hmm_file.kind_of(self._model),
-            "options": self._options,
-            "has_rare": self._has_rare,
-            "diagnostics": diagnostics,
+            "diagnostics": _hmm_file.listed(self.diagnostics_),
             "provenance": self.provenance_,
             "history": getattr(self, "history_", []),
         }
-        return words | _hmm_file.to_arrays(self._model), about
 
     @classmethod
     def _schema(cls, about):
@@ -490,10 +470,4 @@ class HMM(LanguageModel, Saved, Estimator):
         if about["history"]:
             self.history_ = about["history"]
         self.provenance_ = about["provenance"]
-        return self._set(
-            _hmm_file.from_arrays(arrays, about["kind"]),
-            Vocabulary(arrays["words"], np.asarray(arrays["word_counts"])),
-            about["options"],
-            has_rare=about["has_rare"],
-            diagnostics=about["diagnostics"],
-        )
+        return self._set(*_hmm_file.unpacked(arrays, about), about["diagnostics"])

@@ -1,14 +1,16 @@
-r"""A tagger that is a hidden Markov model with known states: counts alone, no iterations.
+r"""A tagger that is a hidden Markov model with known states, learned by counting.
 
 With :math:`t_{-1} = t_0` the start of a sentence and :math:`t_{n+1}` its end,
 
 .. math:: p(w_1 \dots w_n, t_1 \dots t_n)
           = \prod_{i=1}^{n} p(w_i \mid t_i) \prod_{i=1}^{n+1} p(t_i \mid t_{i-2}, t_{i-1}).
 
-This is the design of TnT (Brants 2000, "TnT: a statistical part-of-speech tagger", ANLP):
-transitions by deleted interpolation (``_transitions``), rare and unseen words by what words of
-their class and ending have (``_emissions``). The best taggings are found exactly, without a beam
-(``trellis``), which makes it a GEN for rerankers (Collins and Duffy 2002).
+This is the design of TnT (Brants 2000, "TnT: a statistical part-of-speech tagger", ANLP).
+Transitions are estimated by deleted interpolation (:mod:`eigentext.sequences.transitions`). The
+tags of rare and unknown words come from words of the same class and ending
+(:mod:`eigentext.sequences.emissions`). The k best taggings are found exactly, without a beam
+(:mod:`eigentext.trellis`), so the tagger can produce candidates for a reranker (Collins and Duffy
+2002).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,19 +24,21 @@ from eigentext import engine
 from eigentext.corpus.schemes import allowed, check_tags
 from eigentext.corpus.tokenizers import check_unicode
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
+from eigentext.matrices.budget import check_room
+from eigentext.matrices.runs import CSR
 from eigentext.sequences import _saved, parameters
-from eigentext.sequences._emissions import Classes, Emissions, class_function
-from eigentext.sequences._room import check_room
-from eigentext.sequences._transitions import deleted_interpolation, transition_scores
+from eigentext.sequences.emissions import Classes, Emissions, class_function
+from eigentext.sequences.transitions import deleted_interpolation, transition_scores
 from eigentext.storage import Saved
 from eigentext.storage.facts import facts
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 from eigentext.trellis import ScoredTagging, check_k, first_order_paths, second_order_paths
 
 Tagging = list[tuple[str, str]]
-_BLOCK = 64  # sentences that a thread takes at a time
-_BREADTHS = (0, 1, 2)  # of what a word may be: see `Emissions.scores`
+_BLOCK = 64  # the sentences of one task
+_BREADTHS = (0, 1, 2)  # see `Emissions.scores`
+_FEW_TOKENS = 1000  # with fewer tokens, most words of other text are unknown
 
 
 class HMMTagger(Saved, Estimator):
@@ -43,27 +47,29 @@ class HMMTagger(Saved, Estimator):
     Parameters
     ----------
     order : 1 or 2
-        States that the next one depends on.
+        The number of states that the next state depends on.
     classes : "shape", "factor", None, or callable
-        What a rare word shares with others. "shape" is for words: capitals, digits, dashes and
-        endings. "factor" is for tokens such as "dog|NN", whose class is what follows the last bar.
-        A callable gives the class of a word, a string; a model with one cannot be saved.
+        The class of a word, by which rare words share their tags. "shape" is for words: capitals,
+        digits, dashes and endings. "factor" is for tokens such as "dog|NN", whose class follows the
+        last bar. A callable returns the class of a word as a string; a model with a callable cannot
+        be saved.
     joint : bool, optional
-        Whether a state is a tag with the class of its word, or the tag alone. Classes that are
-        known of every word, as parts of speech are, make a better model so (Molina and Pla 2002,
-        "Shallow parsing using specialized HMMs"): it is the default for "factor" only.
+        Whether a state is a tag together with the class of its word, or the tag alone. If the class
+        of every word is known, as with parts of speech, joint states make a better model (Molina
+        and Pla 2002, "Shallow parsing using specialized HMMs"). The default is True for "factor"
+        and False otherwise.
     rare : int
-        Words seen at most so often are rare. Others have only the tags they were seen with.
+        Words that occur at most this often are rare. Other words get only tags that they had.
     scheme : None or "bio"
-        With "bio", I-X is impossible but after B-X or I-X.
+        With "bio", I-X is possible only after B-X or I-X.
 
     Attributes
     ----------
     tags_ : list of str
     weights_ : array
-        Of unigrams, bigrams and, for order 2, trigrams of states in their mixture.
+        The weights of unigrams, bigrams and, for order 2, trigrams of states in their mixture.
     diagnostics_ : dict
-        How many sentences, tokens, words, rare words, tags and states.
+        The numbers of sentences, tokens, words, rare words, tags and states.
 
     Examples
     --------
@@ -96,7 +102,7 @@ class HMMTagger(Saved, Estimator):
 
     @learning
     def fit(self, tagged: Iterable[Sequence[tuple[str, str]]], y: None = None) -> Self:
-        """Learn from sentences: lists of (word, tag) pairs."""
+        """Learn from sentences, which are lists of (word, tag) pairs."""
         from scipy.sparse import csr_array
 
         if isinstance(tagged, str) or not isinstance(tagged, Iterable):
@@ -128,36 +134,37 @@ class HMMTagger(Saved, Estimator):
         return self._set(words, states, counts, grams, times)
 
     def tag(self, sentence: Sequence[str] | str) -> Tagging:
-        """The most probable tagging of a sentence, given as words or one string with blanks.
+        """Return the most probable tagging of a sentence, given as a list of words or as a string.
 
-        An empty sentence has an empty one.
+        An empty sentence has an empty tagging.
         """
         return self.k_best(sentence, 1)[0].tagging
 
     def tag_many(self, sentences: Iterable[Any]) -> list[Tagging]:
-        """The most probable tagging of each sentence, on the engine's threads or its cluster."""
+        """Return the most probable tagging of each sentence, by threads or Dask workers."""
         return [best[0].tagging for best in self.k_best_many(sentences, 1)]
 
     def k_best(self, sentence: Sequence[str] | str, k: int) -> list[ScoredTagging]:
-        """The k most probable taggings of a sentence, exactly, best first; fewer if there are.
+        """Return the k most probable taggings of a sentence, exactly, best first.
 
-        An empty sentence has one, which is empty, with the log-probability 0.
-        If none is possible (with ``scheme="bio"``, the tags that words were seen with may not fit
-        together), frequent words are smoothed too; and then every word may have every tag.
+        There are fewer if fewer are possible. An empty sentence has one empty tagging with the
+        log-probability 0. With ``scheme="bio"``, the tags that the words had in training may not
+        fit together. Then frequent words are smoothed too, and if that is not enough, every word
+        may have every tag.
         """
         check_k(k)
         check_is_fitted(self)
         return self._k_best(_words(sentence), k)
 
     def k_best_many(self, sentences: Iterable[Any], k: int) -> list[list[ScoredTagging]]:
-        """The k most probable taggings of each sentence, on the engine's threads or its cluster."""
+        """Return the k most probable taggings of each sentence, by threads or Dask workers."""
         check_k(k)
         check_is_fitted(self)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, not a single one: that is for `k_best`")
         all_words = [_words(sentence, n) for n, sentence in enumerate(sentences, 1)]
         blocks = [all_words[i : i + _BLOCK] for i in range(0, len(all_words), _BLOCK)]
-        # One block is not worth a tagger's way to a cluster.
+        # Sending the tagger to Dask workers is not worthwhile for one block.
         workers = engine.workers() if len(blocks) > 1 else engine.current()
         found: list[list[ScoredTagging]] = []
         with engine.phase("tag", len(all_words), "sentences") as advance:
@@ -167,7 +174,7 @@ class HMMTagger(Saved, Estimator):
         return found
 
     def log_probability(self, tagged: Sequence[tuple[str, str]]) -> float:
-        """Log p(words, tags) of a tagged sentence; -inf if it is impossible."""
+        """Return log p(words, tags) of a tagged sentence, or -inf if it is impossible."""
         check_is_fitted(self)
         words, tags = _columns(tagged)
         if not words:
@@ -184,7 +191,7 @@ class HMMTagger(Saved, Estimator):
         return total + float(self._rows[self._pair[u, v], end])
 
     def score(self, tagged: Iterable[Sequence[tuple[str, str]]], y: None = None) -> float:
-        """The share of the tokens of tagged sentences that get their tags."""
+        """Return the accuracy: the share of tokens that get the tags of the tagged sentences."""
         check_is_fitted(self)
         columns = [_columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
         found = self.tag_many(words for words, _ in columns)
@@ -197,17 +204,33 @@ class HMMTagger(Saved, Estimator):
             raise CorpusError("no tagged sentences to score; give lists of (word, tag) pairs")
         return float(np.mean(right))
 
+    def _findings(self) -> Iterator[Finding]:
+        found = self.diagnostics_
+        rare, words = found["n_rare_words"], max(found["n_words"], 1)
+        yield Finding(
+            "note",
+            f"{rare / words:.0%} of {words:,} words are rare and share their tags with words of "
+            "the same class.",
+        )
+        if (n_tokens := found.get("n_tokens", 0)) < _FEW_TOKENS:
+            yield Finding(
+                "warning",
+                f"The tagger has learned from {n_tokens:,} tokens only, so most words of other "
+                "text are unknown to it.",
+                "Give more tagged sentences.",
+            )
+
     # Private steps.
 
     def _set(
         self,
         words: list[str],
         states: list[tuple[str, str]],
-        counts: Any,
+        counts: CSR,
         grams: np.ndarray,
         times: np.ndarray,
     ) -> Self:
-        """What follows from the counts: the model is nothing else."""
+        """Compute the model from the counts."""
         m = len(states) + 1
         check_room(
             24.0 * m * (m + (len(grams) if grams.shape[1] == 3 else 0)),
@@ -233,14 +256,20 @@ class HMMTagger(Saved, Estimator):
         return self
 
     def _forbidden(self, states: list[tuple[str, str]]) -> np.ndarray:
-        """Which state never follows which; past the last are the start and the end."""
+        """A table that says whether state w never follows state v.
+
+        The last row is the start of a sentence, and the last column its end.
+        """
         m = len(states)
         forbidden = np.zeros((m + 1, m + 1), bool)
         start, transition, end = allowed([tag for tag, _ in states], self.scheme)
         forbidden[m, :m], forbidden[:m, :m], forbidden[:m, m] = ~start, ~transition, ~end
         return forbidden
 
-    def _local(self, words: Sequence[str], breadth: int = 0) -> Iterator[tuple[Any, Any]]:
+    def _local(
+        self, words: Sequence[str], breadth: int = 0
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each word, the states that it may have, and their scores."""
         return (self._emissions.scores(word, i == 0, breadth) for i, word in enumerate(words))
 
     def _k_best(self, words: list[str], k: int) -> list[ScoredTagging]:
@@ -250,16 +279,16 @@ class HMMTagger(Saved, Estimator):
             paths, scores = self._paths(words, breadth, k)
             if len(scores):
                 break
-        else:  # every word may have every tag now, so it is the tags that never follow each other
+        else:  # every word may have every tag now, so the tags never follow each other
             raise CorpusError(
                 f"no tagging of {len(words)} words is possible: the tags of this model never fit "
                 "together; fit it again, with other tags or scheme=None"
             )
-        if breadth == _BREADTHS[-1]:  # states of other classes with one tag are one tagging
+        if breadth == _BREADTHS[-1]:  # states that differ only in their classes are one tagging
             kept = np.sort(np.unique(self._tag[paths], axis=0, return_index=True)[1])
             paths, scores = paths[kept], scores[kept]
         chosen = self._tag[paths].tolist()
-        pairs = [  # each made once, as most candidates share it
+        pairs = [  # each pair is made once, because most taggings share it
             {t: (word, self.tags_[t]) for t in set(column)}
             for word, column in zip(words, zip(*chosen))
         ]
@@ -347,13 +376,13 @@ def _is_state(value: Any) -> bool:
 def _check_counts(
     parts: list[np.ndarray], states: list[tuple[str, str]], grams: np.ndarray, times: np.ndarray
 ) -> None:
-    """What a schema cannot say: all that is counted was seen, and sentences end."""
+    """Check what a schema cannot say: all words and states occur, and sentences end."""
     data, indices, indptr = parts
     m = len(states)
     if len(set(states)) < m or (np.bincount(indices, minlength=m) == 0).any():
-        raise damage("states", "has one that is there twice, or that no word was seen in")
+        raise damage("states", "has a state twice, or a state without words")
     if not m or (np.diff(indptr) < 1).any():
-        raise damage("counts.indptr", "has a word that was seen in no state")
+        raise damage("counts.indptr", "has a word without states")
     if grams.shape[1] not in (2, 3):
         raise damage("grams", f"has windows of {grams.shape[1]} states, not of 2 or 3")
     if not (np.bincount(grams[:, -1], minlength=m + 1) > 0).all():
@@ -369,23 +398,23 @@ def _k_best_block(
 
 
 def _numbered(items: list[str]) -> tuple[list[str], np.ndarray]:
-    """The distinct ones in order, and the place of each among them."""
+    """The distinct items in order, and for each item its place among them."""
     names = sorted(set(items))
     place = {name: i for i, name in enumerate(names)}
     return names, np.fromiter(map(place.__getitem__, items), np.int64, len(items))
 
 
 def _grams(h: np.ndarray, lengths: np.ndarray, m: int, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct windows of order + 1 states, and how often each is seen.
+    """The distinct windows of order + 1 states, and how often each occurs.
 
-    State m stands twice before every sentence and once after it.
+    The state m stands twice before every sentence and once after it.
     """
     stream = np.full(len(h) + 3 * len(lengths), m)
     is_token = np.ones(len(stream), bool)
     begins = np.cumsum(lengths + 3) - lengths - 3
     is_token[np.concatenate([begins, begins + 1, begins + lengths + 2])] = False
     stream[is_token] = h
-    last = 2 + np.flatnonzero(is_token[1:-1] | is_token[2:])  # a token, or what follows one
+    last = 2 + np.flatnonzero(is_token[1:-1] | is_token[2:])  # a token, or the end after one
     sizes = (m + 1,) * (order + 1)
     window = tuple(stream[last - back] for back in range(order, -1, -1))
     codes, times = np.unique(np.ravel_multi_index(window, sizes), return_counts=True)

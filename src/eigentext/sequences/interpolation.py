@@ -1,29 +1,33 @@
-r"""Linear interpolation of language models, with weights learned from held-out text.
+r"""Linear interpolation of language models, with weights learned from validation text.
 
 .. math:: p(w \mid h) = \sum_i \lambda_i(h)\, p_i(w \mid h), \qquad
    \lambda(h) = \arg\max_\lambda \sum_n \log \sum_i \lambda_i\, p_i(w_n \mid h_n)
 
-(Jelinek and Mercer 1980). The weights may depend on the context by how often its last word was
-seen: n-grams know frequent contexts well, and latent states the rare ones. The likelihood is
-concave in :math:`\lambda`, so EM, :math:`\lambda_i \leftarrow \lambda_i g_i` with
-:math:`g_i = \frac1N \sum_n p_i / \sum_j \lambda_j p_j`, finds the best weights; and since
-:math:`\max_i g_i - 1` bounds how much better any others can be, it knows when to stop.
+(Jelinek and Mercer 1980). The weights may depend on how often the previous word occurred: n-grams
+predict well after frequent words, and latent states after rare ones. The likelihood is concave in
+:math:`\lambda`, so EM, :math:`\lambda_i \leftarrow \lambda_i g_i` with
+:math:`g_i = \frac1N \sum_n p_i / \sum_j \lambda_j p_j`, finds the best weights. No other weights
+can be better by more than the *gap* :math:`\max_i g_i - 1`, so EM stops when the gap is small.
 """
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from eigentext.corpus import EncodedCorpus, encode_sequences
 from eigentext.corpus.symbols import are_events, sequence_ids
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learning
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learning
+from eigentext.monitor import Monitor
 from eigentext.sequences import parameters
 from eigentext.sequences._language_model import LanguageModel
+from eigentext.sequences._renamed import takes_old_names
 
-_PRIOR = 50.0  # events that speak for the weights of all contexts, in those of one count
+_PRIOR = 50.0  # events with the weights of all contexts that are added to each row of weights
+_LITTLE = 0.01  # a model with a smaller weight contributes next to nothing
 
 
 class Interpolation(LanguageModel, Estimator):
@@ -32,24 +36,26 @@ class Interpolation(LanguageModel, Estimator):
     Parameters
     ----------
     models : list of fitted language models
-        With ``log_probabilities(tokens)``: :class:`KneserNey`, :class:`BigramModel`, … They must
-        predict the same events: learned with the same vocabulary, all from streams or all not.
-        The mixture keeps them as they are when it is fitted; text comes to them as an
-        :class:`EncodedCorpus`, read once for all.
+        Models with ``log_probabilities(tokens)``: :class:`KneserNey`, :class:`BigramModel`, … They
+        must predict the same events: they have the same vocabulary, and either all or none were
+        learned from streams. The mixture keeps the models as they are at the time of `fit`. They
+        receive text as an :class:`EncodedCorpus`, which is read once for all.
     by_count : bool
-        Whether weights depend on how often the previous word was seen by the first model, in steps
-        of powers of two. Counts that few held-out tokens follow keep near the weights of all.
+        Whether weights depend on how often the previous word occurred in the text of the first
+        model, in powers of two. If few validation tokens follow such words, their weights stay near
+        those of all words.
     tol : float
-        EM stops when no other weights are better by so much in log-likelihood a token.
+        EM stops when no other weights can gain this much log-likelihood per token.
     n_iter : int
-        The most EM steps.
+        The largest number of EM steps.
 
     Attributes
     ----------
     weights_ : array, shape (n_models,), or (n_bins, n_models) if `by_count`
-        Row b is for previous words seen 2^(b-1) to 2^b - 1 times; row 0 for none or an unknown one.
+        Row b is for previous words that occurred 2^(b-1) to 2^b - 1 times. Row 0 is for unknown
+        words, and for events without a previous word.
     diagnostics_ : dict
-        Perplexity of each model and of the mixture on the held-out text, steps taken.
+        The perplexity of each model and of the mixture on the validation text, and the EM steps.
 
     Examples
     --------
@@ -77,10 +83,11 @@ class Interpolation(LanguageModel, Estimator):
         self.tol = tol
         self.n_iter = n_iter
 
+    @takes_old_names(heldout="validation")
     @learning
-    def fit(self, heldout: Any, y: None = None) -> Self:
-        """Learn the weights from text that no model has seen."""
-        text = encode_sequences(heldout)
+    def fit(self, validation: Any, y: None = None) -> Self:
+        """Learn the weights from validation text, from which no model has learned."""
+        text = encode_sequences(validation)
         scores = _scores(self.models, text)
         known = np.isfinite(scores).any(axis=1)
         if not known.any():
@@ -89,20 +96,20 @@ class Interpolation(LanguageModel, Estimator):
             )
         P = _scaled(scores[known])
         even = np.full(P.shape[1], 1 / P.shape[1])
-        weights, steps, gap = _em(P, even, even, 0.0, self.tol, self.n_iter)
+        weights, steps, gap = _em(P, even, 0.0, self.tol, self.n_iter)
         bins = None
         if self.by_count:
             bins = _bins(self.models, text)
             parts = [
-                _em(P[bins[known] == b], weights, weights, _PRIOR, self.tol, self.n_iter)
+                _em(P[bins[known] == b], weights, _PRIOR, self.tol, self.n_iter)
                 for b in range(bins[known].max() + 1)
             ]
-            weights = np.array([part[0] for part in parts])
-            steps, gap = max(p[1] for p in parts), max(p[2] for p in parts)
+            weights = np.array([part.weights for part in parts])
+            steps, gap = max(p.n_steps for p in parts), max(p.gap for p in parts)
         if gap > self.tol:
             warnings.warn(
-                f"weights may still gain {gap:.1g} in log-likelihood a token after {steps} steps; "
-                "raise n_iter or tol",
+                f"weights may still gain {gap:.1g} in log-likelihood per token after {steps} "
+                "steps; raise n_iter or tol",
                 stacklevel=3,
             )
         self.weights_ = weights
@@ -116,19 +123,43 @@ class Interpolation(LanguageModel, Estimator):
         return self
 
     def log_probabilities(self, tokens: Any) -> np.ndarray:
-        """The natural logarithm of the probability of each event, as its models have them."""
+        """Return the natural logarithm of the probability of each event of the models."""
         check_is_fitted(self)
         text, models = encode_sequences(tokens), self.parameters_.models
         bins = _bins(models, text) if self.weights_.ndim > 1 else None
         return _mixed(_scores(models, text), self.weights_, bins)
 
+    def _findings(self) -> Iterator[Finding]:
+        found = self.diagnostics_
+        best = min(found["model_perplexities"])
+        gain = 1 - found["perplexity"] / best
+        yield Finding(
+            "note",
+            f"The perplexity of the mixture on validation text is {found['perplexity']:,.1f}. The "
+            f"best of its models has {best:,.1f}, so mixing gains {gain:.1%}.",
+        )
+        for number, weight in enumerate(np.atleast_2d(self.weights_).max(axis=0), 1):
+            if weight < _LITTLE:
+                yield Finding(
+                    "note",
+                    f"Model {number} has less than {_LITTLE:.0%} of the weight.",
+                    "Leave it out: the mixture will be as good and faster.",
+                )
+        if found["gap"] > self.parameters_.tol:
+            yield Finding(
+                "warning",
+                f"EM stopped before it converged. The weights may still gain {found['gap']:.1g} in "
+                "log-likelihood per token.",
+                "Raise n_iter or tol.",
+            )
+
     def __sklearn_clone__(self) -> Self:
-        # The models are fitted, and what is learned here is how to mix them as they are.
+        # A clone mixes the same fitted models. Only the weights are learned again.
         return type(self)(**self.get_params(deep=False))
 
 
 def _scores(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
-    """Log-probabilities, events by models, once it is sure that these are the same events."""
+    """The log-probabilities, events by models. Raise ParameterError if the events differ."""
     scores = [np.asarray(model.log_probabilities(text)) for model in models]
     for number, column in enumerate(scores[1:], start=2):
         if len(column) != len(scores[0]):
@@ -145,8 +176,8 @@ def _scores(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
 
 
 def _mixed(scores: np.ndarray, weights: np.ndarray, bins: np.ndarray | None) -> np.ndarray:
-    """The logarithm of the mixture; with bins, each event has the weights of its own."""
-    if bins is not None:  # more frequent words than before have the weights of the last row
+    """The logarithm of the mixture. With bins, each event has the weights of its bin."""
+    if bins is not None:  # words that are more frequent than in `fit` use the last row
         weights = weights[np.minimum(bins, len(weights) - 1)]
     top = scores.max(axis=1)
     with np.errstate(divide="ignore"):
@@ -154,7 +185,7 @@ def _mixed(scores: np.ndarray, weights: np.ndarray, bins: np.ndarray | None) -> 
 
 
 def _bins(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
-    """For each event, how many binary digits the count of the previous word has."""
+    """For each event, the number of binary digits in the count of the previous word."""
     first = models[0]
     if not (hasattr(first, "vocabulary_") and hasattr(first, "provenance_")):
         raise ParameterError(
@@ -169,23 +200,37 @@ def _bins(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
 
 
 def _scaled(scores: np.ndarray) -> np.ndarray:
-    """Probabilities, each row up to a factor: the largest one is 1."""
+    """Probabilities, with each row divided by its largest one."""
     top = scores.max(axis=1, keepdims=True)
     return np.exp(scores - np.where(top > -np.inf, top, 0))
 
 
-def _em(
-    P: np.ndarray, start: np.ndarray, prior: np.ndarray, strength: float, tol: float, n_iter: int
-) -> tuple[np.ndarray, int, float]:
-    """Weights, steps and gap; the prior counts like `strength` further events."""
-    weights, total = start, max(len(P) + strength, 1)
-    step = 0
-    while True:
-        own = np.divide(prior, weights, out=np.ones_like(weights), where=weights > 0)
-        gains = ((P / (P @ weights)[:, None]).sum(axis=0) + strength * own) / total
-        gap = float(gains.max() - 1)
-        if gap <= tol or step == n_iter:
-            return weights, step, gap
-        weights = weights * gains
-        weights = weights / weights.sum()
-        step += 1
+class _Weights(NamedTuple):
+    weights: np.ndarray
+    n_steps: int
+    gap: float
+
+
+def _em(P: np.ndarray, prior: np.ndarray, strength: float, tol: float, n_iter: int) -> _Weights:
+    """The best weights. EM starts at the prior, which counts like `strength` further events."""
+    weights, total = prior, max(len(P) + strength, 1)
+    monitor = Monitor(
+        "interpolation-em",
+        n_iter + 1,  # the weights before the first step are measured, too
+        problem=(P, prior, strength, tol),
+        progress=lambda amount: None,  # it takes less than a second
+    )
+    if kept := monitor.resume():
+        weights = kept.arrays["weights"]
+    with monitor:
+        while not monitor.is_done:
+            own = np.divide(prior, weights, out=np.ones_like(weights), where=weights > 0)
+            gains = ((P / (P @ weights)[:, None]).sum(axis=0) + strength * own) / total
+            monitor.record(float(gains.max() - 1))
+            if monitor.history[-1] <= tol:
+                monitor.stop()
+            if not monitor.is_done:
+                weights = weights * gains
+                weights = weights / weights.sum()
+            monitor.keep(partial(dict, weights=weights))
+    return _Weights(weights, len(monitor.history) - 1, monitor.history[-1])

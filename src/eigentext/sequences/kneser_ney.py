@@ -1,29 +1,29 @@
-r"""Kneser-Ney smoothing: the n-gram model that every other language model is measured against.
+r"""Kneser-Ney smoothing: the n-gram model with which other language models are compared.
 
-Interpolated modified Kneser-Ney (Kneser and Ney 1995; Chen and Goodman 1998, section 4.1.6), as in
-KenLM (Heafield, Pouzyrevsky, Clark and Koehn 2013):
+This is interpolated modified Kneser-Ney (Kneser and Ney 1995; Chen and Goodman 1998, section
+4.1.6), as in KenLM (Heafield, Pouzyrevsky, Clark and Koehn 2013):
 
 .. math:: p(w \mid h) = \frac{a(hw) - D(a(hw))}{\sum_x a(hx)} + b(h)\, p(w \mid h'),
    \qquad b(h) = \frac{\sum_x D(a(hx))}{\sum_x a(hx)},
 
 where h' is h without its first word. The adjusted count a(hw) of the longest n-grams is how often
-they occur; of shorter ones it is how many different words stand before them, since p(w | h') is
-only asked where h w is rare. N-grams that begin at the edge of a unit have nothing before them and
-keep their counts. The recursion ends with a uniform distribution over the words, the rare word and
-the end of a unit.
+they occur. For shorter n-grams it is the number of different words before them, because p(w | h')
+matters only where h w is rare. N-grams at the start of a unit have nothing before them and keep
+their counts. The recursion ends with a uniform distribution over the words, the rare word and the
+end of a unit.
 
-With :math:`t_k` n-grams of adjusted count k, for each order :math:`Y = t_1/(t_1 + 2 t_2)` and
-:math:`D(k) = k - (k + 1)\, Y\, t_{k+1}/t_k` for k = 1, 2, and 3 for all larger counts. Where little
-text or few symbols leave these undefined, it is D = Y for all counts, Kneser and Ney's own
-(``"single"``), and if that is undefined too, 0.5, 1 and 1.5 (``"fixed"``).
+Let :math:`t_k` be the number of n-grams with the adjusted count k. Then, for each order,
+:math:`Y = t_1/(t_1 + 2 t_2)` and :math:`D(k) = k - (k + 1)\, Y\, t_{k+1}/t_k` for k = 1, 2 and 3.
+D(3) serves all larger counts. If the text has too few n-grams for that, D = Y for all counts, as
+Kneser and Ney have it (``"single"``). If Y is undefined too, D is 0.5, 1 and 1.5 (``"fixed"``).
 
-All n-grams are nodes of one trie; a node has its interpolated probability p(w | h), and as a
-context its b(h). See `_kneser_ney_loops`.
+All n-grams are nodes of one trie. A node keeps its interpolated probability p(w | h) and, as a
+context, its b(h). See `_kneser_ney_loops`.
 """
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -32,24 +32,28 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
-from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.moments import NgramMoments
 from eigentext.moments.sound_ngrams import check_ngrams
 from eigentext.parameters import Count
 from eigentext.sequences import _saved, parameters
-from eigentext.sequences._language_model import LanguageModel
+from eigentext.sequences._language_model import (
+    LanguageModel,
+    provenance_of,
+    rare_word_findings,
+)
 from eigentext.storage import Saved
 from eigentext.storage.facts import PROVENANCE, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, damage
 
-_BLOCK = 1 << 18  # tokens to score, or n-grams to smooth, that make a task
+_BLOCK = 1 << 18  # the tokens to score, or the n-grams to smooth, of one task
 _FIXED = (0.5, 1.0, 1.5)
 _DIAGNOSTICS = facts(
     "what was learned",
     needs=("ngrams", "discount_rules"),
     ngrams=_saved.FIGURES,
     discount_rules=TEXTS,
+    counts_of_counts=_saved.items("a list of lists of numbers", _saved.are_figures),
     rare_tokens=Count(0, least=0),
 )
 
@@ -60,22 +64,24 @@ class KneserNey(LanguageModel, Saved, Estimator):
     Parameters
     ----------
     order : int
-        The length n of n-grams: each token is predicted from the n - 1 before it.
+        The length n of n-grams: each token is predicted from the n - 1 tokens before it.
     min_count : int
-        Rarer words share one symbol, the rare word. With 1, no word is rare, and the rare word has
-        the probability of one that was never seen.
+        Words that occur less often share one symbol, the rare word. With 1, no word is rare, and
+        the rare word has the probability of a word that never occurred.
 
     Attributes
     ----------
     vocabulary_ : Vocabulary
     moments_ : NgramMoments
-        The counts it was learned from, cut to the vocabulary.
+        The counts that the model was learned from, restricted to the vocabulary.
     discounts_ : array, shape (order, 3)
         D(1), D(2) and D(3+) of unigrams, bigrams, …
     diagnostics_ : dict
-        N-grams, how many of them have adjusted counts of 1 to 4, discounts and how they were had.
+        The numbers of n-grams, how many have adjusted counts of 1 to 4, the discounts and the rule
+        that gave them.
     provenance_ : dict
-        What it was learned from: tokens, fingerprints, how the text was read.
+        What the model was learned from: the number of tokens, fingerprints of the text, and how it
+        was read.
 
     Examples
     --------
@@ -103,13 +109,13 @@ class KneserNey(LanguageModel, Saved, Estimator):
         tokens: Any,
         y: None = None,
         *,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
         """Learn from text, a stream of words or integers, or sequences of them.
 
-        Same as collect + fit_moments; `memory` (bytes for counting) and `cache` (a folder for
-        encoded text) change no answer.
+        This is the same as `collect` and then `fit_moments`. `memory` (the bytes that the process
+        may take) and `cache` (a folder for encoded text) do not change the result.
         """
         return self._learn(self.collect(tokens, memory=memory, cache=cache))
 
@@ -117,10 +123,10 @@ class KneserNey(LanguageModel, Saved, Estimator):
         self,
         tokens: Any,
         *,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> NgramMoments:
-        """The statistics that `fit` needs of a text, and no more."""
+        """Return the statistics of a text that `fit` needs."""
         self._table.checked(self.get_params(deep=False))
         return NgramMoments.from_corpus(
             tokens, order=self.order, min_count=self.min_count, memory=memory, cache=cache
@@ -128,7 +134,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     @learning
     def fit_moments(self, moments: NgramMoments) -> Self:
-        """Learn from statistics alone, of this order or a higher one."""
+        """Learn from statistics of this order or a higher one."""
         check_ngrams(moments)
         return self._learn(moments)
 
@@ -149,11 +155,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
             self.discounts_ = np.array([discounts for discounts, *_ in chosen])
             self._tables = _smoothed(trie, counts, self.discounts_, is_stream(moments.options))
         self.moments_, self.vocabulary_ = moments, moments.vocabulary
-        self.provenance_ = {
-            "n_tokens": moments.n_tokens,
-            "options": moments.options,
-            "sources": moments.sources,
-        }
+        self.provenance_ = provenance_of(moments)
         self.diagnostics_ = {
             "n_words": len(moments.vocabulary),
             "rare_tokens": moments.rare_count,
@@ -168,30 +170,31 @@ class KneserNey(LanguageModel, Saved, Estimator):
     # Using.
 
     def log_probabilities(self, tokens: Any) -> np.ndarray:
-        """The natural logarithm of the probability of each event, in order.
+        """Return the natural logarithm of the probability of each event, in order.
 
-        Events are the tokens and, unless the model was learned from a stream, the end of each unit.
-        Tokens outside the vocabulary are nan, and the rare word to those that follow.
+        The events are the tokens and the end of each unit. A model of a stream has no ends. A token
+        outside the vocabulary has nan, and the tokens after it see it as the rare word.
         """
         ids = self._ids(tokens)
         scores = self._scores(ids, starts=not is_stream(self.moments_.options))
         return scores[are_events(ids, self.moments_.options)]
 
     def probability(self, word: Any, given: Any = (), *, start: bool = False) -> float:
-        """p(word | given), for a word or a list of words before it, the nearest last.
+        """Return p(word | given) for a word or a list of words before it, the nearest last.
 
-        With `start`, they are the first of their unit; else nothing is known of what was before.
+        With `start`, these are the first words of their unit. Otherwise, nothing is known about
+        what came before them.
         """
         place = self._symbols([word])[0]
         if place < 0:
-            return self.vocabulary_[str(word)]  # raises an error that suggests others
+            return self.vocabulary_[str(word)]  # raises an error that suggests similar words
         ids = np.append(self._context(given, start), np.int32(place))
         return float(np.exp(self._scores(ids, starts=start)[-1]))
 
     def distribution(self, given: Any = (), *, start: bool = False) -> np.ndarray:
-        """p(· | given) of all words, then of the rare word and of the end of a unit; adds up to 1.
+        """Return p(· | given) of all words, of the rare word, and of the end of a unit.
 
-        In a model of a stream there is no end, and its probability is 0.
+        The sum is 1. In a model of a stream, the end has probability 0.
         """
         context = self._context(given, start)
         n, trie, tables = len(self.vocabulary_) + 2, self._tables.trie, self._tables
@@ -207,13 +210,33 @@ class KneserNey(LanguageModel, Saved, Estimator):
                 answer[trie.words[children]] = tables.probabilities[children]
         return answer
 
+    def _findings(self) -> Iterator[Finding]:
+        if orders := self._fixed_orders():
+            listed = ", ".join(f"{order}-grams" for order in orders)
+            yield Finding(
+                "warning",
+                f"The text is too short to estimate the discounts of {listed}, so fixed ones are "
+                "used.",
+                "Give more text, or lower the order.",
+            )
+        else:
+            yield Finding("note", "The discounts of all orders are estimated from the text.")
+        yield from rare_word_findings(self.diagnostics_, self.provenance_)
+
     # Private steps.
 
+    def _fixed_orders(self) -> list[int]:
+        """The orders whose discounts the text is too short to estimate.
+
+        If no n-gram was counted once, all were counted often, and discounts hardly matter.
+        """
+        found = self.diagnostics_
+        counts = found.get("counts_of_counts", [[1]] * len(found["discount_rules"]))
+        rules = zip(found["discount_rules"], counts)
+        return [k for k, (rule, t) in enumerate(rules, 1) if rule == "fixed" and any(t[:1])]
+
     def _warn_of_little_text(self) -> None:
-        # If nothing was counted once, all was counted often: then discounts hardly matter.
-        facts = zip(self.diagnostics_["discount_rules"], self.diagnostics_["counts_of_counts"])
-        orders = [k for k, (rule, t) in enumerate(facts, 1) if rule == "fixed" and t[0]]
-        if orders:
+        if orders := self._fixed_orders():
             warnings.warn(
                 f"too little text to estimate the discounts of n-grams of {orders} words: "
                 f"{_FIXED} are taken; give more text or lower the order",
@@ -235,15 +258,15 @@ class KneserNey(LanguageModel, Saved, Estimator):
         return np.where(ids < 0, np.int32(UNKNOWN), ids)
 
     def _scores(self, ids: np.ndarray, *, starts: bool) -> np.ndarray:
-        """For each id its log-probability, as an event; anything where there is none."""
-        from eigentext.sequences import _kneser_ney_loops as kernels
+        """The log-probability of each id as an event. An id that is no event has any value."""
+        from eigentext.sequences import _kneser_ney_loops as loops
 
         trie, probabilities, backoffs = self._tables
         scores = np.empty(len(ids))
         edges = not is_stream(self.moments_.options)
 
         def score_block(begin: int) -> None:
-            kernels.score(
+            loops.score(
                 ids, trie.first, trie.words, probabilities, backoffs, self.moments_.order,
                 len(self.vocabulary_), starts, edges, begin, min(begin + _BLOCK, len(ids)), scores,
             )  # fmt: skip
@@ -252,7 +275,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         return scores
 
     def __getattr__(self, name: str) -> Any:
-        # A saved model is its counts and discounts; probabilities are made when first asked for.
+        # A file holds counts and discounts. The probabilities are computed when they are needed.
         if name != "_tables" or "moments_" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         trie, stream = _Trie.of(self.moments_), is_stream(self.moments_.options)
@@ -262,7 +285,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
-        vars(twin).update(vars(self))  # the probabilities too: they are large, and do not change
+        vars(twin).update(vars(self))  # the probabilities are shared: they never change
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -289,7 +312,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
             {
                 "provenance": PROVENANCE,
                 "diagnostics": _DIAGNOSTICS,
-                "moments": facts("the counts' own document"),
+                "moments": facts("the document of the counts"),
             },
         )
 
@@ -311,12 +334,12 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
 
 class _Trie(NamedTuple):
-    """All n-grams as nodes, numbered breadth first; see `_kneser_ney_loops`."""
+    """All n-grams as nodes, in breadth-first order; see `_kneser_ney_loops`."""
 
     first: np.ndarray
     words: np.ndarray
-    borders: list[int]  # where the nodes of each depth begin, and the last ones end
-    suffix: np.ndarray  # the node without the first symbol; of single symbols, none
+    borders: list[int]  # the first node of each depth, and the number of all nodes
+    suffix: np.ndarray  # the node without its first symbol, or -1 for a single symbol
 
     @classmethod
     def of(cls, moments: NgramMoments) -> "_Trie":
@@ -337,7 +360,7 @@ class _Trie(NamedTuple):
         return trie
 
     def find(self, symbols: list[int]) -> int:
-        """The node of an n-gram, or -1."""
+        """Return the node of an n-gram, or -1 if there is none."""
         node = symbols[0]
         for symbol in symbols[1:]:
             begin, end = self.first[node], self.first[node + 1]
@@ -347,13 +370,13 @@ class _Trie(NamedTuple):
         return int(node)
 
     def _link(self) -> None:
-        from eigentext.sequences import _kneser_ney_loops as kernels
+        from eigentext.sequences import _kneser_ney_loops as loops
 
         bigrams = slice(*self.borders[1:3])
-        self.suffix[bigrams] = self.words[bigrams]  # symbol s is node s
+        self.suffix[bigrams] = self.words[bigrams]  # the node of a symbol s is s
 
         def link(block: tuple[int, int]) -> bool:
-            return kernels.link_suffixes(self.first, self.words, self.suffix, *block)
+            return loops.link_suffixes(self.first, self.words, self.suffix, *block)
 
         for begin, end in zip(self.borders[1:-2], self.borders[2:-1]):
             if not all(list(engine.current().map(link, self.blocks(begin, end)))):
@@ -363,7 +386,7 @@ class _Trie(NamedTuple):
                 )
 
     def blocks(self, begin: int, end: int) -> list[tuple[int, int]]:
-        """Parents in ranges with about equal numbers of children."""
+        """Divide parents into ranges with about equal numbers of children."""
         work = self.first[begin : end + 1] - self.first[begin]
         return [(begin + a, begin + b) for a, b in engine.even_blocks(work, _BLOCK)]
 
@@ -375,11 +398,11 @@ class _Tables(NamedTuple):
 
 
 def _adjusted_counts(moments: NgramMoments, trie: _Trie) -> list[np.ndarray]:
-    """a(·) of the n-grams of each order; 0 for the end of a unit where streams are modelled."""
+    """The adjusted counts a(·) of each order. In a stream, the end of a unit has 0."""
     raw = [moments.unigrams, *(level.data for level in moments.levels)]
     suffix, borders = trie.suffix, trie.borders
     counts = []
-    from_edge = moments.edge  # the first node that begins with it: it is the last symbol
+    from_edge = moments.edge  # the first node that begins with the edge, which is the last symbol
     for k, occurrences in enumerate(raw):
         if k == len(raw) - 1:
             adjusted = occurrences.astype(np.int64)
@@ -396,7 +419,7 @@ def _adjusted_counts(moments: NgramMoments, trie: _Trie) -> list[np.ndarray]:
 
 
 def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], str, np.ndarray]:
-    """D(1), D(2), D(3+), which rule gave them, and t_1 to t_4."""
+    """The discounts D(1), D(2) and D(3+), the rule that gave them, and t_1 to t_4."""
     t = np.bincount(np.minimum(counts, 5), minlength=6)[1:5]
     if t[0] and t[1]:
         Y = t[0] / (t[0] + 2 * t[1])
@@ -411,8 +434,8 @@ def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], str, np.ndarray]:
 def _smoothed(
     trie: _Trie, counts: list[np.ndarray], discounts: np.ndarray, stream: bool
 ) -> _Tables:
-    """Interpolated probabilities and back-off weights, order by order."""
-    from eigentext.sequences import _kneser_ney_loops as kernels
+    """The interpolated probabilities and the back-off weights, order by order."""
+    from eigentext.sequences import _kneser_ney_loops as loops
 
     D = np.column_stack([np.zeros(len(discounts)), discounts])
     probabilities, backoffs = np.zeros(len(trie.words)), np.empty(len(trie.first) - 1)
@@ -420,9 +443,7 @@ def _smoothed(
     flat = np.concatenate(counts)
 
     def interpolate(task: tuple[np.ndarray, tuple[int, int]]) -> None:
-        kernels.interpolate(
-            trie.first, flat, trie.suffix, task[0], probabilities, backoffs, *task[1]
-        )
+        loops.interpolate(trie.first, flat, trie.suffix, task[0], probabilities, backoffs, *task[1])
 
     for k, (begin, end) in enumerate(zip(trie.borders[:-2], trie.borders[1:-1]), start=1):
         tasks = [(D[k], block) for block in trie.blocks(begin, end)]
@@ -431,7 +452,7 @@ def _smoothed(
 
 
 def _unigrams(counts: np.ndarray, D: np.ndarray, stream: bool) -> np.ndarray:
-    """p(w): discounted counts, and the uniform distribution over words, rare word and end."""
+    """p(w): discounted counts, mixed with a uniform distribution over words, rare word and end."""
     events = np.ones(len(counts))
     events[-1] = not stream
     if not counts.any():

@@ -1,4 +1,4 @@
-"""The parameters of models of sequences."""
+"""The tables of parameters of the models of sequences."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -6,32 +6,36 @@ from typing import Any
 
 from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table
 
-_RARE = "Rarer words share one symbol."
+_RARE = "Words that occur less often share one symbol."
 _SPECTRAL = {"method": ("spectral", "spectral+em")}
 _EM = {"method": ("em", "spectral+em")}
 _PIVOT = {"method": ("pivot+em", "pivot")}
-_SEED = Seed(0, flags="--seed", help="Equal seeds give equal bits.")
+_SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the same result.")
 
 KneserNey = Table(
     "KneserNey",
-    order=Count(3, help="Words in the longest n-gram."),
+    order=Count(3, help="The number of words in the longest n-grams."),
     min_count=Count(1, help=_RARE),
 )
 
 BigramModel = Table(
     "BigramModel",
-    n_states=Count(32, flags="--states -m", help="Hidden states."),
-    method=Choice("pivot+em", of=("pivot+em", "pivot", "em"), help="How it is learned."),
+    renamed={"heldout_fraction": "validation_fraction"},
+    n_states=Count(32, flags="--states -m", help="The number of hidden states."),
+    method=Choice("pivot+em", of=("pivot+em", "pivot", "em"), help="How the model is learned."),
     min_count=Count(1, help=_RARE),
-    n_iter=Count(100, least=0, flags="--iterations", help="The most steps of EM."),
-    smoothing=Number(5.0, least=0, help="Tokens added to every context, with the mean's states."),
-    heldout_fraction=Number(
-        0.05, least=0, below=1, help="Without held-out text, the part of all pairs in its place."
+    n_iter=Count(100, least=0, flags="--iterations", help="The largest number of EM steps."),
+    smoothing=Number(5.0, least=0, help="Tokens with the mean states added to every context."),
+    validation_fraction=Number(
+        0.05,
+        least=0,
+        below=1,
+        help="Without validation text, the fraction of all pairs that takes its place.",
     ),
     init=Choice(
         "uniform",
         of=("uniform", "dirichlet"),
-        help="Where EM alone starts.",
+        help="The start of method em.",
         only={"method": ("em",)},
     ),
     n_candidates=Count(None, flags="", only=_PIVOT),
@@ -40,36 +44,40 @@ BigramModel = Table(
 
 HMM = Table(
     "HMM",
-    n_states=Count(10, flags="--states -m", help="Hidden states."),
+    n_states=Count(10, flags="--states -m", help="The number of hidden states."),
     method=Choice(
         "spectral",
         of=("spectral", "em", "spectral+em"),
-        help="spectral: one pass, fast; spectral+em: fits best.",
+        help="spectral is fast and takes one pass; spectral+em fits best.",
     ),
-    min_count=Count(1, help="Rarer words share one symbol, and so do unseen ones."),
-    max_size=Count(None, help="Largest vocabulary."),
+    min_count=Count(1, help="Words that occur less often share one symbol with unknown words."),
+    max_size=Count(None, help="The largest size of the vocabulary."),
     scaling=Choice(
-        "cca", of=("cca", "none"), help="Of the bigrams that are factored.", only=_SPECTRAL
+        "cca", of=("cca", "none"), help="How the bigram matrix is scaled.", only=_SPECTRAL
     ),
-    rank=Count(None, help="Directions to use; those above noise by default.", only=_SPECTRAL),
-    n_init=Count(None, flags="--starts", help="Starts of EM.", shown="10", only=_EM),
+    rank=Count(
+        None, help="Directions to use.", shown="those that exceed the noise", only=_SPECTRAL
+    ),
+    n_init=Count(None, flags="--starts", help="The number of starts of EM.", shown="10", only=_EM),
     n_iter=Count(
         None,
         least=0,
         flags="--iterations",
-        help="The most passes of EM over the text.",
-        shown="300; 100 if spectral",
+        help="The largest number of passes of EM over the text.",
+        shown="300, or 100 for spectral+em",
         only=_EM,
     ),
     tol=Number(1e-6, least=0, flags="", only=_EM),
-    smoothing=Number(20.0, least=0, help="Tokens added to what EM has each state emit.", only=_EM),
+    smoothing=Number(
+        20.0, least=0, help="Tokens added to the expected emissions of each state.", only=_EM
+    ),
     n_jobs=Count(None, flags="", only=_EM),
     random_state=_SEED,
 )
 
 HMMTagger = Table(
     "HMMTagger",
-    order=Choice(2, of=(1, 2), help="States that the next one depends on."),
+    order=Choice(2, of=(1, 2), help="How many states the next state depends on."),
     classes=Given(
         "shape",
         what="'shape', 'factor', None or a function from a word to its class",
@@ -77,8 +85,8 @@ HMMTagger = Table(
         none=True,
     ),
     joint=Flag(None),
-    rare=Count(30, least=0, help="Words seen at most so often are rare."),
-    scheme=Choice(None, of=("bio",), help="Of the tags; with bio, none that breaks it is given."),
+    rare=Count(30, least=0, help="Words that occur at most this often are rare."),
+    scheme=Choice(None, of=("bio",), help="The scheme that all taggings follow."),
 )
 
 
@@ -93,7 +101,7 @@ Interpolation = Table(
         REQUIRED,
         what="a list of two fitted language models or more",
         test=_are_models,
-        keep=lambda models: list(map(copy, models)),  # fitted again elsewhere, they are others
+        keep=lambda models: list(map(copy, models)),  # the mixture keeps them as they are now
     ),
     by_count=Flag(False),
     tol=Number(1e-5, least=0),

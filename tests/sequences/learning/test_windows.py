@@ -7,7 +7,7 @@ import pytest
 
 from eigentext import NgramMoments
 from eigentext.errors import CorpusError
-from eigentext.sequences._windows import Windows, population
+from eigentext.sequences.learning.windows import Windows, population
 
 
 def test_windows_by_hand():

@@ -1,34 +1,53 @@
-"""How a hidden Markov model is learned: by the spectral algorithm, and by EM from several starts.
-
-`settings` are the parameters of :class:`eigentext.HMM`, under their names.
-"""
+"""The methods of :class:`eigentext.HMM`: the spectral algorithm, and EM from several starts."""
 
 import warnings
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from eigentext import engine
+from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
-from eigentext.sequences._baum_welch import Parameters, Sequences, race, random_start, refine
-from eigentext.sequences._operators import Operators, spectral_operators
-from eigentext.sequences._recovery import clustered, recovered
-from eigentext.sequences._room import check_room
-from eigentext.sequences._windows import Windows
+from eigentext.sequences.forms import HMMParameters
+from eigentext.sequences.learning.em import Sequences, begun_anywhere, race, random_start, refine
+from eigentext.sequences.learning.recovery import clustered, recovered
+from eigentext.sequences.learning.spectral import Scaling, SpectralFit, spectral_operators
+from eigentext.sequences.learning.windows import Windows
 
 _PASSES = {"em": 300, "spectral+em": 100}
 _STARTS = 10
-_CLUSTERINGS = 4  # the first of them, where EM starts from clusters
-_FAR = 0.5  # recovered parameters that were so far from probabilities compete with clusters
-_TABLES = 8  # as large as the emissions, that are held at once
+_CLUSTERINGS = 4  # how many of the starts are clusterings, if EM starts from clusters
+_FAR = 0.5  # recovered parameters that are further from probabilities compete with clusters
+_TABLES = 8  # tables of the size of the emissions that are in memory at the same time
 _REMEDY = "ask for fewer states, or raise min_count (--min-count) for fewer symbols"
 
 
-def by_spectrum(
-    settings: Any, moments: NgramMoments
-) -> tuple[Operators, np.ndarray, dict[str, Any], Windows]:
-    """Operators, profiles of symbols, diagnostics, and the windows that they come from."""
+class Settings(Protocol):
+    """The parameters of :class:`eigentext.HMM` that learning uses."""
+
+    n_states: int
+    method: Any
+    scaling: Scaling
+    rank: int | None
+    n_init: int | None
+    n_iter: int | None
+    tol: float
+    smoothing: float
+    n_jobs: int | None
+    random_state: int
+
+
+class EMFit(NamedTuple):
+    """The result of :func:`by_em`."""
+
+    parameters: HMMParameters
+    diagnostics: dict[str, Any]
+    history: list[float]  # the log-likelihood per token
+
+
+def by_spectrum(settings: Settings, moments: NgramMoments) -> tuple[SpectralFit, Windows]:
+    """Learn operators by the spectral algorithm. Return them and the windows behind them."""
     n, m = len(moments.unigrams), settings.n_states
     check_room(
         8.0 * _TABLES * n * min(m + 3, n),
@@ -43,16 +62,15 @@ def by_spectrum(
         rank=settings.rank,
         random_state=settings.random_state,
     )
-    return *found, windows
+    return found, windows
 
 
 def by_em(
-    settings: Any, moments: NgramMoments, data: Sequences | None, *, stream: bool = False
-) -> tuple[Parameters, dict[str, Any], list[float]]:
-    """Parameters, diagnostics, and the log-likelihood as EM went on.
+    settings: Settings, moments: NgramMoments, data: Sequences | None, *, stream: bool = False
+) -> EMFit:
+    """Learn parameters by EM, from random starts or from what the operators show.
 
-    From random starts, or from what the operators tell; without data, that start alone. A stream
-    has no start: it has the mean state of all its tokens there.
+    Without data, the start is the result. A stream begins in the mean state of all its tokens.
     """
     m = settings.n_states
     n = moments.edge if moments.unigrams[moments.rare] else moments.rare
@@ -69,8 +87,21 @@ def by_em(
     if data is None or n_iter == 0:
         start = starts[-1]
         if data is not None and stream and settings.method == "em":
-            start = start.begun_anywhere(data)
-        return start, diagnostics, []
+            start = begun_anywhere(start, data)
+        return EMFit(start, diagnostics, [])
+    return _refined(settings, starts, diagnostics, data, frequencies, n_iter, stream)
+
+
+def _refined(
+    settings: Settings,
+    starts: list[HMMParameters],
+    diagnostics: dict[str, Any],
+    data: Sequences,
+    frequencies: np.ndarray,
+    n_iter: int,
+    stream: bool,
+) -> EMFit:
+    """Let the starts race, and run EM from the best one to its end."""
     prior = settings.smoothing * frequencies / frequencies.sum() if settings.smoothing else None
     jobs = engine.use(engine.ThreadEngine(settings.n_jobs)) if settings.n_jobs else nullcontext()
     with jobs, engine.phase("EM", None, "tokens") as advance:
@@ -84,35 +115,35 @@ def by_em(
         run = refine(start, data, n_iter=n_iter, tol=settings.tol, prior=prior, advance=note)
         parameters = run.parameters
         if stream:
-            parameters = parameters.begun_anywhere(data)
+            parameters = begun_anywhere(parameters, data)
             note(data.n_tokens)
     diagnostics |= {
         "starts": len(starts),
-        "passes": sum(seen) / data.n_tokens,  # those of the race too, over parts of the data
+        "passes": sum(seen) / data.n_tokens,  # with those of the race, over parts of the data
         "converged": run.converged,
         "log_likelihood": run.history[-1],
     }
-    return parameters, diagnostics, run.history
+    return EMFit(parameters, diagnostics, run.history)
 
 
 def _spectral_starts(
-    settings: Any,
+    settings: Settings,
     moments: NgramMoments,
     frequencies: np.ndarray,
     n_init: int,
     rng: np.random.Generator,
-) -> tuple[list[Parameters], dict[str, Any]]:
-    """What the operators tell; where that is little, clusters and random starts too."""
-    with warnings.catch_warnings():  # fewer directions than states are EM's business here
+) -> tuple[list[HMMParameters], dict[str, Any]]:
+    """The recovered parameters. If they are poor, also clusterings and random starts."""
+    with warnings.catch_warnings():  # EM can use more states than there are directions
         warnings.simplefilter("ignore")
-        model, profiles, diagnostics, windows = by_spectrum(settings, moments)
+        (model, profiles, diagnostics), windows = by_spectrum(settings, moments)
     m, starts = settings.n_states, []
     enough = diagnostics["rank"] >= m
     if enough and (found := recovered(model, windows, rng)) is not None:
         starts.append(found[0])
         diagnostics |= found[1]
     if diagnostics.get("moved_to_simplex", np.inf) > _FAR:
-        # Clusters are the better start where states are, random ones where they are not.
+        # Clusterings are the better starts if symbols form clusters. Random ones are, if not.
         for number in range(n_init):
             starts.append(
                 clustered(profiles, windows, m, rng)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from eigentext import NgramMoments
-from eigentext.sequences import _recovery
-from eigentext.sequences._operators import Operators, spectral_operators
-from eigentext.sequences._recovery import clustered, recovered
-from eigentext.sequences._windows import Windows
+from eigentext.sequences.forms import Operators
+from eigentext.sequences.learning import recovery
+from eigentext.sequences.learning.recovery import clustered, recovered
+from eigentext.sequences.learning.spectral import spectral_operators
+from eigentext.sequences.learning.windows import Windows
 
 SIZES = [(2, 10), (3, 10), (4, 20), (5, 20), (6, 30), (7, 40), (8, 50)]
 
@@ -64,7 +65,7 @@ def test_more_data_brings_parameters_nearer(clear_hmm):
     assert distances[2] < distances[0] / 2
 
 
-def test_operators_that_cannot_be_diagonalised():
+def test_operators_that_cannot_be_diagonalized():
     windows = Windows.of(NgramMoments.from_corpus([[0, 1, 0, 1]]))
     parts = {"start": np.array([1.0, 0]), "end": np.ones(2), "floors": np.zeros(2)}
     parts |= {"rows": np.eye(2), "after": np.eye(2)}
@@ -123,22 +124,22 @@ def test_weights_of_known_distributions():
     counts = 1e6 * E @ [0.3, 0.7]
     weights = np.array([0.5, 0.5])
     for _ in range(20):
-        weights = _recovery._mixture_weights(counts, E, weights)
+        weights = recovery._mixture_weights(counts, E, weights)
     assert np.allclose(weights, [0.3, 0.7], atol=1e-6)
     gone = np.array([0.0, 0.0, 3.0])  # only the second has that symbol
-    assert np.allclose(_recovery._mixture_weights(gone, E, np.array([0.5, 0.5])), [0, 1])
+    assert np.allclose(recovery._mixture_weights(gone, E, np.array([0.5, 0.5])), [0, 1])
 
 
 def test_on_the_simplex():
-    rows, moved = _recovery._on_simplex(np.array([[0.25, 0.75], [0.5, 0.5]]))
+    rows, moved = recovery._on_simplex(np.array([[0.25, 0.75], [0.5, 0.5]]))
     assert rows.tolist() == [[0.25, 0.75], [0.5, 0.5]]
     assert moved == 0
-    rows, moved = _recovery._on_simplex(np.array([[1.1, -0.1], [0.5, 0.5]]))
+    rows, moved = recovery._on_simplex(np.array([[1.1, -0.1], [0.5, 0.5]]))
     assert moved == pytest.approx(0.05)
     assert np.allclose(rows, [[0.975, 0.025], [0.5, 0.5]])
-    rows, _ = _recovery._on_simplex(np.array([[1.0, 0, 0]]), np.array([0, 1, 3]), blur=0.04)
+    rows, _ = recovery._on_simplex(np.array([[1.0, 0, 0]]), np.array([0, 1, 3]), blur=0.04)
     assert np.allclose(rows, [[0.96, 0.01, 0.03]])
-    rows, _ = _recovery._on_simplex(np.array([[-1.0, -1.0]]))  # nothing to go by
+    rows, _ = recovery._on_simplex(np.array([[-1.0, -1.0]]))  # nothing to go by
     assert np.allclose(rows, 0.5)
 
 
@@ -146,7 +147,7 @@ def test_k_means_of_separate_points():
     draw = rng()
     centres = np.array([[0, 0], [10, 0], [0, 10]])
     points = np.repeat(centres, 20, axis=0) + draw.standard_normal((60, 2))
-    distances = _recovery._k_means(points, np.ones(60), 3, draw)
+    distances = recovery._k_means(points, np.ones(60), 3, draw)
     nearest = distances.argmin(axis=1).reshape(3, 20)
     assert (nearest == nearest[:, :1]).all()
     assert sorted(nearest[:, 0]) == [0, 1, 2]

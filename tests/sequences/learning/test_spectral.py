@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from eigentext import HMM, NgramMoments, engine
-from eigentext.corpus.symbols import UNKNOWN
 from eigentext.errors import ParameterError
-from eigentext.sequences._operators import Operators, spectral_operators
-from eigentext.sequences._windows import Windows
+from eigentext.sequences.inference import filtered
+from eigentext.sequences.learning.spectral import spectral_operators
+from eigentext.sequences.learning.windows import Windows
 
 SIZES = [(2, 10), (3, 10), (4, 20), (5, 20), (6, 30), (7, 40), (8, 50)]
 SCALINGS = ["cca", "none"]
@@ -51,7 +51,7 @@ def test_every_string_of_a_small_model(random_hmm, scaling):
         model, _, _ = learned(truth.moments(), 2, scaling=scaling)
         for length in range(1, 6):
             strings = np.array(list(product(range(4), repeat=length)), np.int32)
-            p = [np.exp(model.filtered(string)[0].sum()) for string in strings]
+            p = [np.exp(filtered(model, string).logs.sum()) for string in strings]
             assert np.allclose(p, [truth.probability(x) for x in strings], rtol=1e-8, atol=0)
             assert np.isclose(sum(p), 1, rtol=1e-8)
 
@@ -123,26 +123,6 @@ def test_rare_symbols_keep_two_vectors(clear_hmm):
     assert 0 < diagnostics["mean_share_of_rank_one"] < 1
 
 
-def test_negative_probabilities_are_mended():
-    rows = np.array([[0.9, 0.3], [0.4, -0.2], [-0.3, 0.9]])
-    model = Operators(
-        start=np.array([1.0, 0.0]),
-        end=np.ones(2),
-        rows=rows,
-        after=np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]),
-        places=np.full(3, -1, np.int32),
-        operators=np.zeros((0, 2, 2)),
-        floors=np.array([0.05, 0.03, 0.02]),
-    )
-    assert np.allclose(model.distribution(), np.array([0.9, 0.4, 0.02]) / 1.32)
-    assert np.allclose(model.distribution(np.array([0.0, 1.0])), np.array([0.3, 0.03, 0.9]) / 1.23)
-    logs, states, repairs = model.filtered(np.array([2, 1, 0, UNKNOWN], np.int32))
-    assert np.allclose(np.exp(logs[:2]), [0.02 / 1.32, 0.03 / 1.23])
-    assert logs[3] == -np.inf
-    assert np.allclose(states[:3], model.after[[2, 1, 0]])
-    assert repairs == {"tokens": 4, "unknown": 1, "negative": 2, "floored": 2}
-
-
 def test_floors_are_fractions_of_frequencies(clear_hmm):
     moments = NgramMoments.from_corpus(clear_hmm(3, 9).sample(300, 8))
     model, _, diagnostics = learned(moments, 3)
@@ -157,14 +137,14 @@ def test_the_same_bits_on_any_number_of_threads(clear_hmm, threads):
     reference, _, _ = spectral_operators(windows, 4)
     with engine.use(engine.ThreadEngine(threads)):
         model, _, _ = spectral_operators(windows, 4)
-        logs = model.filtered(np.arange(30, dtype=np.int32))[0]
+        logs = filtered(model, np.arange(30, dtype=np.int32)).logs
     for name, part in vars(reference).items():
         assert np.array_equal(part, getattr(model, name)), name
-    assert np.array_equal(logs, reference.filtered(np.arange(30, dtype=np.int32))[0])
+    assert np.array_equal(logs, filtered(reference, np.arange(30, dtype=np.int32)).logs)
 
 
 def test_symbols_past_the_memory_keep_two_vectors(clear_hmm, monkeypatch):
-    monkeypatch.setattr("eigentext.sequences._operators._NUMBERS", 4 * 9)
+    monkeypatch.setattr("eigentext.sequences.learning.spectral._NUMBERS", 4 * 9)
     truth = clear_hmm(3, 9)
     model, _, diagnostics = learned(truth.moments(), 3)
     assert diagnostics["full_operators"] == 4

@@ -1,17 +1,18 @@
-r"""How probable a word is in each state, also one seen seldom or never.
+r"""The emissions p(w|t) of a tagger, also for rare and unknown words.
 
-A word w is in a chain of ever smaller groups of words :math:`g_1 \supset g_2 \supset \dots`: those
-of its class, those of it that end alike, itself. What the tokens of a group say of their states is
-smoothed by what the larger group says (Witten and Bell 1991),
+A word w belongs to a chain of smaller and smaller groups :math:`g_1 \supset g_2 \supset \dots`: the
+words of its class, those of them with the same ending, and the word itself. The distribution of
+states in a group is smoothed by that in the larger group (Witten and Bell 1991),
 
 .. math:: p(t \mid g_i) = \frac{c(g_i, t) + \mu_i\, p(t \mid g_{i-1})}{c(g_i) + \mu_i},
 
-with :math:`\mu_i` the number of states seen in :math:`g_i`, and then turned around as in TnT
-(Brants 2000): :math:`p(w|t) = p(t|w)\, p(w) / p(t)`. Written out for a class alone, this is a
-mixture of :math:`p(w|t)` with :math:`p(class|t)\, p(w|class)`, both as counted. A new word is like
-a rare one: in groups, no word counts for more tokens than a rare word has, and a word that is not
-rare itself has the states that it was seen in. All words never seen have together the probability
-of those seen once.
+where :math:`\mu_i` is the number of states in :math:`g_i`. Then Bayes' rule gives
+:math:`p(w|t) = p(t|w)\, p(w) / p(t)`, as in TnT (Brants 2000). With a class as the only group, this
+is a mixture of :math:`p(w|t)` and :math:`p(class|t)\, p(w|class)`, both as counted.
+
+An unknown word is treated like a rare one. So no word counts for more tokens in a group than a rare
+word has. A word that is not rare has only the states that it occurred with. All unknown words
+together have the probability of the words that occurred once.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,13 +21,13 @@ from typing import Any, Literal
 import numpy as np
 
 Classes = Literal["shape", "factor"] | Callable[[str], str] | None
-_LONGEST = 3  # letters of an ending
-_LEAST = 1e-4  # smaller shares of states are left out of what a group says
-_CACHED = 1 << 16  # words whose scores are kept
+_LONGEST = 3  # the letters of the longest ending
+_LEAST = 1e-4  # states with a smaller share in a group are left out
+_CACHED = 1 << 16  # how many words have their scores kept
 
 
 def shape(word: str) -> str:
-    """What capitals, digits and dashes say.
+    """Return the class of a word by its capitals, digits and dashes.
 
     Examples
     --------
@@ -47,35 +48,35 @@ def shape(word: str) -> str:
 
 
 def factor(word: str) -> str:
-    """The part of a token after its last bar: "dog|NN" has the class NN."""
+    """Return the part of a token after its last bar: "dog|NN" has the class NN."""
     return word.rpartition("|")[2]
 
 
 def alike(word: str) -> str:
-    """One class for all words."""
+    """Return the same class for all words."""
     return ""
 
 
 def class_function(classes: Classes) -> Callable[[str], str]:
-    """The class of a word, by what `classes` names."""
+    """Return the function from a word to its class that `classes` names."""
     if callable(classes):
         return classes
     return {"shape": shape, "factor": factor, None: alike}[classes]
 
 
 class Emissions:
-    """Log p(w|t) of every word w in the states t that it may be in.
+    """The values log p(w|t) of every word w, for the states t that it may have.
 
     Parameters
     ----------
     words
-        Those seen.
+        The known words.
     counts : sparse array (CSR), words by states
-        How often each word was seen in each state.
+        How often each word occurred in each state.
     classes : "shape", "factor", None or callable
-        Of words; with "shape", their endings count too.
+        The classes of words. With "shape", words are also grouped by their endings.
     rare : int
-        Words seen at most so often are rare.
+        Words that occurred at most this often are rare.
     """
 
     def __init__(self, words: list[str], counts: Any, classes: Classes, rare: int):
@@ -89,7 +90,8 @@ class Emissions:
         self.share = np.asarray(counts.sum(axis=0)) / n_tokens  # p(t)
         self.is_rare = self.totals <= rare
         once = max(1.0, float((self.totals == 1).sum()))
-        self.p_word = np.append(self.totals, once) / (n_tokens + once)  # the last, of an unseen one
+        # The last is the probability of an unknown word.
+        self.p_word = np.append(self.totals, once) / (n_tokens + once)
         numbers: dict[str, int] = {}
         group, member = [], []
         for x, word in enumerate(words):
@@ -99,7 +101,7 @@ class Emissions:
         weight = np.minimum(1.0, max(rare, 1) / self.totals)
         belongs = csr_array((weight[member], (group, member)), (len(numbers), len(words)))
         self.groups, self.group_counts = numbers, belongs @ counts
-        # An unseen class is taken for the one that most rare words have.
+        # A word of an unknown class gets the class that most rare words have.
         of_class = np.array([numbers[self._class(word)] for word in words])
         usual = np.bincount(of_class, self.totals * self.is_rare + weight).argmax()
         self.usual = list(numbers)[usual]
@@ -107,11 +109,11 @@ class Emissions:
         self._found: dict[tuple[str, bool, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def scores(self, word: str, first: bool, breadth: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """The states that a word may be in, and log p(word | state) in each.
+        """Return the states that a word may have, and log p(word | state) for each of them.
 
-        Where it is the `first` of its sentence, an unseen word may be known in lower case. With a
-        `breadth` of 1, frequent words are smoothed as rare ones are; of 2, every state is possible,
-        at odds of one to one with those.
+        An unknown word that is the `first` of its sentence is looked up in lower case, too. With
+        `breadth` 1, frequent words are smoothed like rare ones. With 2, every state is possible:
+        half of the probability goes to all states by their frequencies.
         """
         found = self._found.get((word, first, breadth))
         if found is None:
@@ -124,7 +126,7 @@ class Emissions:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was found for some words is found again.
+        # The kept scores are computed again where they are needed.
         return vars(self) | {"_posteriors": {}, "_found": {}}
 
     def _scores(self, posterior: np.ndarray, p_word: float) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +134,7 @@ class Emissions:
         return where, np.log(posterior[where] * p_word / self.share[where])
 
     def _posterior(self, word: str, first: bool, smoothed: bool) -> tuple[np.ndarray, float]:
-        """p(t | word) for each state t, and p(word)."""
+        """The values p(t | word) for each state t, and p(word)."""
         x = self.numbers.get(word, -1)
         if x < 0 and first and self.endings:
             x = self.numbers.get(word.lower(), -1)
@@ -143,7 +145,7 @@ class Emissions:
         return _dense(self.counts, x) / self.totals[x], self.p_word[x]
 
     def _group(self, word: str) -> np.ndarray:
-        """p(t | g) for the smallest group g that a word is in."""
+        """The values p(t | g) for the smallest known group g of a word."""
         names = [name for name in self._groups(word) if name in self.groups] or [self.usual]
         posterior = None
         for name in names:
@@ -157,7 +159,7 @@ class Emissions:
         return f"{self.class_of(word)}+"
 
     def _groups(self, word: str) -> Iterator[str]:
-        """The names of the groups that a word is in, the largest first."""
+        """The names of the groups of a word, the largest first."""
         name = self._class(word)
         yield name
         if self.endings:

@@ -1,18 +1,19 @@
-r"""From the operators of a hidden Markov model to its parameters, where to start EM.
+r"""Starts for EM: from the operators of a hidden Markov model to parameters.
 
 The sum of all operators is :math:`B = G T G^{-1}`, so
-:math:`B^{-1} B_x = G\,\mathrm{diag}(o_x)\,G^{-1}` for every symbol: one G diagonalises them all
-(Hsu, Kakade and Zhang 2009, appendix C). It is taken from the random mixture of them, out of
-several, whose eigenvalues are furthest apart, and scaled by
+:math:`B^{-1} B_x = G\,\mathrm{diag}(o_x)\,G^{-1}` for every symbol: one G diagonalizes them all
+(Hsu, Kakade and Zhang 2009, appendix C). Several random mixtures of these matrices are tried, and G
+comes from the one whose eigenvalues are furthest apart. It is scaled so that
 :math:`b_\infty^\top G = \mathbf 1^\top`. Then :math:`o_x` is the diagonal of
-:math:`G^{-1} B^{-1} B_x G`, or :math:`q_x^\top G` for a symbol without an operator of its own,
-:math:`T = G^{-1} B G`, and :math:`\pi = G^{-1} b_1`: all projected on the simplex. With emissions
-fixed, the likelihood of bigrams is concave in the joint probabilities of two states, and a few EM
-steps lead from T to better ones; so for :math:`\pi`.
+:math:`G^{-1} B^{-1} B_x G`, or :math:`q_x^\top G` for a symbol whose operator has rank one,
+:math:`T = G^{-1} B G`, and :math:`\pi = G^{-1} b_1`. All of them are projected on the simplex.
 
-That takes as many usable directions as states. With fewer, states are clusters of symbols, which
-stand before and after the same others (k-means on both profiles in the usable directions), one
-start for each seed.
+With fixed emissions, the likelihood of bigrams is concave in the joint probabilities of two states.
+So a few EM steps improve T, and in the same way :math:`\pi`.
+
+This needs as many usable directions as states. With fewer directions, the states are clusters of
+symbols: k-means finds symbols that occur before and after the same other symbols. Each clustering
+draws its own centers and gives another start.
 """
 
 from typing import Any
@@ -21,29 +22,30 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.factor.mixture import ConditionalMixture
-from eigentext.sequences._baum_welch import Parameters
-from eigentext.sequences._operators import Operators
-from eigentext.sequences._windows import Windows
+from eigentext.sequences.forms import HMMParameters, Operators
+from eigentext.sequences.learning.windows import Windows
 
-_MIXTURES = 20  # of operators that are tried
-_STEPS = 20  # of convex EM
-_BLUR = 0.02  # of each symbol is in any cluster
-_SINGULAR = 1e12  # condition number
+_MIXTURES = 20  # the mixtures of operators that are tried
+_STEPS = 20  # the steps of EM for a concave likelihood
+_BLUR = 0.02  # the least share of each symbol in each cluster
+_LLOYD = 30  # the steps of k-means
+_SINGULAR = 1e12  # a matrix with a larger condition number is not inverted
 
 
 def recovered(
     model: Operators, windows: Windows, rng: np.random.Generator
-) -> tuple[Parameters, dict[str, Any]] | None:
-    """Parameters by simultaneous diagonalisation, and how far they were from probabilities.
+) -> tuple[HMMParameters, dict[str, Any]] | None:
+    """Diagonalize the operators. Return parameters, and how far they were from probabilities.
 
-    None where the operators cannot be diagonalised: of little text, too few symbols have any.
+    Return None if the operators cannot be diagonalized. With little text, too few symbols have an
+    operator.
     """
     if (found := _common_eigenvectors(model, rng)) is None:
         return None
     G, gap = found
     inverse = np.linalg.inv(G)
     B = model.mean
-    O = model.rows @ G  # noqa: E741 - the paper's letter
+    O = model.rows @ G  # noqa: E741 - the letter of the paper
     own = np.flatnonzero(model.places >= 0)
     B_x = model.operators[model.places[own]]
     O[own] = np.einsum("hi,xij,jh->xh", np.linalg.solve(B @ G, np.eye(len(B))), B_x, G)
@@ -56,8 +58,8 @@ def recovered(
 
 def clustered(
     profiles: np.ndarray, windows: Windows, m: int, rng: np.random.Generator
-) -> Parameters:
-    """Parameters whose states are clusters of symbols with like profiles."""
+) -> HMMParameters:
+    """Return parameters whose states are clusters of symbols with similar profiles."""
     frequencies = windows.frequencies
     distances = _k_means(profiles, frequencies, m, rng)
     distances -= distances.min(axis=1, keepdims=True)
@@ -72,14 +74,14 @@ def clustered(
 def _common_eigenvectors(
     model: Operators, rng: np.random.Generator
 ) -> tuple[np.ndarray, float] | None:
-    """G, and the least distance of two eigenvalues of the mixture that it comes from."""
+    """Find G, and the least relative distance of two eigenvalues of the mixture behind it."""
     if np.linalg.cond(model.mean) > _SINGULAR:
         return None
     own = np.flatnonzero(model.places >= 0)
     B_x = model.operators[model.places[own]]
     best: tuple[float, float, np.ndarray] | None = None
     for _ in range(_MIXTURES):
-        # What follows a symbol tells its states: mixtures by that tell states apart.
+        # The symbols that follow x depend on the state of x, so these weights separate states.
         weights = model.after[own] @ rng.standard_normal(len(model.start))
         mixture = np.linalg.solve(model.mean, np.tensordot(weights, B_x, 1))
         values, G = np.linalg.eig(mixture)
@@ -87,13 +89,13 @@ def _common_eigenvectors(
         if not (spread := np.abs(values).max()) > 0:
             continue
         gap = float(distances.min() / spread) if len(values) > 1 else 1.0
-        score = gap - 10 * float(np.abs(values.imag).max() / spread)  # truly they are real
+        score = gap - 10 * float(np.abs(values.imag).max() / spread)  # the true ones are real
         if best is None or score > best[0]:
             best = score, gap, G
     if best is None:
         return None
     _, gap, G = best
-    # A complex pair spans the plane of its real and its imaginary part.
+    # A complex pair spans the plane of its real part and its imaginary part.
     real = np.where(G.imag.sum(axis=0) >= 0, G.real, G.imag)
     real = real / _away_from_zero(model.end @ real)
     return (real, gap) if np.linalg.cond(real) < _SINGULAR else None
@@ -101,11 +103,11 @@ def _common_eigenvectors(
 
 def _with_transitions(
     emission: np.ndarray, transition: np.ndarray, initial: np.ndarray, windows: Windows
-) -> Parameters:
-    """The best initial and transition probabilities for these emissions (m x n), by convex EM."""
+) -> HMMParameters:
+    """Improve the initial and transition probabilities for these emissions (m x n) by EM."""
     O = np.ascontiguousarray(emission.T)  # noqa: E741
-    if not windows.sampled:  # exact already
-        return Parameters(initial, transition, O)
+    if not windows.sampled:  # they are exact already
+        return HMMParameters(initial, transition, O)
     m = O.shape[1]
     first = np.asarray(windows.follow.sum(axis=1))
     states = _mixture_weights(first, O, np.full(m, 1 / m))
@@ -122,11 +124,11 @@ def _with_transitions(
     initial = _mixture_weights(windows.start, O, initial)
     transition, _ = _on_simplex(J, blur=1e-3)
     initial = _on_simplex(initial[None], blur=1e-2)[0][0]
-    return Parameters(initial, transition, O)
+    return HMMParameters(initial, transition, O)
 
 
 def _mixture_weights(counts: np.ndarray, O: np.ndarray, weights: np.ndarray) -> np.ndarray:  # noqa: E741
-    """EM for the weights of a mixture of known distributions."""
+    """The weights of a mixture of known distributions, by EM."""
     share = counts / counts.sum()
     for _ in range(_STEPS):
         p = O @ weights
@@ -137,9 +139,10 @@ def _mixture_weights(counts: np.ndarray, O: np.ndarray, weights: np.ndarray) -> 
 def _on_simplex(
     rows: np.ndarray, usual: np.ndarray | None = None, blur: float = 0.0
 ) -> tuple[np.ndarray, float]:
-    """Rows without negative entries that sum to one, and the mean sum of what was negative.
+    """Make rows into distributions. Return them and the mean sum of the negative entries.
 
-    So much again (or `blur`, if more) of the usual distribution is mixed in: zero is for ever.
+    The usual distribution is mixed in, with that sum as its share, or `blur` if that is more: EM
+    cannot leave a zero.
     """
     positive = np.maximum(rows, 0)
     moved = float((positive - rows).sum() / len(rows))
@@ -154,29 +157,29 @@ def _on_simplex(
 def _k_means(
     points: np.ndarray, weights: np.ndarray, m: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Squared distances to m centres: k-means++ and 30 of Lloyd's steps."""
+    """Squared distances to m centers: k-means++, then some of Lloyd's steps."""
     lengths = (points**2).sum(axis=1)
 
-    def distances(centres: np.ndarray) -> np.ndarray:
-        cross = points @ centres.T
-        return np.maximum(lengths[:, None] - 2 * cross + (centres**2).sum(axis=1), 0)
+    def distances(centers: np.ndarray) -> np.ndarray:
+        cross = points @ centers.T
+        return np.maximum(lengths[:, None] - 2 * cross + (centers**2).sum(axis=1), 0)
 
     with engine.one_blas_thread():
         chosen: list[int] = []
         chance = weights.astype(np.float64)
         for _ in range(m):
-            if not chance.any():  # fewer different points than clusters
+            if not chance.any():  # there are fewer different points than clusters
                 chance = weights.astype(np.float64)
             chosen.append(int(rng.choice(len(points), p=chance / chance.sum())))
             chance = weights * distances(points[chosen]).min(axis=1)
-        centres = points[chosen]
-        for _ in range(30):
-            nearest = distances(centres).argmin(axis=1)
+        centers = points[chosen]
+        for _ in range(_LLOYD):
+            nearest = distances(centers).argmin(axis=1)
             size = np.bincount(nearest, weights, m)
             for h in np.flatnonzero(size):
                 inside = nearest == h
-                centres[h] = weights[inside] @ points[inside] / size[h]
-        return distances(centres)
+                centers[h] = weights[inside] @ points[inside] / size[h]
+        return distances(centers)
 
 
 def _away_from_zero(values: np.ndarray) -> np.ndarray:

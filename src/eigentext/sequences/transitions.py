@@ -1,18 +1,18 @@
-r"""How probable a tag is after the two before it: deleted interpolation.
+r"""The transitions p(w|u, v) of a tagger from two tags to the next: deleted interpolation.
 
 .. math:: p(w \mid u, v) = \lambda_1 \hat p(w) + \lambda_2 \hat p(w|v) + \lambda_3 \hat p(w|u, v)
 
-The weights are those of Brants (2000, figure 1): every trigram, taken out of the counts, votes as
-often as it was seen for the order that predicts it best. (Each weight begins with one vote, so
-that nothing is impossible on little data.) The tag past the last, S, stands for the start of a
-sentence, twice, and for its end.
+The weights are those of Brants (2000, figure 1). Each occurrence of a trigram votes for the order
+that predicts it best when this occurrence is removed from the counts. Each weight begins with one
+vote, so that nothing is impossible with little data. The tag S, one past the last, stands twice
+before each sentence and once after it.
 """
 
 import numpy as np
 
 
 def deleted_interpolation(grams: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The weights of each order, the lowest first, from distinct n-grams and their counts.
+    """Return the weight of each order, the lowest first, from distinct n-grams and their counts.
 
     Examples
     --------
@@ -22,11 +22,11 @@ def deleted_interpolation(grams: np.ndarray, counts: np.ndarray) -> np.ndarray:
     order = grams.shape[1]
     total = counts.sum()
     share = np.empty((len(grams), order))
-    for n in range(order):  # of the last tag, after the n before it
+    for n in range(order):  # the share of the last tag, given the n tags before it
         context = _sums(grams[:, order - 1 - n : -1], counts) if n else np.full(len(grams), total)
         seen = _sums(grams[:, order - 1 - n :], counts)
         share[:, n] = np.where(context > 1, (seen - 1) / np.maximum(context - 1, 1), 0.0)
-    best = share.argmax(axis=1)  # of equals the lower order
+    best = share.argmax(axis=1)  # among equals, the lower order
     votes = 1.0 + np.bincount(best, counts, order)
     return votes / votes.sum()
 
@@ -34,10 +34,10 @@ def deleted_interpolation(grams: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def transition_scores(
     grams: np.ndarray, counts: np.ndarray, weights: np.ndarray, forbidden: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Log-probabilities of transitions, as ``rows[pair[u, v], w]``.
+    """Return `pair` and `rows`, with log p(w|u, v) in ``rows[pair[u, v], w]``.
 
-    Row v < S + 1 is that of v alone, also for pairs never seen; more rows are those of pairs.
-    ``forbidden[v, w]`` never follow each other.
+    Row v < S + 1 belongs to v alone. Pairs that never occurred use it. The other rows belong to
+    pairs. If ``forbidden[v, w]``, w never follows v.
     """
     m, order = len(forbidden), grams.shape[1]
     last, before = grams[:, -1], grams[:, -2]
@@ -56,7 +56,7 @@ def transition_scores(
         pair[seen // m, seen % m] = m + np.arange(len(seen))
     table = np.concatenate(rows)
     table[forbidden[np.concatenate(ends_in)]] = 0.0
-    # After the end comes the end, where the search wants one: see `second_order`.
+    # The search goes on after the end: the end follows itself. See `second_order_paths`.
     pair[:-1, -1] = len(table)
     table = np.concatenate([_shares(table), np.eye(m)[-1:]])
     with np.errstate(divide="ignore"):
@@ -64,12 +64,12 @@ def transition_scores(
 
 
 def _sums(grams: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The count of each row among all rows that are equal to it."""
+    """For each row, the sum of the counts of all rows that are equal to it."""
     which = np.unique(grams, axis=0, return_inverse=True)[1].ravel()
     return np.bincount(which, counts)[which]
 
 
 def _shares(rows: np.ndarray) -> np.ndarray:
-    """Rows over their sums; of nothing, nothing."""
+    """The rows divided by their sums. A row of zeros stays as it is."""
     sums = rows.sum(axis=1, keepdims=True)
     return np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)

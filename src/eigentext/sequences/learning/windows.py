@@ -1,8 +1,8 @@
-r"""Windows of three symbols, which a spectral hidden Markov model is learned from.
+r"""Windows of three symbols, from which a spectral hidden Markov model is learned.
 
-They lie inside a sequence: the edges that n-gram counts mark are cut off here. Pairs are counted
-where a third symbol follows, so that the same windows stand behind :math:`P_{2,1}` and
-:math:`P_{3,x,1}`: only then is the algorithm exact for sequences that change as they go on.
+The windows lie inside a sequence, so the edges in n-gram counts are removed here. Pairs are counted
+only where a third symbol follows. Then :math:`P_{2,1}` and :math:`P_{3,x,1}` come from the same
+windows, which makes the algorithm exact also for sequences whose statistics change over time.
 """
 
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ from eigentext.moments import NgramMoments
 
 @dataclass
 class Windows:
-    """Three symbols in a row, as sparse counts; n symbols, without edges."""
+    """Counts of three symbols in a row, without edges."""
 
-    n: int
-    pairs: CSR  # (first, second) of windows of three
-    follow: CSR  # (first, second) of all windows of two
-    trigrams: CSR  # a row for each bigram, and its next symbols
-    firsts: np.ndarray  # of the bigrams
-    seconds: np.ndarray
-    start: np.ndarray  # first symbols of sequences
-    sampled: bool  # counts, not probabilities
+    n: int  # the number of symbols
+    pairs: CSR  # (first, second) of windows of three, (n, n)
+    follow: CSR  # (first, second) of all windows of two, (n, n)
+    trigrams: CSR  # a row for each bigram, with the symbols after it
+    firsts: np.ndarray  # the first symbol of each bigram
+    seconds: np.ndarray  # the second symbol of each bigram
+    start: np.ndarray  # the first symbols of sequences, (n,)
+    sampled: bool  # whether these are counts of a text and not probabilities
 
     @property
     def frequencies(self) -> np.ndarray:
-        """How often each symbol was seen."""
+        """How often each symbol occurs."""
         return np.asarray(self.follow.sum(axis=0)) + self.start
 
     @classmethod
     def of(cls, moments: NgramMoments) -> "Windows":
-        """Cut the edges off n-gram counts of order 3."""
+        """Remove the edges from n-gram counts of order 3."""
         if moments.order < 3:
             raise CorpusError("a hidden Markov model needs windows of three; count with order=3")
         bigrams, trigrams = moments.levels[:2]
@@ -46,10 +46,10 @@ class Windows:
         start = np.zeros(n)
         row = slice(ends[moments.edge], ends[moments.edge + 1])
         start[bigrams.indices[row]] = bigrams.data[row]
-        # The row of the edge is the last one: what begins inside a sequence comes before it.
+        # The row of the edge is the last one. The rows before it begin inside a sequence.
         inside = int(ends[moments.edge])
         seconds = bigrams.indices[:inside]
-        # Sums of rows without their ends, which stand last in them.
+        # The sums of rows without the edge, which is the last symbol in a row.
         counts = np.where(trigrams.indices < n, trigrams.data, 0)
         weights = np.add.reduceat(np.append(counts, 0), trigrams.indptr[: inside + 1])[:-1]
         weights = np.where(np.diff(trigrams.indptr[: inside + 1]) > 0, weights, 0)
@@ -65,7 +65,7 @@ class Windows:
         )
         counts = bigrams.data[:inside][inner].astype(np.float64)
         follow = sp.csr_array((counts, (firsts[:inside][inner], seconds[inner])), shape)
-        if is_stream(moments.options):  # which starts anywhere
+        if is_stream(moments.options):  # it starts anywhere
             start = np.asarray(pairs.sum(axis=1))
         sampled = bool(np.issubdtype(bigrams.dtype, np.integer))
         return cls(n, pairs, follow, trigrams, firsts[:inside], seconds, start, sampled)
@@ -74,9 +74,9 @@ class Windows:
 def population(
     start: np.ndarray, operators: np.ndarray, end: np.ndarray, edge: int
 ) -> tuple[np.ndarray, list[CSR]]:
-    """Unigrams and levels of n-gram moments: the exact probabilities of the first three symbols.
+    """Return unigrams and levels of n-gram moments: exact probabilities of the first three symbols.
 
-    Symbols are those of the operators, n of them; `edge` is the number of the edge.
+    The n symbols are those of the operators. `edge` is the id of the edge.
     """
     n = len(operators)
     one = operators @ start

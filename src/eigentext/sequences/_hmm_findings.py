@@ -1,0 +1,40 @@
+"""What a fitted hidden Markov model says about itself."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from eigentext.estimators import Finding
+from eigentext.parameters import Settings
+
+_NEGATIVE = 0.05  # a larger share of negative probabilities deserves a warning
+
+
+def findings_of(diagnostics: dict[str, Any], parameters: Settings) -> Iterator[Finding]:
+    """Report on the rank, on negative probabilities, and on EM."""
+    m = parameters.n_states
+    if "rank" in diagnostics:
+        rank = diagnostics["rank"]
+        if rank < m:
+            yield Finding(
+                "warning" if parameters.method == "spectral" else "note",
+                f"Only {rank} of {m} states can be distinguished from noise in this text.",
+                f"Give more text, or ask for {rank} states (n_states, --states).",
+            )
+        else:
+            yield Finding("note", f"All {m} directions exceed the noise of the counts.")
+    if (negative := diagnostics.get("negative_mass", 0)) > _NEGATIVE:
+        yield Finding(
+            "warning" if parameters.method == "spectral" else "note",
+            f"{negative:.0%} of the probability that the operators give is negative. It is "
+            "repaired when sequences are scored.",
+            "Give more text, ask for fewer states, or use method='spectral+em'.",
+        )
+    if "converged" in diagnostics:
+        if diagnostics["converged"]:
+            yield Finding("note", "EM has converged.")
+        else:
+            yield Finding(
+                "warning",
+                "EM stopped before it converged, so the model may fit better with more passes.",
+                "Raise n_iter (--iterations).",
+            )
