@@ -45,7 +45,7 @@ def test_a_missing_file(fit, text, tmp_path):
 def test_an_empty_file(fit, tmp_path, content):
     empty = tmp_path / "empty.txt"
     empty.write_text(content)
-    assert fit(empty) == f"{empty}: no words in it; is the file empty?"
+    assert fit(empty) == f"{empty}: contains no words; is the file empty?"
 
 
 def test_one_token(fit, tmp_path):
@@ -114,7 +114,7 @@ def test_a_line_of_ten_million_characters(fit, cli, text, tmp_path):
 
 def test_a_packed_file_that_is_cut_short(fit, tmp_path):
     (tmp_path / "text.gz").write_bytes(b"\x1f\x8b\x08\x00")
-    assert "text.gz: not a whole .gz file" in fit(tmp_path / "text.gz")
+    assert "text.gz: not a complete .gz file" in fit(tmp_path / "text.gz")
 
 
 # Options.

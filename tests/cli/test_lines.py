@@ -31,7 +31,7 @@ def test_answers_are_in_step_with_lines(lengths, n_threads):
         expected = [(line.place, tuple(line.words) or None) for line in lines]
         assert list(answers) == expected
     else:
-        with pytest.raises(CorpusError, match=r"^a, b: no words in it; is the file empty\?$"):
+        with pytest.raises(CorpusError, match=r"^a, b: contains no words; is the file empty\?$"):
             list(answers)
 
 

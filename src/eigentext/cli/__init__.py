@@ -1,4 +1,4 @@
-"""The command `eigentext`: parses, calls, prints."""
+"""The command `eigentext`: it reads options, calls the library, and prints."""
 
 from eigentext.cli.main import app, main
 

@@ -1,4 +1,4 @@
-"""Sentences in, a line each, and lines out: as they come, in order, none lost."""
+"""Read sentences line by line, and write an answer to each, in order."""
 
 import bz2
 import gzip
@@ -6,41 +6,67 @@ import lzma
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, BinaryIO, NamedTuple
 
-from eigentext.cli._console import print_warning, printer
+import typer
+
+from eigentext.cli._bundles import RunOptions, StreamOption, WorkerOptions
+from eigentext.cli._console import messages, print_warning, printer
+from eigentext.cli._files import check_not_read
+from eigentext.cli._progress import PhaseBars
+from eigentext.cli._text import no_words
+from eigentext.cli._work import work
 from eigentext.errors import CorpusError
 
-_WORD = re.compile(r"\S+", re.ASCII)  # other blanks belong to words, as in trees
+_WORD = re.compile(r"\S+", re.ASCII)  # as in trees, only ASCII blanks separate words
 _TREE = re.compile(r"\s*\([^\s()]*(?:\s*\([^\s()]*)+\s+[^\s()]+\)", re.ASCII)
 _REMEDY = ", or read it with --errors replace"
 _BOM = b"\xef\xbb\xbf"
 
 
+Write = Callable[[str], None]
+
+
+@dataclass(kw_only=True)
+class LineOptions(RunOptions):
+    """How a command runs that writes an answer to each of its inputs."""
+
+    output: StreamOption = Path("-")
+    json: Annotated[
+        bool, typer.Option("--json", help="Write each answer as one JSON object on a line.")
+    ] = False
+
+
+@dataclass(kw_only=True)
+class AnswerOptions(LineOptions, WorkerOptions):
+    """The same, for a command that can run on Dask workers."""
+
+
 class Line(NamedTuple):
-    """The words of a line, and its number, after the name of its file if there are others."""
+    """The words of a line, and its place: its number, with its file if there are several."""
 
     place: str
     words: list[str]
 
 
 def input_paths(files: list[str]) -> list[Path | None]:
-    """The files to read, None for standard input; all are checked before any work begins."""
+    """Return the files to read, None for standard input; check them before any work begins."""
     from eigentext.corpus.readers import expand_paths
 
     paths: list[Path | None] = []
     for name in files:
         paths += [None] if name == "-" else expand_paths([name])
     if paths.count(None) > 1:
-        raise CorpusError("standard input (-) can be read but once; name it once")
+        raise CorpusError("standard input (-) can be read only once; name it once")
     return paths
 
 
 def read_lines(paths: list[Path | None], errors: str) -> Iterator[Line]:
-    """Lines as they come, the empty ones too; round brackets as trees have them: -LRB-, -RRB-."""
+    """Yield all lines, also empty ones. Round brackets are written -LRB- and -RRB-, as in trees."""
     from eigentext.corpus.trees import without_brackets
 
     looks_like_trees = False
@@ -59,7 +85,7 @@ def read_lines(paths: list[Path | None], errors: str) -> Iterator[Line]:
 
 
 def raw_lines(path: Path | None) -> Iterator[bytes]:
-    """The lines of a file, or (None) of standard input, that one as they come."""
+    """Yield the lines of a file, or of standard input (None) as soon as they arrive."""
     from eigentext.corpus.readers import read_blocks
 
     if path is None:
@@ -72,7 +98,7 @@ def raw_lines(path: Path | None) -> Iterator[bytes]:
 
 
 def decoded(line: bytes, place: str, errors: str, remedy: str = "") -> str:
-    """The text of a line; an error names its place."""
+    """Return the text of a line; an error names its place."""
     reason = "a NUL byte: a binary or UTF-16 file?" if b"\0" in line else ""
     try:
         text = line.decode(errors=errors)
@@ -86,11 +112,11 @@ def decoded(line: bytes, place: str, errors: str, remedy: str = "") -> str:
 def in_step(
     parse: Callable[[Iterator[list[str]]], Iterable[Any]], lines: Iterator[Line], names: list[str]
 ) -> Iterator[tuple[str, Any]]:
-    """The place of each line and what `parse` makes of it, in order; None of an empty one.
+    """Yield the place of each line and the answer of `parse`, in order; None for an empty line.
 
     `parse` takes the sentences as an iterator, and may read ahead.
     """
-    waiting: deque[Line] = deque()  # what was read, and has no answer yet
+    waiting: deque[Line] = deque()  # lines without an answer so far
 
     def sentences() -> Iterator[list[str]]:
         for line in lines:
@@ -105,42 +131,68 @@ def in_step(
             yield waiting.popleft().place, None
         yield waiting.popleft().place, result
     if n_sentences == 0:
-        raise CorpusError(f"{', '.join(names)}: no words in it; is the file empty?")
+        raise no_words(names)
     for line in waiting:
         yield line.place, None
 
 
-@contextmanager
-def line_writer(output: Path) -> Iterator[Callable[[str], None]]:
-    """Writes lines: to standard output ("-") each at once, to a file all or none.
+def are_typed(paths: Sequence[Path | None]) -> bool:
+    """Return whether a person types the input, and waits for each answer."""
+    return None in paths and sys.stdin.isatty()
 
-    The ending of the file's name (.gz, .bz2, .xz, .zst) says how to pack them.
+
+@contextmanager
+def answering(run: LineOptions, inputs: Iterable[object]) -> Iterator[tuple[Write, PhaseBars]]:
+    """Open the output and run the work inside; yield a function that writes a line, and the bars.
+
+    Bars are shown only where they do not mix with the answers on the screen.
+    """
+    check_not_read(run.output, inputs)
+    is_shown = str(run.output) == "-" and sys.stdout.isatty()
+    bars = messages.is_terminal and not is_shown and not run.quiet
+    with (
+        line_writer(run.output) as write,
+        work(run, bars=bars, show_notes=not run.quiet) as phases,
+    ):
+        yield write, phases
+
+
+@contextmanager
+def line_writer(output: Path) -> Iterator[Write]:
+    """Yield a function that writes a line.
+
+    Standard output ("-") gets each line immediately. A file gets all lines or none, compressed as
+    the ending of its name says (.gz, .bz2, .xz, .zst).
     """
     from eigentext.storage.files import replacing
 
     if str(output) == "-":
-        stream = sys.stdout  # bars, while they are shown, put something else in its place
+        stream = sys.stdout  # while bars are shown, Rich replaces sys.stdout
 
-        def write(line: str) -> None:
+        def write_to_stream(line: str) -> None:
             try:
                 stream.write(f"{line}\n")
                 stream.flush()
             except BrokenPipeError:
                 printer.on_broken_pipe()
 
-        yield write
+        yield write_to_stream
         return
-    with replacing(output) as temporary, _packing(temporary, output) as file:
-        yield lambda line: file.write(f"{line}\n".encode())
+    with replacing(output) as temporary, _compressed(temporary, output) as file:
+
+        def write_to_file(line: str) -> None:
+            file.write(f"{line}\n".encode())
+
+        yield write_to_file
 
 
 @contextmanager
-def _packing(path: Path, name: Path) -> Iterator[Any]:
+def _compressed(path: Path, name: Path) -> Iterator[BinaryIO]:
     from eigentext.corpus.readers import compression
 
     with path.open("wb") as file:
         match compression(name):
-            case "gz":  # no name and no time of writing in it: the same lines are the same bytes
+            case "gz":  # without name and time, so that the same lines give the same bytes
                 packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
             case "bz2":
                 packed = bz2.BZ2File(file, "wb")

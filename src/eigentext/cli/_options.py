@@ -1,68 +1,161 @@
-"""Options made of an estimator's table, so that Python and the command line cannot differ.
+"""How a command gets its options: from the table of an estimator, and from bundles.
 
-A command that fits is decorated with :func:`with_options` and has an argument ``parameters``. In
-its place the command line shows one option for each parameter of the table, and the function gets
-a dictionary of them, checked, for the estimator: ``HMM(**parameters)``.
+A command is decorated with :func:`with_options`. Two kinds of arguments are then replaced by
+options:
+
+* ``parameters`` becomes one option for each parameter of the estimator's table. The command gets
+  a dictionary of checked values: ``HMM(**parameters)``. So Python and the command line cannot
+  differ.
+* An argument whose annotation is a :class:`Bundle` becomes one option for each field of the
+  bundle. The command gets an instance of it. Options that several commands share are written once.
+
+Old names of options keep working, and the help does not show them. They come from the table
+(``Table.renamed``) and from ``_OLD_NAMES``.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from eigentext.parameters import Choice, Count, Flag, Given, Number, Parameter, Seed, Table
 
-_NONE = "none"  # how None is written
-SHOWN: dict[str, list[str]] = {}  # estimators that have commands, and parameters with an option
-Parameters = dict[str, Any]  # the annotation of the argument that options take the place of
+_NONE = "none"  # how the command line writes None
+_OLD_NAMES = {
+    "--cluster": "--workers",
+    "--dev": "--validation",
+    "--dev-gold": "--validation-gold",
+    "--heldout": "--validation",
+    "--held-out": "--validation",
+}
+SHOWN: dict[str, list[str]] = {}  # estimators with a command: their parameters that are options
+Parameters = dict[str, Any]  # the annotation of the argument that a table's options replace
+_Function = Callable[..., Any]
+
+
+@dataclass(kw_only=True)
+class Bundle:
+    """Options that belong together. Each field is annotated as an argument of a command is."""
+
+
+class Command(TyperCommand):
+    """A command that also takes the old names of its options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Replace old names by new ones, then parse."""
+        known = {flag for one in self.params for flag in (*one.opts, *one.secondary_opts)}
+        old_names = {
+            old: new
+            for old, new in (_OLD_NAMES | getattr(self.callback, "old_names", {})).items()
+            if old not in known and new in known
+        }
+        return super().parse_args(ctx, [*_renamed(args, old_names)])
+
+
+def _renamed(arguments: list[str], new_names: Mapping[str, str]) -> Iterable[str]:
+    """Yield the arguments, with new names of options; what follows "--" is not an option."""
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            yield from arguments[place:]
+            return
+        name, equals, value = argument.partition("=")
+        yield f"{new_names.get(name, name)}{equals}{value}"
+
+
+def command_group(help: str, *commands: _Function, **named: _Function) -> typer.Typer:
+    """Make a group of commands. A command has the name of its function, or of its keyword."""
+    app = typer.Typer(help=help, no_args_is_help=True)
+    for command in commands:
+        app.command(cls=Command)(command)
+    for name, command in named.items():
+        app.command(name, cls=Command)(command)
+    return app
 
 
 def with_options(
-    table: Table, *, leave_out: tuple[str, ...] = (), checked: bool = True
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command an option for each parameter of a table, but for those to leave out.
+    table: Table | None = None, *, checked: bool = True
+) -> Callable[[_Function], _Function]:
+    """Give a command one option for each parameter of a table, and for each field of its bundles.
 
-    With ``checked=False`` values are handed on as they are, for a command that has several
-    estimators to choose from.
+    With ``checked=False`` the values of the table are passed on unchecked. A command needs this if
+    it chooses between several estimators.
     """
-    names = [n for n, kind in table.items() if kind.flags != "" and n not in leave_out]
-    SHOWN[table.owner] = names
+    table = Table("") if table is None else table
+    names = [name for name, kind in table.items() if kind.flags != ""]
+    if table.owner:
+        SHOWN[table.owner] = names
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: _Function) -> _Function:
         signature = inspect.signature(command)
+        bundles = {
+            one.name: one.annotation
+            for one in signature.parameters.values()
+            if isinstance(one.annotation, type) and issubclass(one.annotation, Bundle)
+        }
 
         @wraps(command)
         def run(**arguments: Any) -> Any:
+            for name, bundle in bundles.items():
+                values = {field.name: arguments.pop(field.name) for field in fields(bundle)}
+                arguments[name] = bundle(**values)
+            if not names:
+                return command(**arguments)
             given = {name: _value(table[name], arguments.pop(name)) for name in names}
             if checked:
                 table.checked(table.defaults | given)
             return command(**arguments, parameters=given)
 
-        shown = []
+        shown: list[inspect.Parameter] = []
         for argument in signature.parameters.values():
-            if argument.name == "parameters":
-                shown += [_argument(table, name) for name in names]
+            if argument.name in bundles:
+                shown += _bundle_options(bundles[argument.name])
+            elif argument.name == "parameters":
+                shown += [_table_option(table, name) for name in names]
             else:
                 shown.append(argument.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-        run.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+        vars(run)["__signature__"] = signature.replace(parameters=shown)
+        vars(run)["old_names"] = _old_names(table)
         run.__annotations__ = {one.name: one.annotation for one in shown}
         return run
 
     return decorate
 
 
-def given_on_command_line(context: typer.Context, names: Mapping[str, Any]) -> list[str]:
-    """Those of the options that the user wrote."""
+def given_on_command_line(context: typer.Context, names: Iterable[str]) -> list[str]:
+    """Return those of the options that the user wrote."""
     source = context.get_parameter_source
     return [name for name in names if getattr(source(name), "name", "") == "COMMANDLINE"]
 
 
-def _argument(table: Table, name: str) -> inspect.Parameter:
-    kind = table[name]
+def _old_names(table: Table) -> dict[str, str]:
+    """Return the options of parameters that were renamed, each with its new name."""
+    return {
+        f"--{old.replace('_', '-')}": next(f for f in table.flags(new) if f.startswith("--"))
+        for old, new in table.renamed.items()
+        if new in table and table[new].flags != ""
+    }
+
+
+def _bundle_options(bundle: type[Bundle]) -> list[inspect.Parameter]:
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=field.type,
+        )
+        for field in fields(bundle)
+    ]
+
+
+def _table_option(table: Table, name: str) -> inspect.Parameter:
+    kind, old_names = table[name], _old_names(table)
     option = typer.Option(
-        *table.flags(name),
+        *(flag for flag in table.flags(name) if flag not in old_names),
         help=_help(kind),
         show_default=kind.shown if kind.shown is not None else kind.default is not None,
         **_reading(kind),
@@ -80,7 +173,7 @@ def _is_many(kind: Parameter) -> bool:
 
 
 def _value(kind: Parameter, value: Any) -> Any:
-    """What an option says; one that may be given several times, and was not, its default."""
+    """Return the parameter's value: "none" is None, and an empty list is the default."""
     if isinstance(kind, Choice) and kind.none and value == _NONE:
         return None
     return kind.default if _is_many(kind) and not value else value
@@ -95,7 +188,7 @@ def _reading(kind: Parameter) -> dict[str, Any]:
     if isinstance(kind, Given) and not kind.many:
         parse = kind.parse or str
 
-        def read(text: Any) -> Any:  # Typer gives it defaults, too
+        def read(text: Any) -> Any:  # Typer also calls it with the default
             return parse(text) if isinstance(text, str) else text
 
         return {"parser": read, "metavar": kind.metavar or "VALUE"}

@@ -1,15 +1,15 @@
-"""A corpus that is already on the disk: the documentation inside the scientific Python packages.
+"""A corpus that is already on the disk: the documentation of the scientific Python packages.
 
-``eigentext demo`` must work at once, offline and without a download. NumPy, SciPy and scikit-learn
-are installed wherever eigentext is, and their docstrings and comments are a million words of plain
-technical English on one subject: enough for word vectors worth looking at. The sources are read
-and parsed, never imported, so nothing of the packages runs.
+``eigentext demo`` must work offline, without a download. NumPy, SciPy and scikit-learn are
+installed wherever eigentext is. Their docstrings and comments are a million words of plain
+technical English on one subject, which is enough for interesting word vectors. The sources are read
+and parsed, never imported, so no code of the packages runs.
 
-The text is made for counting. Code, examples, formulas and bibliographies are dropped: they are
-not language. Every paragraph is kept once: docstrings are full of copies (one `random_state` is
-described a hundred times over), and copies would count as evidence. A parameter and its
-description make one paragraph. Punctuation stays, as tokens: with a window of a few words it tells
-a list from the end of a sentence, and neighbours get better.
+The text is prepared for counting. Code, examples, formulas and bibliographies are removed, because
+they are not language. Each paragraph is kept once: docstrings repeat each other (`random_state` is
+described a hundred times), and repetitions would count as evidence. A parameter and its description
+make one paragraph. Punctuation stays, as tokens: in a window of a few words, it separates a list
+from the end of a sentence, and neighbors get better.
 """
 
 import ast
@@ -24,25 +24,25 @@ from eigentext.errors import CorpusError
 
 
 def docstring_prose(packages: Sequence[str] = ("numpy", "scipy", "sklearn")) -> list[str]:
-    """Return the packages' documentation, one lower-cased tokenised paragraph a string.
+    """Return the documentation of packages: paragraphs, tokenized and in lower case.
 
     Parameters
     ----------
     packages : sequence of str
-        Names of top-level packages. Those not installed are passed over.
+        Names of top-level packages. Packages that are not installed are skipped.
 
     Returns
     -------
     list of str
-        Distinct paragraphs, tokens separated by one blank, in the order of packages and sorted
-        files: the same installation gives the same list.
+        Different paragraphs, with one blank between tokens. The order is that of the packages and
+        of the sorted files, so the same installation gives the same list.
 
     Raises
     ------
     CorpusError
-        If the packages are not installed as Python sources, or hold no prose.
+        If the packages are not installed as Python sources, or have no documentation.
     """
-    paragraphs: dict[str, None] = {}  # a set that remembers the order
+    paragraphs: dict[str, None] = {}  # used as a set that keeps the order
     for package in packages:
         for location in _locations(package):
             for file in sorted(location.rglob("*.py")):
@@ -71,14 +71,15 @@ _COMMENT_MARK = re.compile(r"^[ \t]*#+", re.M)
 
 
 def _documentation(file: Path, *, parse: bool) -> Iterator[str]:
-    """Yield the docstrings and the comments of a file; none if it does not parse.
+    """Yield the docstrings and the comments of a file; nothing if it cannot be parsed.
 
-    Tests are not parsed: that takes longer than all the rest, and most of their prose is comments.
+    Tests are not parsed: that takes longer than all other files, and most of their prose is in
+    comments.
     """
     try:
         source = file.read_text(encoding="utf-8", errors="replace")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # others' odd escapes are not our user's concern
+            warnings.simplefilter("ignore")  # of invalid escapes in the packages' sources
             statements = ast.parse(source).body if parse else []
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return
@@ -88,10 +89,10 @@ def _documentation(file: Path, *, parse: bool) -> Iterator[str]:
 
 
 def _docstrings(statements: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield strings that stand as statements, or go to a name with "doc" in it (``add_newdoc``).
+    """Yield the docstrings: strings that are statements, or that a name with "doc" in it gets.
 
-    The second kind documents what is compiled. Only statements are visited, not expressions:
-    several times faster than ``ast.walk``.
+    The second kind (``add_newdoc``) documents compiled code. Only statements are visited, not
+    expressions, which is several times faster than ``ast.walk``.
     """
     for statement in statements:
         match statement:
@@ -112,8 +113,10 @@ def _docstrings(statements: Iterable[ast.AST]) -> Iterator[str]:
 
 # From documentation to prose ----------------------------------------------------------------------
 
-_DEEPER = r"(?:\n[ \t]*(?=\n|\Z)|\n(?P=indent)[ \t]+\S.*)*"  # lines indented below "indent"
-_EXAMPLE = re.compile(r"\n[ \t]*>>>.*(?:\n[ \t]*\S.*)*")  # with its output, to a blank line
+_DEEPER = (
+    r"(?:\n[ \t]*(?=\n|\Z)|\n(?P=indent)[ \t]+\S.*)*"  # lines that are indented more than "indent"
+)
+_EXAMPLE = re.compile(r"\n[ \t]*>>>.*(?:\n[ \t]*\S.*)*")  # with its output, up to a blank line
 _BLOCK = re.compile(  # directives without prose, bibliography entries, link targets
     r"\n(?P<indent>[ \t]*)\.\. (?:(?:math|code|code-block|plot|parsed-literal|toctree|table"
     r"|list-table|image|figure|currentmodule|module|moduleauthor|sectionauthor|index|data"
@@ -121,13 +124,13 @@ _BLOCK = re.compile(  # directives without prose, bibliography entries, link tar
 )
 _LITERAL_MARK = re.compile(r"::[ \t]*\n[ \t]*\n")
 _LITERAL = re.compile(r"\n(?P<indent>[ \t]*)(?!\.\. )(?P<lead>.*)::[ \t]*(?=\n[ \t]*\n)" + _DEEPER)
-_DIRECTIVE = re.compile(r"\n[ \t]*\.\. [\w-]+::")  # "note" and the like: the body is prose
+_DIRECTIVE = re.compile(r"\n[ \t]*\.\. [\w-]+::")  # such as "note", whose body is prose
 _OPTION = re.compile(r"\n[ \t]*:[\w-]+:(?: .*)?(?=\n)")
 _MATH = re.compile(r":math:`[^`]*`")
 _ROLE = re.compile(r":[\w:+.-]+:`(?:~[\w.]*\.)?!?([^`<]*)(?:<[^`]*)?`")
 _CLUTTER = re.compile(r"%\(\w+\)s|\$\w+|\[[\w, -]+\]_|https?://\S+")
 
-_RULE = " \t-=~^*+#_.`'\""  # a line of these alone is blank or underlines a heading
+_RULE = " \t-=~^*+#_.`'\""  # a line of only these is blank or underlines a heading
 _BULLET = re.compile(r"[*+-] |\(?\w{1,2}[.)] ")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TOKEN = re.compile(
@@ -135,11 +138,11 @@ _TOKEN = re.compile(
     r"|[^\W\d]\w*(?:[.'’-]\w+)*|\d-?d\b"  # n_jobs, float64, non-zero, np.linalg.norm, 2-d
     r"|\d+(?:\.\d+)?(?:e-?\d+)?|\.+|[,;:()=]"
 )
-_FEWEST_WORDS = 3  # below are headings and bare names
+_FEWEST_WORDS = 3  # shorter paragraphs are headings and names
 
 
 def _paragraphs(documentation: str) -> Iterator[str]:
-    """Yield the paragraphs of a docstring as words separated by blanks, all markup gone."""
+    """Yield the paragraphs of a docstring as words with blanks between them, without markup."""
     paragraph: list[str] = []
     previous = 0
     for line in _without_markup(documentation).split("\n"):
@@ -147,12 +150,12 @@ def _paragraphs(documentation: str) -> Iterator[str]:
         indent = len(line) - len(text)
         blank = not text.strip(_RULE)
         if paragraph and (blank or indent < previous or _BULLET.match(text)):
-            yield from _tokenised(paragraph)
+            yield from _tokenized(paragraph)
             paragraph = []
         if not blank:
             paragraph.append(text)
             previous = indent
-    yield from _tokenised(paragraph)
+    yield from _tokenized(paragraph)
 
 
 def _without_markup(documentation: str) -> str:
@@ -161,14 +164,14 @@ def _without_markup(documentation: str) -> str:
         text = _EXAMPLE.sub("\n", text)
     if ".. " in text:
         text = _BLOCK.sub("\n", text)
-    if _LITERAL_MARK.search(text):  # a quick look first: the pattern itself is slow
+    if _LITERAL_MARK.search(text):  # a quick test first, because the pattern is slow
         text = _LITERAL.sub(r"\n\g<indent>\g<lead>\n", text)
     text = _DIRECTIVE.sub("\n\n", text)
     return _CLUTTER.sub("", _ROLE.sub(r"\1", _MATH.sub("", _OPTION.sub("", text))))
 
 
-def _tokenised(lines: list[str]) -> Iterator[str]:
-    """Yield the paragraph's tokens if it is language: half of its characters are in words."""
+def _tokenized(lines: list[str]) -> Iterator[str]:
+    """Yield the tokens of a paragraph, if at least half of its characters are in words."""
     text = " ".join(lines)
     words = _WORD.findall(text)
     if len(words) >= _FEWEST_WORDS and 2 * len("".join(words)) > len(text) - text.count(" "):

@@ -1,9 +1,9 @@
-"""A spectrum in a few lines of text: where the singular values bend, seen without a plot window.
+"""A plot of singular values in a few lines of text.
 
-How many components to keep is read off the spectrum's shape, and the shape survives a coarse
-drawing: one column a component (or a few neighbours, of which the largest is drawn), eight steps
-to a character cell. The y axis starts at zero, so heights compare as the values do; a positive
-value always shows and only zero leaves its column empty.
+The shape of the spectrum shows how many components to keep, and a coarse plot is enough to see it.
+Each component has one column. If there are too many, a column stands for several neighbors, and
+shows the largest. A character cell has eight steps. The y axis starts at zero. A positive value is
+always visible; only zero leaves its column empty.
 """
 
 import math
@@ -14,37 +14,39 @@ from numpy.typing import ArrayLike
 from eigentext.errors import ParameterError
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-_ASCII = " .:#"  # for terminals that cannot print the blocks
-_WIDEST_BAR = 4  # columns of one component, when there are few
+_ASCII = " .:#"  # for terminals that cannot print blocks
+_WIDEST_BAR = 4  # columns of one component, if there are few
 
 
 def spectrum_plot(
     singular_values: ArrayLike, *, width: int = 60, height: int = 8, ascii_only: bool = False
 ) -> str:
-    """Draw singular values, largest first, as bars over their component numbers.
+    """Draw singular values, largest first, as bars above the numbers of their components.
 
     Parameters
     ----------
     singular_values : array-like of shape (n_components,)
         Finite and not negative.
     width, height : int
-        The most columns and the rows of the drawing, without the axes.
+        The largest number of columns, and the number of rows, without the axes.
     ascii_only : bool
-        Use plain ASCII, for terminals whose encoding lacks block characters.
+        Use plain ASCII, for terminals whose encoding has no block characters.
 
     Returns
     -------
     str
-        `height` + 2 lines of plain text without colour codes or trailing newline.
+        `height` + 2 lines of plain text, without color codes and without a newline at the end.
     """
     values = np.asarray(singular_values, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values) & (values >= 0)):
         raise ParameterError(
             "a spectrum is a list of at least one singular value, finite and not negative;"
-            " pass the singular values a model has kept"
+            " pass the singular values of a model"
         )
     if width < 1 or height < 1:
-        raise ParameterError(f"no room to plot in {width} by {height}; give both at least 1")
+        raise ParameterError(
+            f"no room to plot in {width} by {height}; width and height must be at least 1"
+        )
 
     n = len(values)
     columns = min(n, width) * max(1, min(width // n, _WIDEST_BAR))
@@ -67,7 +69,7 @@ def spectrum_plot(
 
 
 def _bars(fractions: np.ndarray, height: int, ramp: str) -> list[str]:
-    """Return the rows, from the top, of bars that fill the given fractions of the height."""
+    """Return the rows, from the top, of bars that fill these fractions of the height."""
     steps = len(ramp) - 1
     filled = np.ceil(fractions * height * steps).astype(int)
     bottoms = steps * np.arange(height - 1, -1, -1)
@@ -75,7 +77,7 @@ def _bars(fractions: np.ndarray, height: int, ramp: str) -> list[str]:
 
 
 def _component_axis(shown: np.ndarray, n: int) -> tuple[set[int], str]:
-    """Return the columns to tick and the line of component numbers (from one) below them."""
+    """Return the columns with a tick, and the line of component numbers (from 1) below them."""
     columns = len(shown)
     spacing = (len(str(n)) + 4) * n / columns  # components from one number to the next
     magnitude = 10 ** math.floor(math.log10(max(spacing, 1)))
@@ -84,7 +86,7 @@ def _component_axis(shown: np.ndarray, n: int) -> tuple[set[int], str]:
     line = ""
     for component in [1, *range(step + (step == 1), n + 1, step)]:
         last = np.searchsorted(shown, component - 1, side="right") - 1
-        column = int(np.searchsorted(shown, shown[last]))  # the first, where a bar is several wide
+        column = int(np.searchsorted(shown, shown[last]))  # the first column of a wide bar
         first = min(column, columns - len(str(component)))
         if not line or first > len(line):
             ticks.add(column)

@@ -1,10 +1,11 @@
-"""A treebank drawn from a small grammar, whose labels keep a secret.
+"""A treebank drawn from a small grammar with hidden labels.
 
-Treebanks cannot be shipped, so ``eigentext demo`` draws one. Its grammar tells prepositions of
-nouns (*the cat of the child*) from those of verbs (*saw the cat through the door*), but calls both
-IN, and their phrases PP: what hides behind the dot below is never written down. That is the
-situation a latent grammar is made for. Counting rules, one cannot do better than to attach all
-such phrases in the same way; with two states to a label one can, and the states are to be found.
+Real treebanks may not be distributed, so ``eigentext demo`` draws one. Its grammar has prepositions
+of nouns (*the cat of the child*) and of verbs (*saw the cat through the door*). Both are labeled
+IN, and their phrases PP: in the rules below, the part of a symbol after the dot is not written into
+the tree. A latent grammar is made for this situation. A grammar that counts rules attaches all
+these phrases in the same way. A grammar with two hidden states for each label can learn the
+difference.
 """
 
 import random
@@ -30,7 +31,7 @@ _DEEPEST = 8
 
 
 def sampled_trees(n_trees: int, *, seed: int = 0) -> list[Tree]:
-    """Draw sentences with their trees; the same seed gives the same ones.
+    """Draw sentences with their trees. The same seed gives the same trees.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def _drawn(symbol: str, rng: random.Random, depth: int) -> Tree:
     label = symbol.partition(".")[0]
     if symbol in _WORDS:
         return Tree(label, [rng.choice(_WORDS[symbol])])
-    rules = _RULES[symbol][: 1 if depth >= _DEEPEST else None]  # the first is the shortest
+    rules = _RULES[symbol][: 1 if depth >= _DEEPEST else None]  # the first rule is the shortest
     weights, rights = zip(*rules)
     (right,) = rng.choices(rights, weights)
     return Tree(label, [_drawn(part, rng, depth + 1) for part in right.split()])

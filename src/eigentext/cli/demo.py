@@ -1,4 +1,4 @@
-"""`eigentext demo`: a tour from text to vectors, topics and a grammar in a minute, offline."""
+"""`eigentext demo`: a tour of vectors, topics and a grammar, in a minute and offline."""
 
 import shlex
 import sys
@@ -7,27 +7,26 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
 
-from eigentext.cli._console import (
-    JsonFlag,
-    QuietFlag,
-    ThreadsOption,
-    can_print,
-    check_model_path,
-    check_no_input,
-    peak_memory,
-    print_json,
-    printer,
-    work,
-)
+from eigentext.cli._bundles import RunOptions
+from eigentext.cli._console import can_print, print_json, print_plain, printer
+from eigentext.cli._files import check_model_path, check_not_read
+from eigentext.cli._options import with_options
+from eigentext.cli._progress import peak_memory
+from eigentext.cli._work import work
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eigentext import Eigenwords, LatentPCFG, TextCorpus, TopicModel, Tree
 
 _DIM = 100
 _WINDOW = 3
-_WIDTH = 100  # of what is printed
+_WIDTH = 100  # characters of a printed line
 _WORDS = (
     "matrix",
     "sparse",
@@ -42,9 +41,9 @@ _WORDS = (
     "float64",
     "classifier",
 )
-_ADDRESS = "http://127.0.0.1:8765"  # the explorer's own default
+_ADDRESS = "http://127.0.0.1:8765"  # the explorer's default
 _TOPICS = 16
-_LINES = 500  # a text of fewer documents has no topics to speak of
+_LINES = 500  # fewer documents are too few for topics
 _TREES = 1000
 _STATES = 4
 _SENTENCES = (
@@ -55,57 +54,66 @@ _SENTENCES = (
 
 @dataclass
 class _Tour:
-    """What was learned, for those who print it."""
+    """What was learned, and what it took."""
 
-    words: Any
+    words: "Eigenwords"
     neighbors: dict[str, list[str]]
-    topics: Any  # None for a text too short
-    grammar: Any
-    exact: dict[str, float]  # the share of new sentences whose trees are right, by way to learn
+    topics: "TopicModel | None"  # None if the text is too short
+    grammar: "LatentPCFG"
+    exact: dict[str, float]  # the share of new sentences with a correct tree, for each grammar
     files: list[Path]
     phases: dict[str, float]
     seconds: float
 
     @property
     def command(self) -> str:
-        """What opens the models in a browser."""
+        """Return the command that opens the models in a browser."""
         return shlex.join(["eigentext", "explore", *map(str, self.files)])
 
 
+@with_options()
 def demo(
+    run: RunOptions,
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="Your own text, a document a line; by default, text that is installed."
+            help="Your text, with one document on each line. By default, text that is installed."
         ),
     ] = None,
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="Where to write the vectors; topics and grammar beside."
+            "--output",
+            "-o",
+            help="Where to write the vectors. Topics and grammar are written beside them.",
         ),
     ] = Path("eigentext-demo.safetensors"),
     dim: Annotated[
         int | None,
-        typer.Option("--dim", min=1, help="Dimension of the vectors; fewer for a short text."),
+        typer.Option(
+            "--dim",
+            min=1,
+            help="Dimension of the vectors.",
+            show_default="100; less for a short text",
+        ),
     ] = None,
     explore: Annotated[
         bool,
         typer.Option(
-            "--explore/--no-explore", help="Open the models in the explorer, in a terminal."
+            "--explore/--no-explore",
+            help="Then open the models in the explorer, if this is a terminal.",
         ),
     ] = False,
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """Learn vectors and topics from the documentation of NumPy, SciPy and scikit-learn, or from
-    FILE, and a small grammar from trees drawn on the spot.
+    """Learn vectors, topics and a small grammar, and print what was learned.
+
+    The text is FILE, or the documentation of NumPy, SciPy and scikit-learn. The grammar is learned
+    from trees that are drawn at random.
     """
-    tour = _tour(file, output, dim, threads, quiet or json)
-    if json:
+    tour = _tour(file, output, dim, run)
+    if run.json:
         print_json(_as_json(tour))
-    elif not quiet:
+    elif not run.quiet:
         _print_story(tour, file)
     if explore and _is_terminal():
         from eigentext.cli.main import app
@@ -117,20 +125,18 @@ def _is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def _tour(
-    file: Path | None, output: Path, dim: int | None, threads: int | None, quiet: bool
-) -> _Tour:
+def _tour(file: Path | None, output: Path, dim: int | None, run: RunOptions) -> _Tour:
     from eigentext import CooccurrenceMoments, Eigenwords, engine
 
     started = time.perf_counter()
     paths = {name: _beside(output, name) for name in ("", "topics", "grammar")}
     for path in paths.values():
         check_model_path(path)
-    with work(quiet=quiet, threads=threads) as watch:
+    with work(run) as phases:
         texts = _texts(file)
         corpus = _corpus(texts, tokenizer="simple")
         for path in paths.values():
-            check_no_input(path, corpus.files)
+            check_not_read(path, corpus.files)
         moments = CooccurrenceMoments.from_corpus(corpus, window=_WINDOW)
         min_count, n_words = _frequent_words(moments.vocabulary.counts)
         dim = dim or max(1, min(_DIM, n_words // 4))
@@ -147,7 +153,7 @@ def _tour(
     seconds = time.perf_counter() - started
     words = [word for word in _WORDS if not file and word in model] or _some_words(model)
     neighbors = {word: [near for near, _ in model.most_similar(word, 6)] for word in words}
-    return _Tour(model, neighbors, topics, grammar, exact, files, watch.times(), seconds)
+    return _Tour(model, neighbors, topics, grammar, exact, files, phases.times(), seconds)
 
 
 def _beside(output: Path, name: str) -> Path:
@@ -164,19 +170,19 @@ def _texts(file: Path | None) -> Path | list[str]:
         return docstring_prose()
 
 
-def _corpus(texts: Path | list[str], tokenizer: Any) -> Any:
+def _corpus(texts: Path | list[str], tokenizer: Literal["simple", "words"]) -> "TextCorpus":
     from eigentext import TextCorpus
 
     kind: Any = {"kind": "texts"} if isinstance(texts, list) else {}
     return TextCorpus(texts, tokenizer=tokenizer, lowercase=True, **kind)
 
 
-def _learn_topics(texts: Path | list[str]) -> Any:
-    """Topics of lines or paragraphs, which are the documents here; None if there are too few."""
+def _learn_topics(texts: Path | list[str]) -> "TopicModel | None":
+    """Learn topics; each line or paragraph is a document. Return None if there are too few."""
     from eigentext import DocumentMoments, TopicModel, engine
     from eigentext.errors import CorpusError
 
-    with engine.phase("topics"), engine.report_to(None):  # of the many steps inside
+    with engine.phase("topics"), engine.report_to(None):  # one bar for all steps inside
         try:
             documents = DocumentMoments.from_corpus(_corpus(texts, tokenizer="words"))
             if documents.n_documents < _LINES:
@@ -184,15 +190,15 @@ def _learn_topics(texts: Path | list[str]) -> Any:
             rare = max(2, documents.n_documents // 4000)
             limits: Any = {"stop_words": "english", "min_df": rare, "max_df": 0.05}
             documents = documents.restrict(**limits)
-        except CorpusError:  # no words are left
+        except CorpusError:  # no words remain
             return None
         if len(documents.vocabulary) < 10 * _TOPICS or int((documents.lengths >= 3).sum()) < _LINES:
             return None
         return TopicModel(_TOPICS, alpha0=1, **limits).fit_moments(documents)
 
 
-def _learn_grammar() -> tuple[Any, dict[str, float]]:
-    """A latent grammar of sampled trees, and how often it and a plain one are right."""
+def _learn_grammar() -> tuple["LatentPCFG", dict[str, float]]:
+    """Learn a latent grammar from sampled trees, and test it and a plain one on new trees."""
     from eigentext import PCFG, LatentPCFG, engine, evaluate
     from eigentext.cli._treebank import sampled_trees
 
@@ -208,14 +214,14 @@ def _learn_grammar() -> tuple[Any, dict[str, float]]:
     return grammar, exact
 
 
-def _frequent_words(counts: Any) -> tuple[int, int]:
-    """The usual min_count, or a lower one for a short text; and how many words reach it."""
+def _frequent_words(counts: "np.ndarray") -> tuple[int, int]:
+    """Return a min_count, lower for a short text, and how many words are that frequent."""
     numbers = ((least, int((counts >= least).sum())) for least in (5, 2, 1))
     return next((least, n_words) for least, n_words in numbers if n_words >= 50 or least == 1)
 
 
-def _some_words(model: Any, n_words: int = 12) -> list[str]:
-    """Longer words from the middle of the frequency list: those that people look for."""
+def _some_words(model: "Eigenwords", n_words: int = 12) -> list[str]:
+    """Return longer words of medium frequency, which people may find interesting."""
     words = model.vocabulary_.words
     longer = [word for word in words if 3 < len(word) < 25 and word.isalpha()] or words
     step = max(1, min(len(longer), 1000) // n_words)
@@ -269,7 +275,8 @@ def _print_story(tour: _Tour, file: Path | None) -> None:
     )
     needs = "" if find_spec("starlette") else " (after pip install 'eigentext[web]')"
     printer.print(
-        f"\nThe last one{needs} shows them all in your browser, at\n  {_ADDRESS}", markup=False
+        f"\nThe last command{needs} shows all models in your browser, at\n  {_ADDRESS}",
+        markup=False,
     )
 
 
@@ -291,11 +298,11 @@ def _print_words(tour: _Tour, source: str) -> None:
 
 def _print_topics(tour: _Tour) -> None:
     if tour.topics is None:
-        printer.print(f"\n[bold]Topics[/] take {_LINES} lines or more of different words each")
+        printer.print(f"\n[bold]Topics[/] need at least {_LINES} lines with several words each")
         return
-    told = tour.topics.diagnostics_
+    found = tour.topics.diagnostics_
     printer.print(
-        f"\n[bold]Topics[/] of the same text: {told['n_documents']:,} lines or paragraphs, "
+        f"\n[bold]Topics[/] of the same text: {found['n_documents']:,} lines or paragraphs, "
         f"{len(tour.topics.vocabulary_):,} words\n"
     )
     for share, words in zip(tour.topics.weights_, tour.topics.top_words(9)):
@@ -304,22 +311,21 @@ def _print_topics(tour: _Tour) -> None:
 
 def _print_grammar(tour: _Tour) -> None:
     printer.print(
-        f"\n[bold]Grammar[/] from {_TREES:,} trees drawn from a small one, in which of and through "
-        "are both\ncalled IN, but stand with nouns and with verbs: hidden states tell them apart\n"
+        f"\n[bold]Grammar[/] from {_TREES:,} trees of a small grammar. Its words of and through "
+        "have the same\ntag, IN, but of belongs to nouns and through to verbs: hidden states learn "
+        "this\n"
     )
     for sentence in _SENTENCES:
         _print_line(f"  {_phrases(tour.grammar.parse(sentence))}")
-    told = (
-        "  right trees of new sentences: {counted:.0%} by counting rules, {latent:.0%} with states"
-    )
-    _print_line(told.format(**tour.exact))
+    shares = "  correct trees of new sentences: {counted:.0%} by counting rules, {latent:.0%} with"
+    _print_line(f"{shares} hidden states".format(**tour.exact))
 
 
 def _print_line(line: str) -> None:
-    printer.print(line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}...", markup=False)
+    print_plain(line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}...")
 
 
-def _phrases(tree: Any) -> str:
-    """Brackets without the parts of speech."""
+def _phrases(tree: "Tree") -> str:
+    """Return the brackets of a tree without the parts of speech."""
     parts = [part if isinstance(part, str) else _phrases(part) for part in tree.children]
     return parts[0] if tree.is_preterminal else f"({tree.label} {' '.join(parts)})"

@@ -2,53 +2,94 @@
 
 import os
 import webbrowser
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eigentext.cli._console import (
-    JsonFlag,
-    notes,
-    print_json,
-    print_warning,
-    printer,
-)
-from eigentext.cli.topics._shared import UnitOption, documents_for
+from eigentext.cli._bundles import JsonFlag
+from eigentext.cli._console import notes, print_json, print_plain, print_warning
+from eigentext.cli._options import Bundle, with_options
+from eigentext.cli.topics._shared import DocumentOptions, UnitOption
 from eigentext.errors import ParameterError
 
-_KERNEL = "eigentext.grammars.chart._chart_loops.inside"
+if TYPE_CHECKING:
+    from eigentext.explorer.models import Explored
+
+_LOOP = "eigentext.grammars.chart._chart_loops.inside"  # the slowest to compile
+_ALL_ADDRESSES = ("0.0.0.0", "::", "")
 
 
-def explore(
-    models: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files written by `fit` or `save`; without any, kernels of trees."),
-    ] = None,
+@dataclass(kw_only=True)
+class ServerOptions(Bundle):
+    """Where the page is served, and to whom."""
+
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than loopback are open to others.")
-    ] = "127.0.0.1",
+        str,
+        typer.Option(
+            help="Address to listen on. With any other address than the default, other machines "
+            "can reach the page."
+        ),
+    ] = "127.0.0.1"
     port: Annotated[
         int | None,
         typer.Option(
-            min=0, max=65535, help="0 is any free one.", show_default="8765, or a free one"
+            min=0,
+            max=65535,
+            help="Port to listen on; 0 is any free port.",
+            show_default="8765, or a free one",
         ),
-    ] = None,
+    ] = None
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="Answer to this host name, too."),
-    ] = None,
-    documents: Annotated[
-        list[Path] | None,
-        typer.Option("--documents", metavar="FILE", help="Show typical ones of these for topics."),
-    ] = None,
-    unit: UnitOption = None,
+        typer.Option("--allow-host", metavar="NAME", help="Also answer to this host name."),
+    ] = None
     timeout: Annotated[
         float, typer.Option(min=0.1, max=3600, help="Seconds that a query may take.")
-    ] = 10.0,
+    ] = 10.0
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Processes for slow queries, such as parses.")
-    ] = 2,
+    ] = 2
+
+    def names(self) -> list[str]:
+        """Return the host names that the page answers to."""
+        own = [] if self.host in _ALL_ADDRESSES else [self.host]
+        return [*(self.allow_host or []), *own]
+
+
+@dataclass(kw_only=True)
+class TopicDocuments(Bundle):
+    """Documents that show what topics are about."""
+
+    documents: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--documents", metavar="FILE", help="For topics: show typical documents from these."
+        ),
+    ] = None
+    unit: UnitOption = None
+
+    def add_to(self, models: list["Explored"], paths: list[Path]) -> None:
+        """Find typical documents for all topics among the models."""
+        if not self.documents:
+            return
+        topics = [(one, path) for one, path in zip(models, paths) if one.kind == "topics"]
+        if not topics:
+            raise ParameterError("--documents are for topics, but no model has any; leave it out")
+        for one, path in topics:
+            reading = DocumentOptions(unit=self.unit)
+            one.add_documents(reading.corpus(one.model, path, self.documents))
+
+
+@with_options()
+def explore(
+    serving: ServerOptions,
+    documents: TopicDocuments,
+    models: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files written by `fit` or `save`; without any, only tree kernels."),
+    ] = None,
     open: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = False,
@@ -56,7 +97,7 @@ def explore(
 ) -> None:
     """Look at saved models in a browser: words, sequences, topics, grammars, kernels.
 
-    The page is served on this machine, for this machine, until Ctrl-C.
+    The page is served from this machine until Ctrl-C. By default only this machine can reach it.
     """
     from eigentext.explorer import server
 
@@ -66,56 +107,42 @@ def explore(
     from eigentext.explorer.pool import Pool
 
     paths = models or []
-    _tell_compiling()
-    listener = server.listening(host, port)  # a port that is taken is told before the loading
-    with listener:
+    _announce_compiling()
+    with server.listening(serving.host, serving.port) as listener:  # fails before models load
         loaded = server.load_models(paths)
-        _add_documents(loaded, paths, documents or [], unit)
+        documents.add_to(loaded, paths)
         page = built_page()
         if not page:
             print_warning(NOT_BUILT)
-        _warn_of_others(host, allow_host or [], server.is_loopback(host))
+        if not server.is_loopback(serving.host):
+            _warn_of_access(serving)
         files = [(str(path.resolve()), one.name) for path, one in zip(paths, loaded)]
-        pool = Pool(files, size=workers, timeout=timeout)
-        names = [*(allow_host or []), *([] if host in ("0.0.0.0", "::", "") else [host])]
-        where = server.address(host, listener)
-        app = application(Explorer(loaded, page, pool), hosts=names)
+        pool = Pool(files, size=serving.workers, timeout=serving.timeout)
+        where = server.address(serving.host, listener)
+        app = application(Explorer(loaded, page, pool), hosts=serving.names())
         if json:
             print_json({"address": where, "models": [one.name for one in loaded]})
         else:
-            printer.print(f"{where}  (Ctrl-C ends it)", markup=False)
+            print_plain(f"{where}  (Ctrl-C ends it)")
         if open:
             webbrowser.open(where)
         server.serve(app, listener)
 
 
-def _tell_compiling() -> None:
-    """Say why the first answers are slow: it is the workers that compile, and nobody hears them."""
+def _announce_compiling() -> None:
+    """Say why the first answers are slow: the worker processes compile, and cannot say so."""
     from eigentext.engine.compiled import announce, substitute_folder
 
     with notes():
-        announce(_KERNEL)
+        announce(_LOOP)
     if folder := substitute_folder():
-        os.environ["NUMBA_CACHE_DIR"] = folder  # workers need not warn of it too
+        os.environ["NUMBA_CACHE_DIR"] = folder  # so that workers do not warn of it, too
 
 
-def _add_documents(
-    models: list[Any], paths: list[Path], documents: list[Path], unit: str | None
-) -> None:
-    """Find typical documents for all topics."""
-    if not documents:
-        return
-    topics = [(one, path) for one, path in zip(models, paths) if one.kind == "topics"]
-    if not topics:
-        raise ParameterError("--documents are for topics, and no model is of such; leave it out")
-    for one, path in topics:
-        one.add_documents(documents_for(one.model, documents, unit, "strict", path))
-
-
-def _warn_of_others(host: str, names: list[str], is_loopback: bool) -> None:
-    if is_loopback:
-        return
+def _warn_of_access(serving: ServerOptions) -> None:
+    names = serving.allow_host or []
     known = f"; it answers to {', '.join(names)}" if names else "; name it with --allow-host NAME"
     print_warning(
-        f"--host {host}: everybody on the network can query these models, without a password{known}"
+        f"--host {serving.host}: everybody on the network can query these models, without a "
+        f"password{known}"
     )

@@ -1,4 +1,4 @@
-"""The top of the command line: sub-commands, and what errors look like."""
+"""The top of the command line: its groups of commands, and how it prints errors."""
 
 import io
 import sys
@@ -12,7 +12,9 @@ from rich.markup import escape
 
 import eigentext
 from eigentext.cli import demo, explore, grammar, rerank, sequences, tagger, topics, words
-from eigentext.cli._console import JsonFlag, print_json, print_warning, printer
+from eigentext.cli._bundles import JsonFlag
+from eigentext.cli._console import print_json, print_plain, print_warning, printer
+from eigentext.cli._fitting import finding_lines
 from eigentext.errors import EigentextError
 
 app = typer.Typer(
@@ -33,15 +35,19 @@ app.add_typer(tagger.app, name="tagger")
 app.command("demo")(demo.demo)
 app.command("explore")(explore.explore)
 
-_UsageError: Any = typer.BadParameter.__base__  # click's; some versions of typer carry their own
-_INTERRUPTED = 130  # what typer makes of Ctrl-C
+_UsageError: Any = typer.BadParameter.__base__  # of click, or of typer's copy of it
+_INTERRUPTED = 130  # the status that typer returns after Ctrl-C
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command; exit with 0, 2 for a user's mistake (one line), 1 for anything else."""
+    """Run the command, and exit with status 0.
+
+    The status is 2 after a user's mistake, which is reported in one line, and 1 after any other
+    error.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a word is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # for words that it cannot encode
     warnings.showwarning = _warn
     try:
         status = app(arguments, prog_name="eigentext", standalone_mode=False)
@@ -63,7 +69,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(status)
 
 
-def _warn(message: Warning | str, *where: Any) -> None:
+def _warn(message: Warning | str, *where: object) -> None:
     print_warning(str(message))
 
 
@@ -92,7 +98,7 @@ def info(
     model: Annotated[Path, typer.Argument(help="A file written by `fit` or `save`.")],
     json: JsonFlag = False,
 ) -> None:
-    """What a saved model is, how it was made, and its diagnostics."""
+    """Print what a saved model is, how it was made, its diagnostics and its findings."""
     from eigentext.storage import read_saved
 
     arrays, about = read_saved(model)
@@ -106,18 +112,32 @@ def info(
         if title not in ("format", "eigentext"):
             _print_part(title, part)
     _print_part("arrays", {name: " x ".join(map(str, size)) for name, size in sizes.items()})
+    if lines := _findings(model):
+        printer.print("[bold]findings[/]")
+        for line in lines:
+            print_plain(f"  {line}")
 
 
-def _print_part(title: str, part: Any) -> None:
+def _findings(path: Path) -> list[str]:
+    """Return what the model says about itself; nothing if it cannot be loaded."""
+    from eigentext.storage import load
+
+    try:
+        return finding_lines(load(path))
+    except EigentextError:  # info also prints what files of newer versions hold
+        return []
+
+
+def _print_part(title: str, part: object) -> None:
     if not isinstance(part, dict):
         printer.print(f"[bold]{escape(title)}[/]  {escape(_short(part))}")
         return
     printer.print(f"[bold]{escape(title)}[/]")
     for name, value in part.items():
-        printer.print(f"  {name:24} {_short(value)}", markup=False)
+        print_plain(f"  {name:24} {_short(value)}")
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):

@@ -57,7 +57,7 @@ def test_what_people_read(cli, process, pcfg, gold):
     *table, last = shown.out.splitlines()
     assert "\n".join(table) == str(scores_of(pcfg, gold)[0])
     assert last.startswith("9 sentences in ")
-    assert last.endswith("; 1 tree is a fallback, as the grammar has no parse: tree 9")
+    assert last.endswith("; 1 tree is a fallback, because the grammar has no parse: tree 9")
     assert "parse: " in shown.err
     assert "sentences/s" in shown.err
     quiet = cli("grammar", "evaluate", pcfg, gold, "-q")
@@ -155,7 +155,7 @@ def test_score_from_streams_and_packed_files(told, cli, files, standard_input, t
     assert told("score", "-", tmp_path / "found.xz")["matched"] == 10
     standard_input(found.read_bytes())
     assert told("score", gold, "-")["matched"] == 10
-    assert "standard input (-) can be read but once" in cli("grammar", "score", "-", "-").mistake
+    assert "standard input (-) can be read only once" in cli("grammar", "score", "-", "-").mistake
 
 
 # Mistakes.

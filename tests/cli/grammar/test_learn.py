@@ -176,7 +176,7 @@ def test_what_people_read(cli, process, treebank, tmp_path):
     assert " states from 8 trees, 54 tokens; " in first
     (found,) = et.load(output).history_
     assert best == f"  best f1 on validation {max(found['validation']):.4f}"
-    assert spectrum == f"  singular values largest / least kept: {found['condition_number']:.3g}"
+    assert spectrum == f"  largest singular value / smallest one kept: {found['condition_number']:.3g}"
     assert re.fullmatch(r"  below zero      [0-9.]+% of marginals, [0-9.]+% of sentences", below)
     for phase in ("features", "projections", "averages"):
         assert f" {phase} " in seconds
@@ -310,12 +310,12 @@ def test_options_that_cannot_be(cli, treebank, tmp_path):
     fit = ("grammar", "fit", treebank, "-o", tmp_path / "model")
     for option in (("--validation", treebank), ("--tune",)):
         line = cli(*fit, "--method", "pcfg", *option).mistake
-        assert line.startswith(f"{option[0]} is for hidden states, which --method pcfg has not")
+        assert line.startswith(f"{option[0]} is for grammars with hidden states, and --method pcfg has none")
     line = cli(*fit, "--method", "em", "--tune").mistake
     assert line == "--tune needs trees to measure on: --validation FILE"
     both = ("--method", "em", "--tune", "--early-stopping", "f1")
     line = cli(*fit, *both, "--validation", treebank).mistake
-    assert line == "--tune goes by F1; leave --early-stopping out"
+    assert line == "--tune measures F1; leave --early-stopping out"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -347,7 +347,7 @@ def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
         ((tmp_path / "hole", "-o", output), "hole, line 1: '(VP)' has neither words nor trees"),
         ((tmp_path / "silent", "-o", output), "silent, tree 2: '(S (NP (-NONE- *)))' has no words"),
         ((tmp_path / "bytes", "-o", output), "bytes, line 2: byte 0xff is not UTF-8"),
-        ((tmp_path / "cut.gz", "-o", output), "cut.gz: not a whole .gz file"),
+        ((tmp_path / "cut.gz", "-o", output), "cut.gz: not a complete .gz file"),
         ((pcfg, "-o", output), "a NUL byte: a binary"),
         ((treebank, "-o", output, "--validation", tmp_path / "empty"), "empty: no trees in it"),
         ((own, "-o", own), "would be written over what is read"),
@@ -363,8 +363,8 @@ def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
         ((treebank, "-o", output, *SPECTRAL, "--kappa=-1"), "kappa must be a number, 0 or"),
         ((treebank, "-o", output, *SPECTRAL, "--features", "all"), "features must be 'full', 'si"),
         ((treebank, "-o", output, "--states", 0), "--states"),
-        ((treebank, "-o", output, "--horizontal", "some"), "'some' is no number of siblings"),
-        ((treebank, "-o", output, "--horizontal=-1"), "'-1' is no number of siblings"),
+        ((treebank, "-o", output, "--horizontal", "some"), "'some' is not a number of siblings"),
+        ((treebank, "-o", output, "--horizontal=-1"), "'-1' is not a number of siblings"),
         ((treebank, "-o", output, "--vertical", 0), "vertical must be a whole number, 1 or more"),
         ((treebank, "-o", output, *FEW_CYCLES, "--merge", 1), "merge must be"),
         ((treebank, "-o", output, "--beta", "nan"), "beta must be a number, 0 or more, not nan"),

@@ -47,7 +47,7 @@ def test_a_tree_for_each_line(parse, pcfg, latent, sentences):
         assert lines == [str(parsed.tree) for parsed in expected]
         assert [parsed.fallback is None for parsed in expected] == [True, True, False, True]
         assert re.fullmatch(
-            r"4 sentences in \d+\.\d s \(\d+\.\d/s\); 1 tree is a fallback, as the grammar has no "
+            r"4 sentences in \d+\.\d s \(\d+\.\d/s\); 1 tree is a fallback, because the grammar has no "
             r"parse: line 4\n",
             told,
         )
@@ -128,7 +128,7 @@ def test_places_of_fallbacks(parse, pcfg, sentences, standard_input, tmp_path):
     standard_input(b"of of of\n")
     _, told = parse(pcfg, sentences, "-")
     assert told.endswith(
-        f"; 2 trees are a fallback, as the grammar has no parse: lines {sentences}:4, -:1\n"
+        f"; 2 trees are a fallback, because the grammar has no parse: lines {sentences}:4, -:1\n"
     )
     (tmp_path / "odd").write_text("of of of\n" * 12)
     _, told = parse(pcfg, tmp_path / "odd")
@@ -320,12 +320,12 @@ def test_mistakes_are_one_line(cli, pcfg, model, sentences, standard_input, tmp_
         ((own, own), "not an eigentext file"),
         ((pcfg, tmp_path / "missing"), "missing: no such file; check the name"),
         ((pcfg, tmp_path), "is a folder; name its files"),
-        ((pcfg, tmp_path / "empty"), "empty: no words in it; is the file empty?"),
-        ((pcfg, tmp_path / "blank"), "blank: no words in it"),
+        ((pcfg, tmp_path / "empty"), "empty: contains no words; is the file empty?"),
+        ((pcfg, tmp_path / "blank"), "blank: contains no words"),
         ((pcfg, tmp_path / "bytes", "-o", trees), "bytes, line 3: byte 0xff is not UTF-8; convert"),
         ((pcfg, tmp_path / "nul"), "nul, line 1: a NUL byte"),
-        ((pcfg, tmp_path / "cut.gz"), "cut.gz: not a whole .gz file"),
-        ((pcfg, "-", "-"), "standard input (-) can be read but once"),
+        ((pcfg, tmp_path / "cut.gz"), "cut.gz: not a complete .gz file"),
+        ((pcfg, "-", "-"), "standard input (-) can be read only once"),
         ((pcfg, own, "-o", own), "would be written over what is read"),
         ((pcfg, own, "-o", pcfg), "would be written over what is read"),
         ((pcfg, own, "-o", tmp_path), "is a folder"),
@@ -333,7 +333,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, sentences, standard_input, tmp_
         ((pcfg, own, "--prune", -1), "--prune"),
         ((pcfg, own, "--prune", 2), "prune must be a number, 0 or more and less than 1"),
         ((pcfg, own, "--errors", "ignore"), f"see eigentext grammar {command} --help"),
-        ((pcfg,), "-: no words in it"),
+        ((pcfg,), "-: contains no words"),
     ):
         assert reason in cli("grammar", command, *arguments).mistake
     assert own.read_bytes() == sentences.read_bytes()

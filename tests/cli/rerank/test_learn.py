@@ -159,16 +159,19 @@ def test_mistakes_are_one_line(cli, model, tagged_files, tree_files, standard_in
     path = tmp_path / "reranker"
     for arguments, reason in (
         ((best,), "--gold"),
-        ((best, "--gold", gold, "--dev", best), "--dev and --dev-gold go together; give both or"),
+        ((best, "--gold", gold, "--dev", best), "--validation and --validation-gold go together; give both or"),
         ((best, "--gold", tmp_path / "missing"), "missing: no such file"),
-        (("-", "--gold", "-"), "standard input (-) can be read but once"),
+        (("-", "--gold", "-"), "standard input (-) can be read only once"),
         ((best, "--gold", tmp_path / "short"), "best.gz: 12 lists of candidates, but "),
         ((best, "--gold", tmp_path / "short"), "short: 11 right structures; give one for each"),
         ((best, "--gold", tmp_path / "moved"), "best.gz, input 1: other words than in "),
         ((best, "--gold", tree_files[1]), "gold: 10 right structures"),
         ((tree_files[0], "--gold", tmp_path / "silent"), "silent, tree 1: '(S (NP (-NONE- *)))' h"),
-        ((tmp_path / "bad", "--gold", gold), "bad, line 3: 'low' is no log-probability"),
-        ((tmp_path / "empty", "--gold", gold), "empty: nothing in it; is the file empty?"),
+        ((tmp_path / "bad", "--gold", gold), "bad, line 3: 'low' is not a log-probability"),
+        (
+            (tmp_path / "empty", "--gold", gold),
+            "empty: the file is empty; give one that contains structures",
+        ),
         ((best, "--gold", tmp_path / "empty"), "empty: nothing in it"),
         ((best, "--gold", gold, "--kernel", "tree"), "--kernel tree is not for tagged sequences"),
         ((*tree_files[:1], "--gold", tree_files[1], "--match", "exact"), "--match is for tagged"),

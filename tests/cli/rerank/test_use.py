@@ -98,7 +98,7 @@ def test_mistakes_are_one_line(cli, model, tagging_model, tree_files, dev_files,
         ((model, dev_files[0]), "not a reranker"),
         ((dev_files[1], dev_files[0]), "not an eigentext file"),
         ((tagging_model, tmp_path / "missing"), "missing: no such file"),
-        ((tagging_model, tmp_path / "bad"), "bad, line 1: 'time' is no word with its tag"),
+        ((tagging_model, tmp_path / "bad"), "bad, line 1: 'time' is not a word with its tag"),
         (
             (tagging_model, tree_files[0]),
             f"{tree_files[0]}: trees, but {tagging_model} ranks tagged",

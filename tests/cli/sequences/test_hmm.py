@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import eigentext as et
-from eigentext.sequences.hmm import RARE
+from eigentext.corpus.symbols import RARE
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_unknown_words_without_rare_ones(cli, models, tmp_path):
     text.write_text("zebra\n")
     shown = cli("hmm", "score", models / "whole", text)
     assert shown.status == 0
-    assert "none of 1 tokens is known to the model" in shown.err
+    assert "the model knows none of the 1 tokens" in shown.err
 
 
 # next
@@ -237,7 +237,7 @@ def test_words_never_learned_are_named(cli, models):
     shown = cli("hmm", "next", models / "spectral", "n0", "zebra")
     assert shown.status == 0
     assert len(shown.out.splitlines()) == 10
-    assert shown.err == "eigentext: warning: words never learned, which tell little: zebra\n"
+    assert shown.err == "eigentext: warning: the model has not learned these words: zebra\n"
     told = json.loads(cli("hmm", "next", models / "spectral", "zebra", "--json").out)
     assert told["unknown"] == ["zebra"]
     everything = json.loads(cli("hmm", "next", models / "spectral", "--top", 9999, "--json").out)
@@ -263,7 +263,7 @@ def test_mistakes_in_fitting_are_one_line(cli, seen, tmp_path):
     empty.touch()
     for arguments, reason in (
         ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
-        ((empty, "-o", output), "empty.txt: no words in it; is the file empty?"),
+        ((empty, "-o", output), "empty.txt: contains no words; is the file empty?"),
         ((short, "-o", output), "no sequence has three symbols"),
         ((own, "-o", own), "would be written over what is read"),
         ((seen, "-o", "-"), "a model is a file, not a stream; name one with -o"),
@@ -290,7 +290,7 @@ def test_mistakes_in_asking_are_one_line(cli, model, models, seen, tmp_path):
         (("next", seen), "not an eigentext file"),
         (("next", tmp_path / "no"), "cannot be read"),
         (("next", hmm, "-n", 0), "see eigentext hmm next --help"),
-        (("score", hmm, tmp_path / "empty"), "empty: no words in it; is the file empty?"),
+        (("score", hmm, tmp_path / "empty"), "empty: contains no words; is the file empty?"),
         (("score", hmm, tmp_path / "missing"), "missing: no such file"),
         (("score", hmm, tmp_path / "bytes"), "line 1: byte 0xff is not UTF-8"),
         (("score", tmp_path / "numbers", seen), "'integers', which the command line does not have"),

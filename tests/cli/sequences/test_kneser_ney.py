@@ -98,13 +98,13 @@ def test_mistakes_are_one_line(cli, seen, tmp_path):
     empty.touch()
     for arguments, reason in (
         ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
-        ((empty, "-o", output), "empty.txt: no words in it; is the file empty?"),
+        ((empty, "-o", output), "empty.txt: contains no words; is the file empty?"),
         ((seen, "-o", tmp_path), "is a folder; name a file in it"),
         ((seen, "-o", "-"), "a model is a file, not a stream; name one with -o"),
         ((own, "-o", own), "would be written over what is read"),
         ((seen, "-o", output, "--order", 0), "order must be a whole number, 1 or more, not 0"),
         ((seen, "-o", output, "--min-count", 10_000), "no word occurs 10000 times or more"),
-        ((seen, "-o", output, "--memory", "much"), "'much' is no size"),
+        ((seen, "-o", output, "--memory", "much"), "'much' is not a size"),
     ):
         assert reason in cli("kneser-ney", "fit", *arguments, "--quiet").mistake
     assert not output.exists()

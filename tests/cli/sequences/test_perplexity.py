@@ -148,8 +148,8 @@ def test_texts_that_are_none(refused, models, tmp_path):
     path = models["ngrams", "stream"]
     (tmp_path / "empty").touch()
     (tmp_path / "foreign").write_text("kein Wort davon\n")
-    assert refused(path, tmp_path / "empty").endswith("no words in it; is the file empty?")
-    assert "no word of this text is known to the model" in refused(path, tmp_path / "foreign")
+    assert refused(path, tmp_path / "empty").endswith("contains no words; is the file empty?")
+    assert "the model knows no word of this text" in refused(path, tmp_path / "foreign")
     assert refused(path, tmp_path / "missing").endswith("no such file; check the name")
     (tmp_path / "bytes").write_bytes(b"n1 v\xff")
     assert "line 1: byte 0xff is not UTF-8" in refused(path, tmp_path / "bytes")
@@ -158,7 +158,7 @@ def test_texts_that_are_none(refused, models, tmp_path):
 def test_interpolations_that_make_no_sense(refused, models, tmp_path, seen, unseen):
     line, stream = models["ngrams", "line"], models["states", "stream"]
     for lacking in (("--interpolate", models["states", "line"]), ("--heldout", unseen)):
-        assert "--interpolate OTHER-MODEL and --heldout FILE go together" in refused(
+        assert "--interpolate MODEL and --validation FILE go together" in refused(
             line, seen, *lacking
         )
     mixed = refused(line, seen, "--interpolate", stream, "--heldout", unseen)

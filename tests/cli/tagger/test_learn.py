@@ -143,7 +143,7 @@ def test_errors_name_the_file_and_the_line(refused, train, tmp_path, standard_in
     bad.write_text("a DT O\n")
     assert refused(train, "--dev", bad, "--columns", "word,label").startswith(f"{good}, line 1")
     assert refused(bad, "--scheme", "bilou", "--columns", "word,label,_").startswith(
-        f"{bad}, line 1: 'DT' is no tag of the scheme 'bio'"
+        f"{bad}, line 1: 'DT' is not a tag of the scheme 'bio'"
     )
 
 
@@ -293,7 +293,7 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
         ((tmp_path / "none",), "none: no such file; check the name"),
         ((tmp_path,), "is a folder; name its files"),
         (("-",), "standard input: no sentences in it; is the file empty?"),
-        (("-", "--dev", "-"), "standard input (-) can be read but once"),
+        (("-", "--dev", "-"), "standard input (-) can be read only once"),
         ((train, "--dev", tmp_path / "none"), "none: no such file"),
         ((train, "--dev", tmp_path / "one"), "one, line 1: 'a' has 1 columns, not 3"),
         ((tmp_path / "four",), "four, line 1: 'a DT X O' has 4 columns; say with --columns what"),

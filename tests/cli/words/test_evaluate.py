@@ -141,7 +141,7 @@ def test_files_that_are_not_covered(evaluate, tmp_path):
     path.write_text("ein Hund 3\nzwei Katzen 4\n")
     lines = evaluate(path)
     assert lines[1] == ["alien.txt", "—", "0/2"]
-    assert " ".join(lines[2]).startswith(f"{path}: not scored, as nothing in it is covered; does")
+    assert " ".join(lines[2]).startswith(f"{path}: not scored, because the model has none of its words.")
     path.write_text("ein Hund zwei Katzen\n")
     lines = evaluate(path)
     assert lines[1] == ["alien.txt", "—", "—", "0/1"]
@@ -153,7 +153,7 @@ def test_pairs_that_are_alike(evaluate, tmp_path):
     path.write_text("cat dog 3\ncat river 3\n")
     lines = evaluate(path)
     assert lines[1] == ["alike.txt", "—", "2/2"]
-    assert " ".join(lines[2]) == f"{path}: not scored, as all covered pairs are alike"
+    assert " ".join(lines[2]) == f"{path}: not scored, because all covered pairs are alike"
 
 
 # JSON, streams, threads.

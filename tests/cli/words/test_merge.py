@@ -98,8 +98,8 @@ def test_saved_moments_are_merged_too(cli, fit, tmp_path, text, more_text, refus
         assert np.array_equal(et.load(output).vectors_, expected.vectors_)
         output.unlink()
     line = refused(moments, moments)
-    assert line.startswith(f"{moments}: holds moments alone")
-    assert "name a model too" in line
+    assert line.startswith(f"{moments}: holds only moments")
+    assert "also name a model" in line
 
 
 def test_summary_and_phases_for_people(cli, process, fit, tmp_path, text, more_text):
@@ -205,7 +205,7 @@ def test_text_that_counts_twice(cli, fit, tmp_path, text, more_text):
     result = cli("words", "merge", a, b, c, "-o", tmp_path / "merged", "--quiet")
     assert result.status == 0
     assert result.err == (
-        f"eigentext: warning: {c}: holds text that {a} holds too, which counts twice now\n"
+        f"eigentext: warning: {c}: holds text that {a} also holds; that text counts twice\n"
     )
     assert et.load(tmp_path / "merged").provenance_["n_tokens"] == 9_600
 

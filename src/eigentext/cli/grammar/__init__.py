@@ -1,13 +1,10 @@
 """`eigentext grammar`: parsers learned from treebanks."""
 
-import typer
-
+from eigentext.cli._options import command_group
 from eigentext.cli.grammar.evaluate import evaluate, score
 from eigentext.cli.grammar.learn import fit
 from eigentext.cli.grammar.use import nbest, parse
 
-app = typer.Typer(help="Parsers learned from treebanks.", no_args_is_help=True)
-for command in (fit, parse, evaluate, nbest, score):
-    app.command()(command)
+app = command_group("Parsers learned from treebanks.", fit, parse, evaluate, nbest, score)
 
 __all__ = ["app"]

@@ -3,65 +3,54 @@
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._console import (
-    ClusterOption,
-    JsonFlag,
-    QuietFlag,
-    ThreadsOption,
-    inputs,
-    print_json,
-    printer,
-    work,
-)
+from eigentext.cli._bundles import JsonFlag, RunOptions, WorkerOptions
+from eigentext.cli._console import print_json, print_plain, printer
+from eigentext.cli._files import inputs
 from eigentext.cli._lines import decoded, raw_lines
+from eigentext.cli._options import with_options
+from eigentext.cli._work import work
 from eigentext.cli.grammar._shared import (
-    DecodingOption,
+    DecodingOptions,
     ModelArgument,
-    PruneOption,
-    TauOption,
     TreesArgument,
     load_grammar,
     read_treebank,
-    speed,
-    told_speed,
+    speed_and_fallbacks,
 )
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.errors import CorpusError
+
+if TYPE_CHECKING:
+    from eigentext import Tree
 
 LengthOption = Annotated[
     int,
-    typer.Option(min=1, help="Leave out sentences of more words.", show_default="no limit"),
+    typer.Option(min=1, help="Leave out longer sentences, in words.", show_default="no limit"),
 ]
 _FAILED = re.compile(r"\s*(\(\s*(\(\s*\))?\s*\))?\s*")  # nothing, or (()), as some parsers write
 
 
+@with_options()
 def evaluate(
     model: ModelArgument,
     files: TreesArgument,
+    decoding: DecodingOptions,
+    run: WorkerOptions,
     max_length: LengthOption = sys.maxsize,
-    decoding: DecodingOption = None,
-    prune: PruneOption = None,
-    tau: TauOption = None,
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
     """Parse the words of trees and score the result by EVALB's rules, in percent.
 
-    Both the parser's trees and the right ones are without traces, function tags and roots, and
-    X over nothing but X is one node. Crossing: brackets that cross a right one, per sentence.
+    The parser's trees and the gold trees are scored without traces, function tags and roots. X
+    with X as its only child counts as one node. Crossing: the brackets per sentence that cross a
+    gold bracket.
     """
     from eigentext.evaluate import brackets
 
-    with (
-        inputs(files) as paths,
-        work(quiet=quiet or json, threads=threads, cluster=cluster) as watch,
-    ):
-        grammar = load_grammar(model, decoding=decoding, prune=prune, tau=tau)
+    with inputs(files) as (paths,), work(run) as phases:
+        grammar = load_grammar(model, **decoding.given())
         trees = dict(enumerate(read_treebank(paths), 1))
         sentences = {n: tree.leaves() for n, tree in trees.items()}
         kept = [n for n, words in sentences.items() if len(words) <= max_length]
@@ -70,40 +59,43 @@ def evaluate(
         parses = list(grammar.parses([sentences[n] for n in kept]))
         result = brackets([trees[n] for n in kept], [parsed.tree for parsed in parses])
     fallbacks = {n: parsed.fallback for n, parsed in zip(kept, parses) if parsed.fallback}
-    if json:
-        told = {"model": str(model), **result.to_dict(), **speed(watch)}
-        print_json({**told, "fallbacks": [{"tree": n, "why": why} for n, why in fallbacks.items()]})
+    if run.json:
+        facts = {"model": str(model), **result.to_dict(), **phases.speed("sentence")}
+        reasons = [{"tree": n, "why": why} for n, why in fallbacks.items()]
+        print_json({**facts, "fallbacks": reasons})
         return
-    printer.print(str(result), markup=False)
-    if not quiet:
-        printer.print(told_speed(watch, [str(n) for n in fallbacks], "tree"), style="dim")
+    print_plain(str(result))
+    if not run.quiet:
+        printer.print(speed_and_fallbacks(phases, [*map(str, fallbacks)], "tree"), style="dim")
 
 
 def score(
-    gold: Annotated[str, typer.Argument(help="The right trees, a file or a glob; - is stdin.")],
+    gold: Annotated[
+        str, typer.Argument(help="The gold trees: a file or a glob; - is standard input.")
+    ],
     predicted: Annotated[
-        str, typer.Argument(help="A tree for each, in the same order, of any parser.")
+        str, typer.Argument(help="The trees of any parser: one for each, in the same order.")
     ],
     max_length: LengthOption = sys.maxsize,
     keep_repeats: Annotated[
         bool,
-        typer.Option("--keep-repeats", help="X over nothing but X counts twice, as for EVALB."),
+        typer.Option(
+            "--keep-repeats", help="Count X with X as its only child twice, as EVALB does."
+        ),
     ] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Score the trees of one file against the right ones of another by EVALB's rules, in percent.
+    """Score the trees of one file against the gold trees of another by EVALB's rules, in percent.
 
-    If the first has as many trees as the second has lines, each line is a tree, and an empty line
-    (or one of brackets alone) a sentence without a parse, which counts as an error; so does a tree
-    over other words.
+    If there are as many gold trees as lines in the second file, each line is a tree. An empty line,
+    or a line of brackets alone, is then a sentence without a parse. It counts as an error, and so
+    does a tree over other words.
     """
     from eigentext.evaluate import brackets
 
-    if gold == predicted == "-":
-        raise ParameterError("standard input (-) can be read but once; name a file for the other")
-    with inputs([gold, predicted]) as paths, work(quiet=True):
-        right = read_treebank(paths[:1], collapse_repeats=not keep_repeats)
-        found = _read_predicted(paths[1], len(right), collapse_repeats=not keep_repeats)
+    with inputs([gold], [predicted]) as (gold_paths, (path,)), work(RunOptions(), bars=False):
+        right = read_treebank(gold_paths, collapse_repeats=not keep_repeats)
+        found = _read_predicted(path, len(right), collapse_repeats=not keep_repeats)
         if len(found) != len(right):
             raise CorpusError(
                 f"{gold}: {len(right):,} trees, but {predicted}: {len(found):,}; give one for "
@@ -122,7 +114,7 @@ def score(
         about = {"gold_file": gold, "predicted_file": predicted}
         print_json({**about, **result.to_dict(), "failed": failed})
     else:
-        printer.print(str(result), markup=False)
+        print_plain(str(result))
 
 
 def _too_long(files: list[str], max_length: int) -> CorpusError:
@@ -131,8 +123,8 @@ def _too_long(files: list[str], max_length: int) -> CorpusError:
     )
 
 
-def _read_predicted(path: Path, n_gold: int, **options: Any) -> list[Any]:
-    """Trees, or None where a parser had none."""
+def _read_predicted(path: Path, n_gold: int, **options: Any) -> list["Tree | None"]:
+    """Return the trees, with None where the parser found none."""
     from eigentext.corpus.readers import expand_paths
     from eigentext.corpus.trees import parse_trees
 
@@ -152,10 +144,11 @@ def _read_predicted(path: Path, n_gold: int, **options: Any) -> list[Any]:
     return [next(queue) if kept else None for kept in has_tree]
 
 
-def _normalized(tree: Any, **options: Any) -> Any:
+def _normalized(tree: "Tree", **options: Any) -> "Tree | None":
+    """Return the tree normalized; None if no words are left."""
     from eigentext import normalize_tree
 
     try:
         return normalize_tree(tree, **options)
-    except CorpusError:  # no words
+    except CorpusError:
         return None

@@ -1,156 +1,127 @@
 """`eigentext grammar parse` and `nbest`: sentences in, trees out."""
 
 import math
-import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from eigentext.cli._console import (
-    ClusterOption,
-    ErrorsOption,
-    QuietFlag,
-    ThreadsOption,
-    check_no_input,
-    messages,
-    work,
+from eigentext.cli._bundles import ErrorsOption
+from eigentext.cli._console import finite, messages
+from eigentext.cli._lines import (
+    AnswerOptions,
+    answering,
+    are_typed,
+    in_step,
+    input_paths,
+    read_lines,
 )
-from eigentext.cli._lines import in_step, input_paths, line_writer, read_lines
+from eigentext.cli._options import with_options
 from eigentext.cli.grammar._shared import (
-    DecodingOption,
-    LinesOption,
+    DecodingOptions,
     ModelArgument,
     PruneOption,
     SentencesArgument,
-    TauOption,
     load_grammar,
-    told_speed,
+    speed_and_fallbacks,
 )
 
-JsonLinesFlag = Annotated[bool, typer.Option("--json", help="One JSON object for each line.")]
+if TYPE_CHECKING:
+    from eigentext.cli.grammar._shared import Grammar
+    from eigentext.grammars.parser import Parse
 
 
+@with_options()
 def parse(
     model: ModelArgument,
+    decoding: DecodingOptions,
+    run: AnswerOptions,
     files: SentencesArgument = None,
-    output: LinesOption = Path("-"),
-    decoding: DecodingOption = None,
-    prune: PruneOption = None,
-    tau: TauOption = None,
     errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    json: JsonLinesFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """A tree for each line of words, in Penn brackets; an empty line for an empty line.
+    """Write a tree in Penn brackets for each line of words, and an empty line for an empty line.
 
-    Lines are read and answered as they come, some ahead for each thread; with --threads 1 each is
-    answered before the next is read.
+    Lines are answered as they arrive. Each thread reads some lines ahead. With --threads 1, a line
+    is answered before the next one is read.
     """
 
-    def answers(grammar: Any, sentences: Iterator[list[str]]) -> Iterator[Any]:
-        return grammar.parses(sentences)
+    def answer(parsed: "Parse | None") -> _Answer:
+        if parsed is None:
+            return _Answer("", {"tree": None, "log_probability": None, "fallback": None})
+        facts = {"log_probability": finite(parsed.log_probability), "fallback": parsed.fallback}
+        tree = str(parsed.tree)
+        return _Answer(tree, {"tree": tree, **facts}, parsed.fallback is not None)
 
-    def answer(parsed: Any) -> _Answer:
-        told = {name: getattr(parsed, name, None) for name in ("log_probability", "fallback")}
-        tree = None if parsed is None else str(parsed.tree)
-        is_fallback = told["fallback"] is not None
-        told["log_probability"] = _finite(told["log_probability"])
-        return _Answer(tree or "", {"tree": tree, **told}, is_fallback)
-
-    options = {"decoding": decoding, "prune": prune, "tau": tau}
-    run = _Run(model, options, files or ["-"], output, errors)
-    run(answers, answer, threads=threads, cluster=cluster, json=json, quiet=quiet)
+    grammar = partial(load_grammar, model, **decoding.given())
+    sentences = _Sentences(model, files or ["-"], errors)
+    sentences.answer(grammar, lambda grammar, lines: grammar.parses(lines), answer, run)
 
 
+@with_options()
 def nbest(
     model: ModelArgument,
+    run: AnswerOptions,
     files: SentencesArgument = None,
-    output: LinesOption = Path("-"),
-    k: Annotated[int, typer.Option("-k", min=1, help="How many trees, if there are.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many trees to write, at most.")] = 10,
     prune: PruneOption = None,
     errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    json: JsonLinesFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """The k best trees of each line of words: rank, log-probability and tree, parted by tabs.
+    """Write the k best trees of each line of words: rank, log-probability and tree, with tabs.
 
-    An empty line follows the trees of each line; it is all that comes of an empty one. A fallback,
-    where the grammar has no parse, has the log-probability -inf.
+    An empty line follows the trees of each line. An empty line of words gives only an empty line.
+    If the grammar has no parse, the tree is a fallback, with the log-probability -inf.
     """
 
-    def answers(grammar: Any, sentences: Iterator[list[str]]) -> Iterator[Any]:
-        return grammar.k_bests(sentences, k)
-
-    def answer(found: Any) -> _Answer:
-        trees = [] if found is None else [(str(tree), log) for tree, log in found]
+    def answer(found: "list[tuple[Any, float]] | None") -> _Answer:
+        trees = [(str(tree), log) for tree, log in found or ()]
         rows = [f"{rank}\t{log:.4f}\t{tree}\n" for rank, (tree, log) in enumerate(trees, 1)]
         is_fallback = any(log == -math.inf for _, log in trees)
-        told = [{"tree": tree, "log_probability": _finite(log)} for tree, log in trees]
-        return _Answer("".join(rows), {"trees": told, "fallback": is_fallback}, is_fallback)
+        facts = [{"tree": tree, "log_probability": finite(log)} for tree, log in trees]
+        return _Answer("".join(rows), {"trees": facts, "fallback": is_fallback}, is_fallback)
 
-    run = _Run(model, {"prune": prune}, files or ["-"], output, errors)
-    run(answers, answer, threads=threads, cluster=cluster, json=json, quiet=quiet)
+    grammar = partial(load_grammar, model, prune=prune)
+    sentences = _Sentences(model, files or ["-"], errors)
+    sentences.answer(grammar, lambda grammar, lines: grammar.k_bests(lines, k), answer, run)
 
 
 class _Answer(NamedTuple):
-    """What to write about a line: for people, for machines; and whether it has no parse."""
+    """What to write about a line: as text, as JSON; and whether the grammar has no parse."""
 
     text: str
-    told: dict[str, Any]
-    is_fallback: bool
+    facts: dict[str, Any]
+    is_fallback: bool = False
 
 
-class _Run(NamedTuple):
-    """What is read and written."""
+class _Sentences(NamedTuple):
+    """The sentences to parse, and the file of the grammar."""
 
     model: Path
-    options: dict[str, Any]
     files: list[str]
-    output: Path
     errors: str
 
-    def __call__(
+    def answer(
         self,
-        answers: Callable[[Any, Iterator[list[str]]], Iterator[Any]],
+        load: Callable[[], "Grammar"],
+        parses: Callable[["Grammar", Iterator[list[str]]], Iterator[Any]],
         answer: Callable[[Any], _Answer],
-        *,
-        threads: int | None,
-        cluster: str | None = None,
-        json: bool,
-        quiet: bool,
+        run: AnswerOptions,
     ) -> None:
-        """Write the `answer` about each of the `answers` of a grammar to sentences."""
+        """Write the answer to each sentence, and then how fast that was."""
         paths = input_paths(self.files)
-        check_no_input(self.output, [self.model, *(path for path in paths if path)])
-        if None in paths and sys.stdin.isatty():
-            threads = threads or 1  # people want an answer before they type on
-        # Bars and trees on one screen would be in each other's way; elsewhere the end will tell.
-        is_shown = str(self.output) == "-" and sys.stdout.isatty()
-        bars = messages.is_terminal and not is_shown and not quiet
+        if are_typed(paths):
+            run = replace(run, threads=run.threads or 1)  # answer each line before the next
         fallbacks: list[str] = []
-        with (
-            line_writer(self.output) as write,
-            work(quiet=not bars, threads=threads, cluster=cluster, tell=not quiet) as watch,
-        ):
-            grammar = load_grammar(self.model, **self.options)
+        with answering(run, [self.model, *paths]) as (write, phases):
+            grammar = load()
             lines = read_lines(paths, self.errors)
-            for place, found in in_step(partial(answers, grammar), lines, self.files):
+            for place, found in in_step(partial(parses, grammar), lines, self.files):
                 shown = answer(found)
                 if shown.is_fallback:
                     fallbacks.append(place)
-                write(dumps(shown.told) if json else shown.text)
-        if not quiet:
-            messages.print(told_speed(watch, fallbacks, "line"), markup=False)
-
-
-def _finite(value: float | None) -> float | None:
-    """None for infinity, for which JSON has no name."""
-    return value if value is not None and math.isfinite(value) else None
+                write(dumps(shown.facts) if run.json else shown.text)
+        if not run.quiet:
+            messages.print(speed_and_fallbacks(phases, fallbacks, "line"), markup=False)

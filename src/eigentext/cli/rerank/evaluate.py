@@ -1,39 +1,35 @@
 """`eigentext rerank evaluate`: how much better is the reranked choice?"""
 
-from eigentext.cli._console import JsonFlag, QuietFlag, ThreadsOption, print_json, printer, work
+from eigentext.cli._bundles import RunOptions
+from eigentext.cli._console import print_json, print_plain
+from eigentext.cli._files import inputs
+from eigentext.cli._options import with_options
+from eigentext.cli._work import work
 from eigentext.cli.rerank._shared import (
     CandidatesArgument,
     GoldOption,
     ModelArgument,
-    all_inputs,
     check_kind,
     load_reranker,
     read_examples,
 )
 
 
+@with_options()
 def evaluate(
-    model: ModelArgument,
-    files: CandidatesArgument,
-    gold: GoldOption,
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
+    model: ModelArgument, files: CandidatesArgument, gold: GoldOption, run: RunOptions
 ) -> None:
-    """Score the base model's first choices, the reranked ones and the best there are, in percent.
+    """Score the base model's first choices, the reranked ones and the best possible, in percent.
 
-    Trees are scored by labelled brackets, with EVALB's rules; sequences by chunks if their tags are
-    of such (B-NP, I-NP, O), else by tags.
+    Trees are scored by labeled brackets, with EVALB's rules. Sequences are scored by chunks if
+    their tags are chunk tags (B-NP, I-NP, O), otherwise by tags.
     """
-    with (
-        all_inputs(files, gold) as paths,
-        work(quiet=quiet or json, threads=threads),
-    ):
+    with inputs(files, gold) as (lists, structures), work(run):
         reranker = load_reranker(model)
-        examples = read_examples(*paths)
+        examples = read_examples(lists, structures)
         check_kind(reranker, model, examples.candidates, files)
         report = reranker.evaluate(*examples)
-    if json:
+    if run.json:
         print_json({"model": str(model), **report.to_dict()})
     else:
-        printer.print(str(report), markup=False)
+        print_plain(str(report))

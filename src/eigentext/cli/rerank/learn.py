@@ -1,39 +1,87 @@
-"""`eigentext rerank fit`: from n-best lists and right structures to a reranker."""
+"""`eigentext rerank fit`: from n-best lists and gold structures to a reranker."""
 
-import time
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from eigentext.cli._console import (
-    CheckpointOption,
-    ClusterOption,
-    JsonFlag,
-    OutputOption,
-    QuietFlag,
-    ThreadsOption,
-    Watch,
-    check_model_path,
-    check_no_input,
-    peak_memory,
-    print_json,
-    printer,
-    save_model,
-    work,
-)
-from eigentext.cli._options import Parameters, with_options
+from eigentext.cli._bundles import FitOptions, OutputOption
+from eigentext.cli._fitting import Fitting, fitting
+from eigentext.cli._options import Bundle, Parameters, with_options
 from eigentext.cli.rerank._shared import (
     CandidatesArgument,
-    Examples,
+    CandidatesWithGold,
     GoldOption,
-    all_inputs,
     read_examples,
 )
 from eigentext.errors import ParameterError
 from eigentext.reranking import parameters as tables
 
+if TYPE_CHECKING:
+    from eigentext import Reranker
+    from eigentext.reranking.report import Report
+
 _KINDS = {"tree": "trees", "sequence": "tagged sequences"}
+
+
+@dataclass(kw_only=True)
+class ValidationOptions(Bundle):
+    """Held-out lists, to choose on."""
+
+    validation: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--validation", metavar="FILE", help="N-best lists of other inputs, to choose on."
+        ),
+    ] = None
+    validation_gold: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--validation-gold", metavar="FILE", help="The gold structures for --validation."
+        ),
+    ] = None
+
+
+@dataclass(kw_only=True)
+class KernelOptions(Bundle):
+    """What two candidates have in common."""
+
+    kernel: Annotated[
+        Literal["tree", "sequence"] | None,
+        typer.Option(
+            help="Compare all subtrees, or all runs of tags.", show_default="by the candidates"
+        ),
+    ] = None
+    match: Annotated[
+        Literal["exact", "capitalization", "factor"] | None,
+        typer.Option(
+            help="For sequences: which words count as equal; factor: those with the same part "
+            "after |.",
+            show_default="exact",
+        ),
+    ] = None
+    joint: Annotated[
+        bool,
+        typer.Option("--joint", help="Tags match only where their words are equal by --match."),
+    ] = False
+
+    def parameters(self, examples: CandidatesWithGold, decay: list[float] | None) -> dict[str, Any]:
+        """Return the parameters of a reranker that cannot choose them by its candidates."""
+        from eigentext import SequenceKernel
+        from eigentext.kernels.candidate import is_tree
+        from eigentext.reranking.reranker import DECAYS
+
+        found = "tree" if is_tree(examples.gold[0]) else "sequence"
+        if self.kernel not in (None, found):
+            raise ParameterError(f"--kernel {self.kernel} is not for {_KINDS[found]}; leave it out")
+        if self.match is None:
+            if self.joint:
+                raise ParameterError("--joint says how words are matched; give --match too")
+            return {}
+        if found == "tree":
+            raise ParameterError("--match is for tagged sequences, not for trees; leave it out")
+        kernel = SequenceKernel(match=self.match, joint=self.joint)
+        return {"kernel": kernel, "decay": decay or list(DECAYS)}
 
 
 @with_options(tables.Reranker)
@@ -41,127 +89,50 @@ def fit(
     files: CandidatesArgument,
     gold: GoldOption,
     output: OutputOption,
-    dev: Annotated[
-        list[str] | None,
-        typer.Option("--dev", metavar="FILE", help="N-best lists of other inputs, to choose on."),
-    ] = None,
-    dev_gold: Annotated[
-        list[str] | None,
-        typer.Option("--dev-gold", metavar="FILE", help="The right structures for --dev."),
-    ] = None,
-    kernel: Annotated[
-        Literal["tree", "sequence"] | None,
-        typer.Option(help="All subtrees, or all runs of tags.", show_default="by the candidates"),
-    ] = None,
-    match: Annotated[
-        Literal["exact", "capitalization", "factor"] | None,
-        typer.Option(
-            help="For sequences: which words are alike; factor: those with the same part after |.",
-            show_default="exact",
-        ),
-    ] = None,
-    joint: Annotated[
-        bool,
-        typer.Option("--joint", help="Only words that are alike by --match match at all."),
-    ] = False,
-    parameters: Parameters = {},  # noqa: B006 - options take its place
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    checkpoint: CheckpointOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
+    validation: ValidationOptions,
+    kernel: KernelOptions,
+    parameters: Parameters,
+    run: FitOptions,
 ) -> None:
     """Learn to rank candidates from n-best lists, and write a reranker as one model file.
 
-    The lists must come from a base model that has not seen these inputs: cut the data into parts,
-    and let a model of all others write the lists of each. Without --dev, a fifth of the inputs is
-    held out to choose decay and beta on. Where the right structure is not among the candidates, the
-    nearest takes its place.
+    The lists must come from a base model that has not seen these inputs. Cut the data into parts,
+    and let a model of all other parts write the lists of each part. Without --validation, a fifth
+    of the inputs is held out to choose decay and beta on. If the gold structure is not among the
+    candidates, the most similar one takes its place.
     """
     from eigentext import Reranker
     from eigentext.corpus.readers import expand_paths
 
-    check_model_path(output)
-    if bool(dev) != bool(dev_gold):
-        raise ParameterError("--dev and --dev-gold go together; give both or none")
-    started = time.perf_counter()
-    report = None
-    with (
-        all_inputs(files, gold, dev or [], dev_gold or []) as paths,
-        work(
-            quiet=quiet or json,
-            threads=threads,
-            cluster=cluster,
-            checkpoint=checkpoint,
-        ) as watch,
-    ):
-        check_no_input(output, expand_paths([path for group in paths for path in group]))
-        examples = read_examples(*paths[:2])
-        held_out = read_examples(*paths[2:]) if dev else None
-        known = _kernel(kernel, match, joint, examples, parameters["decay"])
-        model = Reranker(**parameters | known).fit(*examples, dev=held_out)
-        if held_out:
-            report = model.evaluate(*held_out)
-        save_model(model, output)
-    seconds = time.perf_counter() - started
-    _tell(model, output, report, watch, seconds, json=json, quiet=quiet)
+    other, other_gold = validation.validation or [], validation.validation_gold or []
+    if bool(other) != bool(other_gold):
+        raise ParameterError("--validation and --validation-gold go together; give both or none")
+    with fitting(output, run, files, gold, other, other_gold) as done:
+        done.check_not_read(expand_paths([path for paths in done.paths for path in paths]))
+        examples = read_examples(*done.paths[:2])
+        held_out = read_examples(*done.paths[2:]) if other else None
+        known = kernel.parameters(examples, parameters["decay"])
+        model = Reranker(**parameters | known).fit(*examples, validation=held_out)
+        scores = model.evaluate(*held_out) if held_out else None
+        done.save(model)
+    _report(done, model, scores)
 
 
-def _kernel(
-    kernel: str | None,
-    match: str | None,
-    joint: bool,
-    examples: Examples,
-    decay: list[float] | None,
-) -> dict[str, Any]:
-    """What the reranker needs to know of the kernel, if it would not see it for itself."""
-    from eigentext import SequenceKernel
-    from eigentext.kernels.candidate import is_tree
-    from eigentext.reranking.reranker import DECAYS
-
-    found = "tree" if is_tree(examples.gold[0]) else "sequence"
-    if kernel not in (None, found):
-        raise ParameterError(f"--kernel {kernel} is not for {_KINDS[found]}; leave it out")
-    if match is None:
-        if joint:
-            raise ParameterError("--joint says how words are matched; give --match too")
-        return {}
-    if found == "tree":
-        raise ParameterError("--match is for tagged sequences, not for trees; leave it out")
-    return {"kernel": SequenceKernel(match=match, joint=joint), "decay": decay or list(DECAYS)}
-
-
-def _tell(
-    model: Any,
-    output: Path,
-    report: Any,
-    watch: Watch,
-    seconds: float,
-    *,
-    json: bool,
-    quiet: bool,
-) -> None:
+def _report(done: Fitting, model: "Reranker", scores: "Report | None") -> None:
     """Print what was learned, and what it took."""
     found = model.diagnostics_
-    cost = {"seconds": round(seconds, 3), "phases": watch.times(), "peak_memory": peak_memory()}
-    if json:
-        held_out = report and report.to_dict()
-        print_json({"model": str(output), **found, "dev_report": held_out, **cost})
-        return
-    if quiet:
-        return
-    printer.print(
-        f"{output}: {found['n_support']:,} of {found['n_candidates']:,} candidates kept from "
-        f"{found['n_inputs']:,} inputs; {seconds:.1f} s, {cost['peak_memory'] / 1e6:,.0f} MB at "
-        "most",
-        markup=False,
-    )
-    chosen = f"decay {found['decay']:g}, beta {found['beta']:.3g}, average {found['average']}"
-    printer.print(f"  chosen          {chosen}")
-    printer.print(f"  mistakes        {', '.join(map(str, found['n_mistakes']))} in the epochs")
+    details = [
+        f"chosen          decay {found['decay']:g}, beta {found['beta']:.3g}, average "
+        f"{found['average']}",
+        f"mistakes        {', '.join(map(str, found['n_mistakes']))} in the epochs",
+    ]
     if found["n_replaced"]:
-        printer.print(f"  right one not among the candidates: {found['n_replaced']:,} inputs")
-    if report is not None:
-        printer.print("\n".join(f"  {line}" for line in str(report).splitlines()), markup=False)
-    times = ", ".join(f"{name} {time:.1f}" for name, time in cost["phases"].items())
-    printer.print(f"  seconds         {times}")
+        details.append(f"gold structure not among the candidates: {found['n_replaced']:,} inputs")
+    if scores is not None:
+        details += str(scores).splitlines()
+    done.report(
+        {**found, "dev_report": scores and scores.to_dict()},
+        f"{found['n_support']:,} of {found['n_candidates']:,} candidates kept from "
+        f"{found['n_inputs']:,} inputs",
+        [*details, done.phase_times()],
+    )

@@ -1,19 +1,11 @@
 """`eigentext kneser-ney`, `eigentext bigram` and `eigentext hmm`: models of sequences."""
 
-import typer
-
+from eigentext.cli._options import command_group
 from eigentext.cli.sequences import bigram, hmm, kneser_ney
 from eigentext.cli.sequences.perplexity import perplexity
 
-kneser_ney_app = typer.Typer(help="N-grams with Kneser-Ney smoothing.", no_args_is_help=True)
-bigram_app = typer.Typer(help="Bigrams through hidden states.", no_args_is_help=True)
-for app, fit in ((kneser_ney_app, kneser_ney.fit), (bigram_app, bigram.fit)):
-    app.command()(fit)
-    app.command()(perplexity)
-
-hmm_app = typer.Typer(help="Hidden Markov models.", no_args_is_help=True)
-hmm_app.command()(hmm.fit)
-hmm_app.command()(hmm.score)
-hmm_app.command("next")(hmm.next_words)
+kneser_ney_app = command_group("N-grams with Kneser-Ney smoothing.", kneser_ney.fit, perplexity)
+bigram_app = command_group("Bigrams through hidden states.", bigram.fit, perplexity)
+hmm_app = command_group("Hidden Markov models.", hmm.fit, hmm.score, next=hmm.next_words)
 
 __all__ = ["bigram_app", "hmm_app", "kneser_ney_app"]

@@ -1,66 +1,29 @@
 """What the commands on language models share."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import typer
+from eigentext.cli import _text
+from eigentext.cli._fitting import Fitting
 
-from eigentext.cli._console import Watch, peak_memory, print_json, printer
-from eigentext.errors import EigentextError
+if TYPE_CHECKING:
+    from eigentext import HMM, BigramModel, KneserNey
 
-LowercaseFlag = Annotated[bool, typer.Option("--lowercase", help="Lower the case.")]
-UnitOption = Annotated[
-    Literal["line", "document", "stream"],
-    typer.Option(help="What has a start and an end; in a stream nothing has."),
-]
+    LanguageModel = KneserNey | BigramModel | HMM
 
 
-def load_language_model(path: Path) -> Any:
-    """A model that gives each token of a text a probability."""
-    from eigentext.storage import load
-
-    model = load(path)
-    if not hasattr(model, "log_probabilities"):
-        raise EigentextError(f"{path}: holds {model!r}, not a language model")
-    return model
-
-
-def reading_of(path: Path, model: Any) -> dict[str, Any]:
-    """How text is read for a model: as the text was that it was learned from."""
-    from eigentext.corpus.tokenizers import NAMED
-
-    options = {"tokenizer": "none", "lowercase": False, "unit": "line"}
-    options |= model.provenance_["options"]
-    if options["tokenizer"] == "none":  # lists of words in Python; in a file, blanks part them
-        options["tokenizer"] = "whitespace"
-    if options["tokenizer"] not in NAMED:
-        raise EigentextError(
-            f"{path} was learned with the tokenizer {options['tokenizer']!r}, which the command "
-            "line does not have; score the text in Python with perplexity"
-        )
-    return options
+def reading_of(path: Path, model: "LanguageModel") -> dict[str, Any]:
+    """Return how text is read for a model: as the text was that it was learned from."""
+    return _text.reading_of(path, model, "score the text in Python with perplexity")
 
 
 def report_fit(
-    model: Any,
-    output: Path,
-    told: dict[str, Any],
-    summary: str,
-    watch: Watch,
-    seconds: float,
-    *,
-    json: bool,
-    quiet: bool,
+    fit: Fitting, model: "LanguageModel", facts: Mapping[str, object], summary: str
 ) -> None:
-    """Print what was learned (`told` to machines, `summary` to people), and what it took."""
+    """Print what was learned: the facts for machines, the summary for people."""
     n_tokens, n_words = model.provenance_["n_tokens"], len(model.vocabulary_)
-    cost = {"seconds": round(seconds, 3), "phases": watch.times(), "peak_memory": peak_memory()}
-    if json:
-        about = {"model": str(output), "n_tokens": n_tokens, "n_words": n_words}
-        print_json({**about, **told, **cost})
-    elif not quiet:
-        printer.print(
-            f"{output}: {summary} over {n_words:,} words from {n_tokens:,} tokens; "
-            f"{seconds:.1f} s, {cost['peak_memory'] / 1e6:,.0f} MB at most",
-            markup=False,
-        )
+    fit.report(
+        {"n_tokens": n_tokens, "n_words": n_words, **facts},
+        f"{summary} over {n_words:,} words from {n_tokens:,} tokens",
+    )

@@ -1,116 +1,92 @@
 """`eigentext hmm fit|score|next`: hidden Markov models of text."""
 
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from eigentext.cli._console import (
-    CacheOption,
-    CheckpointOption,
-    ClusterOption,
+from eigentext.cli._bundles import (
     ErrorsOption,
     FilesArgument,
+    FitOptions,
     JsonFlag,
-    MemoryOption,
-    NoCacheFlag,
     OutputOption,
-    QuietFlag,
-    ThreadsOption,
-    TokenizerOption,
-    check_model_path,
-    check_no_input,
-    inputs,
+    RunOptions,
+)
+from eigentext.cli._console import (
+    finite,
     messages,
     print_json,
+    print_plain,
     print_rows,
     print_warning,
-    printer,
-    save_model,
-    work,
 )
+from eigentext.cli._files import inputs, load_kind
 from eigentext.cli._options import Parameters, with_options
-from eigentext.cli.sequences._shared import LowercaseFlag, UnitOption, reading_of, report_fit
-from eigentext.errors import CorpusError, EigentextError
-from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.cli._text import TextUnitOptions, fit_text, no_words
+from eigentext.cli._work import work
+from eigentext.cli.sequences._shared import reading_of, report_fit
 from eigentext.sequences import parameters as tables
 
+if TYPE_CHECKING:
+    from eigentext import HMM
+
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `hmm fit`.")]
-_BATCH = 100_000  # tokens scored at a time
-_FACTS = ("rank", "usable_rank", "noise", "negative_mass", "starts", "passes", "converged")
+_BATCH = 100_000  # tokens that are scored together
+_FACTS = (
+    *("rank", "usable_rank", "noise", "negative_mass", "starts", "passes", "converged"),
+    "log_likelihood",
+)
 _NO_RARE = (
-    "no word of the text is rare, so a word never seen will be impossible (log-probability -inf); "
-    "with --min-count 2, those seen once stand for it"
+    "the text has no rare words, so words that the model has never seen are impossible "
+    "(log-probability -inf); with --min-count 2, the words seen once stand for them"
 )
 
 
 @with_options(tables.HMM)
 def fit(
-    files: FilesArgument,
-    output: OutputOption,
-    parameters: Parameters,
-    tokenizer: TokenizerOption = "whitespace",
-    lowercase: LowercaseFlag = False,
-    unit: UnitOption = "line",
-    errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    checkpoint: CheckpointOption = None,
-    memory: MemoryOption = DEFAULT_MEMORY,
-    cache: CacheOption = None,
-    no_cache: NoCacheFlag = False,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
+    output: OutputOption, parameters: Parameters, text: TextUnitOptions, run: FitOptions
 ) -> None:
     """Learn a hidden Markov model from text and write it as one model file."""
-    from eigentext import HMM, TextCorpus
+    from eigentext import HMM
 
-    check_model_path(output)
-    started = time.perf_counter()
     model = HMM(**parameters)
-    with (
-        inputs(files) as paths,
-        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
-    ):
-        corpus = TextCorpus(
-            paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
-        )
-        check_no_input(output, corpus.files)
-        model.fit(corpus, memory=memory, cache=False if no_cache else cache or True)
-        save_model(model, output)
-    found = model.diagnostics_
-    told = {name: found[name] for name in (*_FACTS, "log_likelihood") if name in found}
-    states, method = model.parameters_.n_states, model.parameters_.method
-    summary = f"{states} states"
+    done = fit_text(model, text, output, run)
+    found, method = model.diagnostics_, model.parameters_.method
+    summary = f"{model.parameters_.n_states} states"
     if method == "spectral":
         summary += f" in {found['rank']} dimensions"
     if "passes" in found:
         summary += f" after {found['passes']} passes of EM"
     knows_rare = len(model.symbols_) > len(model.vocabulary_)
-    told = {"states": states, "method": method, "knows_rare_words": knows_rare, **told}
-    seconds = time.perf_counter() - started
-    report_fit(model, output, told, summary, watch, seconds, json=json, quiet=quiet)
-    if not knows_rare and not quiet:
+    facts = {
+        "states": model.parameters_.n_states,
+        "method": method,
+        "knows_rare_words": knows_rare,
+        **{name: found[name] for name in _FACTS if name in found},
+    }
+    report_fit(done, model, facts, summary)
+    if not knows_rare and not run.quiet:
         print_warning(_NO_RARE)
 
 
+@with_options()
 def score(
     model: ModelArgument,
     files: FilesArgument,
+    run: RunOptions,
     unit: Annotated[
-        Literal["line", "document", "stream"], typer.Option(help="What gets a score of its own.")
+        Literal["line", "document", "stream"],
+        typer.Option(help="What gets one score: a line, a file, or all files together."),
     ] = "line",
     errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """The log-probability of each line, its tokens and its text, parted by tabs; then all of them.
+    """Print the log-probability of each line, its number of tokens and its text; then the totals.
 
-    Blank lines are passed over. Words never learned count as rare ones, where the model knows any
-    (else they are impossible: -inf), and the perplexity leaves them out.
+    Tabs separate the columns. Blank lines are skipped. A word that the model has not learned
+    counts as a rare word. If the model knows no rare words, it is impossible (-inf). The
+    perplexity leaves such words out.
     """
     from eigentext import TextCorpus
 
@@ -118,40 +94,40 @@ def score(
     reading = {**reading_of(model, hmm), "unit": unit}
     totals = _Totals()
     lines: list[dict[str, Any]] = []
-    with inputs(files) as paths, work(quiet=True, threads=threads):
+    with inputs(files) as (paths,), work(run, bars=False):
         corpus = TextCorpus(paths, errors=errors, **reading)
         for units in _batches(corpus):
             scores = totals.score(hmm, units)
-            # The text of a whole file would drown its score.
+            # The text of a whole file is too long to print.
             texts = [{"text": " ".join(tokens)} if unit == "line" else {} for tokens in units]
             rows = zip(scores, map(len, units), texts)
-            if json:
+            if run.json:
                 lines += [
-                    {"log_probability": _finite(value), "n_tokens": n_tokens, **text}
+                    {"log_probability": finite(value), "n_tokens": n_tokens, **text}
                     for value, n_tokens, text in rows
                 ]
             else:
                 print_rows((f"{value:.4f}", str(n), *text.values()) for value, n, text in rows)
         if totals.n_tokens == 0:
-            raise CorpusError(f"{', '.join(files)}: no words in it; is the file empty?")
-    told = {"model": str(model), **totals.told()}
-    if json:
-        print_json({**told, "scores": lines})
-    elif not quiet:
-        _print_totals(told)
+            raise no_words(files)
+    facts = totals.facts()
+    if run.json:
+        print_json({"model": str(model), **facts, "scores": lines})
+    elif not run.quiet:
+        _print_totals(facts)
 
 
 def next_words(
     model: ModelArgument,
     words: Annotated[
-        list[str] | None, typer.Argument(help="What was said so far; nothing: the start.")
+        list[str] | None, typer.Argument(help="The words so far; none: the start of a sequence.")
     ] = None,
     topn: Annotated[
         int, typer.Option("-n", "--topn", "--top", min=1, help="How many to print.")
     ] = 10,
     json: JsonFlag = False,
 ) -> None:
-    """The most probable next words, with their probabilities."""
+    """Print the most probable next words, with their probabilities."""
     import numpy as np
 
     from eigentext import TextCorpus
@@ -167,20 +143,20 @@ def next_words(
         print_json({"prefix": prefix, "unknown": unknown, "next": found})
         return
     if unknown:
-        print_warning(f"words never learned, which tell little: {', '.join(unknown)}")
+        print_warning(f"the model has not learned these words: {', '.join(unknown)}")
     for word, probability in found:
-        printer.print(f"  {probability:8.6f}  {word}", markup=False)
+        print_plain(f"  {probability:8.6f}  {word}")
 
 
 class _Totals:
-    """Adds up the scores of all batches."""
+    """The sum of the scores of all batches."""
 
     def __init__(self) -> None:
         self.n_tokens = self.n_sequences = self.n_left_out = self.n_impossible = 0
         self.log_probability = self.known = 0.0
 
-    def score(self, hmm: Any, units: list[list[str]]) -> list[float]:
-        """The log-probability of each unit of a batch."""
+    def score(self, hmm: "HMM", units: list[list[str]]) -> list[float]:
+        """Return the log-probability of each unit of a batch, and add them to the totals."""
         import numpy as np
 
         logs = hmm.log_probabilities(units, rare=True)
@@ -194,15 +170,15 @@ class _Totals:
         self.known += float(logs[known].sum())
         return np.add.reduceat(logs, borders).tolist()
 
-    def told(self) -> dict[str, Any]:
-        """The totals, and the perplexity over the words learned."""
+    def facts(self) -> dict[str, Any]:
+        """Return the totals, and the perplexity over the words that the model knows."""
         import numpy as np
 
         n_scored = self.n_tokens - self.n_left_out
         perplexity = float(np.exp(-self.known / n_scored)) if n_scored else None
         return {
-            "log_probability": _finite(self.log_probability),
-            "perplexity": None if perplexity is None else _finite(perplexity),
+            "log_probability": finite(self.log_probability),
+            "perplexity": finite(perplexity),
             "n_sequences": self.n_sequences,
             "n_tokens": self.n_tokens,
             "n_left_out": self.n_left_out,
@@ -210,14 +186,10 @@ class _Totals:
         }
 
 
-def _load(path: Path) -> Any:
+def _load(path: Path) -> "HMM":
     from eigentext import HMM
-    from eigentext.storage import load
 
-    model = load(path)
-    if not isinstance(model, HMM):
-        raise EigentextError(f"{path}: holds {model!r}, not a hidden Markov model")
-    return model
+    return load_kind(path, HMM, "a hidden Markov model")
 
 
 def _batches(units: Iterable[list[str]]) -> Iterator[list[list[str]]]:
@@ -233,19 +205,17 @@ def _batches(units: Iterable[list[str]]) -> Iterator[list[list[str]]]:
         yield batch
 
 
-def _finite(value: float) -> float | None:
-    """None for infinity, for which JSON has no name."""
-    return value if abs(value) < float("inf") else None
-
-
-def _print_totals(told: dict[str, Any]) -> None:
-    total, perplexity = told["log_probability"], told["perplexity"]
-    n_known = told["n_tokens"] - told["n_left_out"]
+def _print_totals(facts: dict[str, Any]) -> None:
+    total, perplexity = facts["log_probability"], facts["perplexity"]
+    n_tokens, n_known = facts["n_tokens"], facts["n_tokens"] - facts["n_left_out"]
+    if not n_known:
+        messages.print(
+            f"the model knows none of the {n_tokens:,} tokens; is the text in its language?"
+        )
+        return
     messages.print(
         f"log-probability {'-inf' if total is None else f'{total:.2f}'} of "
-        f"{told['n_tokens']:,} tokens in {told['n_sequences']:,} sequences; "
+        f"{n_tokens:,} tokens in {facts['n_sequences']:,} sequences; "
         f"perplexity {'inf' if perplexity is None else f'{perplexity:.2f}'} "
-        f"over the {n_known:,} of known words"
-        if n_known
-        else f"none of {told['n_tokens']:,} tokens is known to the model; is it in that language?"
+        f"over the {n_known:,} tokens that the model knows"
     )

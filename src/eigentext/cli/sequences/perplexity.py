@@ -1,83 +1,109 @@
 """`eigentext kneser-ney|bigram perplexity`: how well a language model predicts a text."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._console import (
-    ErrorsOption,
-    FilesArgument,
-    JsonFlag,
-    QuietFlag,
-    ThreadsOption,
-    inputs,
-    print_json,
-    printer,
-    work,
-)
-from eigentext.cli.sequences._shared import load_language_model, reading_of
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.cli._bundles import ErrorsOption, FilesArgument, RunOptions
+from eigentext.cli._console import print_json, print_plain, printer
+from eigentext.cli._files import inputs
+from eigentext.cli._options import with_options
+from eigentext.cli._work import work
+from eigentext.cli.sequences._shared import reading_of
+from eigentext.errors import CorpusError, EigentextError, ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eigentext.cli.sequences._shared import LanguageModel
+    from eigentext.corpus import EncodedCorpus
 
 
+@with_options()
 def perplexity(
     model: Annotated[Path, typer.Argument(help="A language model, written by `fit`.")],
     files: FilesArgument,
+    run: RunOptions,
     interpolate: Annotated[
-        Path | None, typer.Option(help="Another model of the same words, to mix with this one.")
+        Path | None,
+        typer.Option(metavar="MODEL", help="Mix the model with this one, of the same words."),
     ] = None,
-    heldout: Annotated[
-        list[str] | None, typer.Option(help="Text that says how much of each model to take.")
+    validation: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Text that decides how much of each model to use."),
     ] = None,
     errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """Score a model on text that it has not seen; words unknown to it are left out.
+    """Score a model on text that it has not seen. Words that it does not know are left out.
 
-    The text is read as that was which the model was learned from.
+    The text is read in the same way as the text that the model was learned from.
     """
-    from eigentext import TextCorpus, engine
+    from eigentext import TextCorpus
     from eigentext.corpus import encode
 
-    if (interpolate is None) != (not heldout):
+    if (interpolate is None) != (not validation):
         raise ParameterError(
-            "--interpolate OTHER-MODEL and --heldout FILE go together: "
-            "the text held out says how much of each model to take"
+            "--interpolate MODEL and --validation FILE go together: "
+            "the validation text decides how much of each model to use"
         )
     paths = [model, interpolate] if interpolate else [model]
-    models = [load_language_model(path) for path in paths]
+    models = [_load(path) for path in paths]
     reading = _common_reading(paths, models)
-    with inputs([*files, *(heldout or [])]) as texts, work(quiet=quiet or json, threads=threads):
-        text, *held = (
-            encode(TextCorpus(part, errors=errors, **reading))
-            for part in (texts[: len(files)], texts[len(files) :])
-            if part
+    with inputs(files, validation or []) as groups, work(run):
+        text, *held_out = (
+            encode(TextCorpus(group, errors=errors, **reading)) for group in groups if group
         )
-        if held:
-            from eigentext.sequences import Interpolation
-
-            with engine.phase("weigh"):
-                mixture = Interpolation(models).fit(held[0])
-            models = [*mixture.parameters_.models, mixture]  # those that are worked out already
-        with engine.phase("score", len(models) * text.n_tokens, "tokens") as advance:
-            scores = []
-            for scorer in models:
-                scores.append(scorer.log_probabilities(text))
-                advance(text.n_tokens)
-    told = {"model": str(model), **_figures(scores[-1], text.n_tokens)}
+        scores, weights = _scores(models, text, *held_out)
+    facts = {"model": str(model), **_figures(scores[-1], text.n_tokens)}
     if interpolate:
-        told["alone"] = {str(path): _perplexity(part) for path, part in zip(paths, scores)}
-        told["weights"] = models[-1].weights_.tolist()
-    if json:
-        print_json(told)
+        facts["alone"] = {str(path): _perplexity(part) for path, part in zip(paths, scores)}
+        facts["weights"] = weights
+    if run.json:
+        print_json(facts)
     else:
-        _print(told, quiet=quiet)
+        _print(facts, quiet=run.quiet)
 
 
-def _common_reading(paths: list[Path], models: list[Any]) -> dict[str, Any]:
-    """How text is read for all the models, if they agree on it."""
+def _load(path: Path) -> "LanguageModel":
+    """Load a model that gives each token of a text a probability."""
+    from eigentext.storage import load
+
+    model: Any = load(path)
+    if not hasattr(model, "log_probabilities"):
+        raise EigentextError(f"{path}: holds {model!r}, not a language model")
+    return model
+
+
+def _scores(
+    models: list["LanguageModel"],
+    text: "EncodedCorpus",
+    held_out: "EncodedCorpus | None" = None,
+) -> tuple[list["np.ndarray"], list[float]]:
+    """Return the log-probabilities of all events by each model, and the weights of a mixture.
+
+    If there is held-out text, it decides the weights, and the scores of the mixture come last.
+    """
+    from eigentext import engine
+    from eigentext.sequences import Interpolation
+
+    scorers: list[Any] = list(models)
+    weights: list[float] = []
+    if held_out is not None:
+        with engine.phase("weigh"):
+            mixture = Interpolation(models).fit(held_out)
+        scorers = [*mixture.parameters_.models, mixture]  # copies whose tables are made already
+        weights = mixture.weights_.tolist()
+    with engine.phase("score", len(scorers) * text.n_tokens, "tokens") as advance:
+        scores = []
+        for scorer in scorers:
+            scores.append(scorer.log_probabilities(text))
+            advance(text.n_tokens)
+    return scores, weights
+
+
+def _common_reading(paths: list[Path], models: list["LanguageModel"]) -> dict[str, Any]:
+    """Return how text is read for all models; raise ParameterError if they differ in it."""
     reading = reading_of(paths[0], models[0])
     for path, model in zip(paths[1:], models[1:]):
         for name, value in reading_of(path, model).items():
@@ -89,8 +115,8 @@ def _common_reading(paths: list[Path], models: list[Any]) -> dict[str, Any]:
     return reading
 
 
-def _figures(scores: Any, n_tokens: int) -> dict[str, Any]:
-    """Of all events: tokens, and, but in a stream, the ends of units."""
+def _figures(scores: "np.ndarray", n_tokens: int) -> dict[str, Any]:
+    """Return the figures for all events: the tokens and, except in a stream, the ends of units."""
     import numpy as np
 
     n_left_out = int(np.isnan(scores).sum())
@@ -103,31 +129,31 @@ def _figures(scores: Any, n_tokens: int) -> dict[str, Any]:
     }
 
 
-def _perplexity(scores: Any) -> float | None:
-    """None for an infinite one, for which JSON has no name."""
+def _perplexity(scores: "np.ndarray") -> float | None:
+    """Return the perplexity; None if it is infinite, which JSON cannot write."""
     import numpy as np
 
     if np.isnan(scores).all():
-        raise CorpusError("no word of this text is known to the model; is it in that language?")
+        raise CorpusError("the model knows no word of this text; is the text in its language?")
     mean = -np.nanmean(scores)
     return float(np.exp(mean)) if mean < np.inf else None
 
 
-def _print(told: dict[str, Any], *, quiet: bool) -> None:
-    figure = _shown(told["perplexity"])
+def _print(facts: dict[str, Any], *, quiet: bool) -> None:
+    figure = _shown(facts["perplexity"])
     if quiet:
         printer.print(figure)
         return
     alone = ", ".join(
-        f"{path} alone {_shown(part)}" for path, part in told.get("alone", {}).items()
+        f"{path} alone {_shown(part)}" for path, part in facts.get("alone", {}).items()
     )
-    printer.print(f"perplexity   {figure}{alone and f'  ({alone})'}", markup=False)
-    ends = f" and {told['n_ends']:,} ends of units" if told["n_ends"] else ""
-    printer.print(f"scored       {told['n_scored']:,} tokens{ends}")
-    printer.print(f"left out     {told['n_left_out']:,} tokens, unknown to the model")
-    if told["n_impossible"]:
+    print_plain(f"perplexity   {figure}{alone and f'  ({alone})'}")
+    ends = f" and {facts['n_ends']:,} ends of units" if facts["n_ends"] else ""
+    printer.print(f"scored       {facts['n_scored']:,} tokens{ends}")
+    printer.print(f"left out     {facts['n_left_out']:,} tokens, unknown to the model")
+    if facts["n_impossible"]:
         printer.print(
-            f"impossible   {told['n_impossible']:,} of those scored; more --smoothing in fit helps"
+            f"impossible   {facts['n_impossible']:,} of those scored; fit with more --smoothing"
         )
 
 

@@ -1,24 +1,29 @@
-"""What the commands on taggers share: models, sentences in columns, and how fast it went."""
+"""What the commands on taggers share: models, and sentences in columns."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from eigentext.cli._console import Watch
+from eigentext.cli._files import load_kind
 from eigentext.cli._lines import raw_lines
-from eigentext.errors import CorpusError, EigentextError, ParameterError
+from eigentext.cli._text import no_words
+from eigentext.errors import CorpusError, ParameterError
+
+if TYPE_CHECKING:
+    from eigentext import Tagger
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `tagger fit`.")]
 TaggedArgument = Annotated[
     list[str],
     typer.Argument(
-        help="Tagged sentences: a token a line, its columns and its label, a blank line between; "
-        "files or globs (plain, .gz, .bz2, .xz, .zst); - is stdin."
+        help="Tagged sentences: one token on each line, with its columns and its label, and a "
+        "blank line after each sentence; files or globs (plain, .gz, .bz2, .xz, .zst); - is "
+        "standard input."
     ),
 ]
 ColumnsOption = Annotated[
@@ -26,37 +31,37 @@ ColumnsOption = Annotated[
     typer.Option(
         "--columns",
         metavar="NAMES",
-        help="What the columns of the files are, as in word,pos,_,label; _ is left aside.",
+        help="The columns of the files, as in word,pos,_,label; _ is ignored.",
         show_default="those of the model",
     ),
 ]
-LEFT_ASIDE = "_"  # among the names of columns
+IGNORED = "_"  # the name of a column that is not used
 _GUESSES = {2: ["word", "label"], 3: ["word", "pos", "label"]}
-_KEPT_LINES = 1 << 16  # most lines occur again: each is parsed once
+_KEPT_LINES = 1 << 16  # most lines occur several times: each is parsed once
 _PLACE = re.compile(r"sentence (\d+), token (\d+): (.*)", re.DOTALL)
 
 
 class Sentence(NamedTuple):
-    """A sentence, where it was found, and the line that ended it; no tokens: that line alone."""
+    """A sentence, its place, and the line that ended it. Without tokens, it is that line alone."""
 
     file: str
     line: int  # of its first token
     tokens: list[tuple[str, ...]]
-    border: str | None  # None: the end of all
-    separator: str = " "  # of columns
+    border: str | None  # None at the end of the last file
+    separator: str = " "  # between columns
 
 
 class Layout:
-    """What the columns of files are, and which of them are wanted."""
+    """The columns of files, and which of them are used."""
 
     def __init__(self, names: Sequence[str], wanted: Sequence[int], remedy: str = ""):
         self.names, self._wanted = list(names), list(wanted)
         self.kept = [self.names[i] for i in wanted]
-        self._remedy = remedy  # where there are more columns, or fewer
+        self._remedy = remedy  # for lines with more or fewer columns
         self._parse = lru_cache(_KEPT_LINES)(self._parsed)
 
     def token(self, line: bytes, file: str, number: int) -> tuple[str, ...]:
-        """The wanted columns of a line; none if it is between sentences."""
+        """Return the used columns of a line; none if the line is between sentences."""
         try:
             return self._parse(line)
         except CorpusError as error:
@@ -76,46 +81,47 @@ class Layout:
 
 
 def named_columns(text: str) -> list[str]:
-    """The names in an option, as in word,pos,_,label."""
+    """Return the names in an option, as in word,pos,_,label."""
     names = [name.strip() for name in text.split(",")]
-    kept = [name for name in names if name != LEFT_ASIDE]
+    kept = [name for name in names if name != IGNORED]
     if not all(names) or not kept or len(set(kept)) < len(kept):
         raise ParameterError(
-            f"--columns {text}: give each column a name of its own, as in word,pos,label, or _ if "
-            "it is to be left aside"
+            f"--columns {text}: give each column a different name, as in word,pos,label, or _ to "
+            "ignore it"
         )
     return names
 
 
 def training_layout(columns: str | None, path: Path) -> Layout:
-    """The columns as they are named, else as the first token of the file has them."""
+    """Return the columns that the option names; by default, guess from the file's first token."""
     names = _guessed(path) if columns is None else named_columns(columns)
-    wanted = [i for i, name in enumerate(names) if name != LEFT_ASIDE]
+    wanted = [i for i, name in enumerate(names) if name != IGNORED]
     if len(wanted) < 2 or names[wanted[0]] != "word":
         raise ParameterError(
-            f"--columns {columns}: name the word first, as word, and the label last, as in "
-            "word,pos,label"
+            f"--columns {columns}: the first column must be called word, and the label must come "
+            "last, as in word,pos,label"
         )
-    return Layout(names, wanted, "mend it, or name the columns with --columns")
+    return Layout(names, wanted, "correct it, or name the columns with --columns")
 
 
 def known_layout(
-    tagger: Any, columns: str | None, *, labelled: bool, with_label: bool = False
+    tagger: "Tagger", columns: str | None, *, labelled: bool, with_label: bool = False
 ) -> Layout:
-    """The columns that a tagger knows among those of files, and the label if it is wanted.
+    """Return where the columns that a tagger uses are in files, and the label if it is wanted.
 
-    Unless they are named, the files have just these, and then a label if they are `labelled`.
+    If the option does not name the columns, the files have the tagger's columns, and then a label
+    if they are `labelled`.
     """
     known = tagger.columns_
-    remedy = f"the model looks at {', '.join(known)}: mend it, or name the columns with --columns"
+    remedy = f"the model uses {', '.join(known)}: correct it, or name the columns with --columns"
     if columns is None:
         if not labelled:
-            remedy += ", or, if the last is a label, give --labelled"
+            remedy += ", or give --labelled if the last column is a label"
         names = [*known, "label"] if labelled else known
         return Layout(names, range(len(names) if with_label else len(known)), remedy)
     names = named_columns(columns)
     wanted = [names.index(name) for name in known if name in names]
-    labels = [i for i, name in enumerate(names) if name not in (*known, LEFT_ASIDE)]
+    labels = [i for i, name in enumerate(names) if name not in (*known, IGNORED)]
     if len(wanted) < len(known) or (with_label and not labels):
         also = " and a label, named last" if with_label else ""
         raise ParameterError(
@@ -137,17 +143,17 @@ def _guessed(path: Path) -> list[str]:
         if n_columns == 1:
             raise CorpusError(f"{shown} has no label; give a word and its label on each line")
         raise CorpusError(
-            f"{shown} has {n_columns} columns; say with --columns what they are, the label last, "
-            "as in word,pos,_,label, where _ is left aside"
+            f"{shown} has {n_columns} columns; name them with --columns, the label last, "
+            "as in word,pos,_,label, where _ is ignored"
         )
-    raise _empty(str(path))
+    raise no_words([str(path)], "sentences")
 
 
 # Sentences.
 
 
 def read_tagged(paths: Iterable[Path], layout: Layout) -> list[Sentence]:
-    """The sentences of files that hold nothing but such, the label the last of their columns."""
+    """Return the sentences of files of tagged sentences, with the label as the last column."""
     from eigentext import engine
 
     found: list[Sentence] = []
@@ -159,12 +165,12 @@ def read_tagged(paths: Iterable[Path], layout: Layout) -> list[Sentence]:
                     found.append(sentence)
                     advance(len(sentence.tokens))
             if len(found) == n:
-                raise _empty(str(path))
+                raise no_words([str(path)], "sentences")
     return found
 
 
 def read_sentences(paths: Sequence[Path | None], layout: Layout) -> Iterator[Sentence]:
-    """Sentences as they come, and the lines between; an error names its place."""
+    """Yield sentences, and the lines between them; an error names its place."""
     for n_files, path in enumerate(paths, 1):
         file = "standard input" if path is None else str(path)
         tokens: list[tuple[str, ...]] = []
@@ -186,7 +192,7 @@ def read_sentences(paths: Sequence[Path | None], layout: Layout) -> Iterator[Sen
 
 @contextmanager
 def places_of(sentences: Sequence[Sentence]) -> Iterator[None]:
-    """Name the file and the line where an error names a sentence and a token."""
+    """Name the file and the line in errors that name a sentence and a token."""
     try:
         yield
     except CorpusError as error:
@@ -198,38 +204,11 @@ def places_of(sentences: Sequence[Sentence]) -> Iterator[None]:
         raise CorpusError(f"{sentence.file}, line {line}: {found[3]}") from error
 
 
-def _empty(file: str) -> CorpusError:
-    return CorpusError(f"{file}: no sentences in it; is the file empty?")
+# Models.
 
 
-# Models, and what it took.
-
-
-def load_tagger(path: Path) -> Any:
-    """The tagger in a file."""
+def load_tagger(path: Path) -> "Tagger":
+    """Load a tagger."""
     from eigentext import Tagger
-    from eigentext.storage import load
 
-    model = load(path)
-    if not isinstance(model, Tagger):
-        raise EigentextError(f"{path}: holds {model!r}, not a tagger that `tagger fit` wrote")
-    return model
-
-
-def speed(watch: Watch) -> dict[str, Any]:
-    """How many tokens the last phase was through with, in how many seconds."""
-    phase = watch.phases[-1]
-    rate = phase.done / phase.seconds if phase.seconds else None
-    return {
-        "n_tokens": phase.done,
-        "seconds": round(phase.seconds, 3),
-        "tokens_per_second": rate,
-    }
-
-
-def told_speed(watch: Watch) -> str:
-    """The same for people."""
-    figures = speed(watch)
-    n, rate = figures["n_tokens"], figures["tokens_per_second"]
-    told = f"{n:,} token{'s' if n > 1 else ''} in {figures['seconds']:.1f} s"
-    return f"{told} ({rate:,.0f}/s)" if rate else told
+    return load_kind(path, Tagger, "a tagger that `tagger fit` wrote")

@@ -2,17 +2,11 @@
 
 from collections import Counter
 
-from eigentext.cli._console import (
-    ClusterOption,
-    JsonFlag,
-    QuietFlag,
-    ThreadsOption,
-    inputs,
-    print_json,
-    print_warning,
-    printer,
-    work,
-)
+from eigentext.cli._bundles import WorkerOptions
+from eigentext.cli._console import plural, print_json, print_plain, print_warning, printer
+from eigentext.cli._files import inputs
+from eigentext.cli._options import with_options
+from eigentext.cli._work import work
 from eigentext.cli.tagger._shared import (
     ColumnsOption,
     ModelArgument,
@@ -20,47 +14,40 @@ from eigentext.cli.tagger._shared import (
     known_layout,
     load_tagger,
     read_tagged,
-    speed,
-    told_speed,
 )
 
-_SHOWN = 10  # labels that were never learned; --json has all
+_SHOWN = 10  # how many labels that the model does not know to print; --json has all
 
 
+@with_options()
 def evaluate(
     model: ModelArgument,
     files: TaggedArgument,
+    run: WorkerOptions,
     columns: ColumnsOption = None,
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
     """Tag the words of tagged sentences and score the result, in percent.
 
-    Chunks (B-NP, I-NP, O) are scored by conlleval's rules, other tags one by one. Labels that the
-    model never learned, and so never gives, are named.
+    Chunks (B-NP, I-NP, O) are scored by conlleval's rules, other tags one by one. A warning names
+    the labels that the model has not learned, and so never gives.
     """
     from eigentext.corpus.readers import expand_paths
 
-    with (
-        inputs(files) as paths,
-        work(quiet=quiet or json, threads=threads, cluster=cluster) as watch,
-    ):
+    with inputs(files) as (paths,), work(run) as phases:
         tagger = load_tagger(model)
         layout = known_layout(tagger, columns, labelled=True, with_label=True)
         sentences = [one.tokens for one in read_tagged(expand_paths(paths), layout)]
         result = tagger.evaluate(sentences)
     labels = Counter(token[-1] for sentence in sentences for token in sentence)
     unseen = {label: n for label, n in labels.most_common() if label not in tagger.tags_}
-    if json:
-        about = {"model": str(model), **result.to_dict(), "n_sentences": len(sentences)}
-        print_json({**about, **speed(watch), "unseen_labels": unseen})
+    if run.json:
+        facts = {"model": str(model), **result.to_dict(), "n_sentences": len(sentences)}
+        print_json({**facts, **phases.speed("token"), "unseen_labels": unseen})
         return
     if unseen:
-        told = [f"{label} ({n:,} token{'s' if n > 1 else ''})" for label, n in unseen.items()]
-        more = ", …" if len(told) > _SHOWN else ""
-        print_warning(f"labels that {model} never learned: {', '.join(told[:_SHOWN])}{more}")
-    printer.print(str(result), markup=False)
-    if not quiet:
-        printer.print(told_speed(watch), style="dim")
+        shown = [f"{label} ({plural(n, 'token')})" for label, n in unseen.items()]
+        more = ", …" if len(shown) > _SHOWN else ""
+        print_warning(f"labels that {model} has not learned: {', '.join(shown[:_SHOWN])}{more}")
+    print_plain(str(result))
+    if not run.quiet:
+        printer.print(phases.speed_in_words("token"), style="dim")

@@ -1,24 +1,25 @@
 """`eigentext tagger tag` and `nbest`: sentences in, tags out."""
 
-import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from eigentext.cli._console import (
-    ClusterOption,
-    QuietFlag,
-    ThreadsOption,
-    check_no_input,
-    messages,
-    print_warning,
-    work,
+from eigentext.cli._console import messages, print_warning
+from eigentext.cli._lines import (
+    AnswerOptions,
+    answering,
+    are_typed,
+    decoded,
+    input_paths,
+    raw_lines,
 )
-from eigentext.cli._lines import decoded, input_paths, line_writer, raw_lines
+from eigentext.cli._options import Bundle, with_options
+from eigentext.cli._text import no_words
 from eigentext.cli.tagger._shared import (
     ColumnsOption,
     ModelArgument,
@@ -26,104 +27,120 @@ from eigentext.cli.tagger._shared import (
     known_layout,
     load_tagger,
     read_sentences,
-    told_speed,
 )
 from eigentext.errors import CorpusError, ParameterError
 
-SentencesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="Sentences, as --format says (plain, .gz, .bz2, .xz, .zst); - or none is standard "
-        "input."
-    ),
-]
-LinesOption = Annotated[
-    Path, typer.Option("--output", "-o", help="Where to write; - is standard output.")
-]
-FormatOption = Annotated[
-    Literal["words", "conll"] | None,
-    typer.Option(
-        help="words: a sentence a line, blanks between words; conll: a token a line, in columns, "
-        "an empty line after each sentence.",
-        show_default="words if the model looks at no other columns",
-    ),
-]
-LabelledFlag = Annotated[
-    bool, typer.Option("--labelled", help="The last column is a label; leave it aside.")
-]
-JsonLinesFlag = Annotated[bool, typer.Option("--json", help="One JSON object for each sentence.")]
+if TYPE_CHECKING:
+    from eigentext import Tagger
+
+Tokens = list[tuple[str, ...]]
 _BLOCK = 1000  # sentences are answered together
-_MANY = 100_000  # on a cluster, which gets the model with each of these
-_GLANCE, _SHORT = 10, 4  # so many lines of so few words, all as many, are no sentences
+_MANY = 100_000  # the same for Dask workers, which get the model with each block
+_GLANCE, _SHORT = 10, 4  # if this many lines all have the same few words, each may be a token
 
 
+@dataclass(kw_only=True)
+class SentenceOptions(Bundle):
+    """The sentences to tag, and how they are written."""
+
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Sentences, as --format says (plain, .gz, .bz2, .xz, .zst); - or nothing is "
+            "standard input."
+        ),
+    ] = None
+    format: Annotated[
+        Literal["words", "conll"] | None,
+        typer.Option(
+            help="words: one sentence on each line, with blanks between words; conll: one token on "
+            "each line, in columns, and an empty line after each sentence.",
+            show_default="words if the model uses no other columns",
+        ),
+    ] = None
+    columns: ColumnsOption = None
+    labelled: Annotated[
+        bool, typer.Option("--labelled", help="The last column is a label; ignore it.")
+    ] = False
+
+    def names(self) -> list[str]:
+        """Return the names of the files; "-" is standard input."""
+        return self.files or ["-"]
+
+    def read(
+        self, tagger: "Tagger", paths: list[Path | None], *, all_lines: bool
+    ) -> Iterator[Sentence]:
+        """Yield the sentences; with `all_lines`, also the lines between them."""
+        in_columns = len(tagger.columns_) > 1 or self.columns or self.labelled
+        if (self.format or ("conll" if in_columns else "words")) == "words":
+            if in_columns:
+                raise ParameterError(
+                    f"--format words is for words alone, but the model uses "
+                    f"{', '.join(tagger.columns_)}, or --columns or --labelled is given; leave it "
+                    "out"
+                )
+            return _read_words(paths)
+        if self.labelled and self.columns:
+            raise ParameterError("--columns also names the label; leave --labelled out")
+        layout = known_layout(tagger, self.columns, labelled=self.labelled)
+        found = read_sentences(paths, layout)
+        return found if all_lines else (one for one in found if one.tokens)
+
+
+@with_options()
 def tag(
     model: ModelArgument,
-    files: SentencesArgument = None,
-    output: LinesOption = Path("-"),
-    format: FormatOption = None,
-    columns: ColumnsOption = None,
-    labelled: LabelledFlag = False,
+    sentences: SentenceOptions,
+    run: AnswerOptions,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="The probability of each tag behind it.")
+        bool, typer.Option("--confidence", help="Write the probability of each tag after it.")
     ] = False,
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    json: JsonLinesFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """Tag sentences: a token a line, its columns and its tag, an empty line after each sentence.
+    """Tag sentences: one token on each line, its columns and its tag; an empty line after each.
 
-    Lines between sentences stay as they are; of an empty line of words, an empty line is all that
-    comes. Sentences are read, tagged and written a thousand at a time, and one by one where they
-    are typed.
+    Lines between sentences stay as they are. An empty line of words gives only an empty line.
+    Sentences are read, tagged and written a thousand at a time, or one by one if a person types
+    them.
     """
 
-    def answers(tagger: Any, sentences: list[Any]) -> Iterator[Any]:
-        tags = [[token[-1] for token in one] for one in tagger.tag(sentences)]
-        sure = tagger.confidences(sentences) if confidence else [[]] * len(tags)
+    def answers(tagger: "Tagger", block: list[Tokens]) -> Iterator[Any]:
+        tags = [[token[-1] for token in one] for one in tagger.tag(block)]
+        sure = tagger.confidences(block) if confidence else [[]] * len(tags)
         return zip(tags, ([round(float(p), 4) for p in one] for one in sure))
 
-    def answer(sentence: Sentence, found: Any) -> list[str]:
+    def lines(sentence: Sentence, found: Any) -> list[str]:
         tags, sure = found or ([], [])
-        if json:
-            told = {"tokens": sentence.tokens, "tags": tags}
-            return [dumps(told | ({"confidences": sure} if confidence else {}))]
+        if run.json:
+            facts = {"tokens": sentence.tokens, "tags": tags}
+            return [dumps(facts | ({"confidences": sure} if confidence else {}))]
         last = [(f"{p:.4f}",) for p in sure] or [()] * len(tags)
         rows = [(*parts, y, *p) for parts, y, p in zip(sentence.tokens, tags, last)]
-        lines = [sentence.separator.join(row) for row in rows]
-        return lines if sentence.border is None else [*lines, sentence.border]
+        written = [sentence.separator.join(row) for row in rows]
+        return written if sentence.border is None else [*written, sentence.border]
 
-    run = _Run(model, files or ["-"], output, format, columns, labelled)
-    run(answers, answer, all_lines=not json, threads=threads, cluster=cluster, quiet=quiet)
+    _answer(model, sentences, run, answers, lines, all_lines=not run.json)
 
 
+@with_options()
 def nbest(
     model: ModelArgument,
-    files: SentencesArgument = None,
-    output: LinesOption = Path("-"),
-    k: Annotated[int, typer.Option("-k", min=1, help="How many taggings, if there are.")] = 10,
-    format: FormatOption = None,
-    columns: ColumnsOption = None,
-    labelled: LabelledFlag = False,
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    json: JsonLinesFlag = False,
-    quiet: QuietFlag = False,
+    sentences: SentenceOptions,
+    run: AnswerOptions,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many taggings to write, at most.")] = 10,
 ) -> None:
-    """The k best taggings of each sentence, as `rerank` reads them: log-probability, tab, tagging.
+    """Write the k best taggings of each sentence, as `rerank` reads them: log-probability, tagging.
 
-    A tagging is word/tag word/tag ..., or word|pos/tag where the model looks at several columns. An
-    empty line follows the taggings of each sentence; it is all that comes of an empty line of
-    words.
+    A tab is between the two. A tagging is word/tag word/tag ..., or word|pos/tag if the model uses
+    several columns. An empty line follows the taggings of each sentence. An empty line of words
+    gives only an empty line.
     """
     from eigentext.reranking.candidates import candidate_line
 
-    def answers(tagger: Any, sentences: list[Any]) -> Iterator[Any]:
-        return iter(tagger.k_best_many(sentences, k))
+    def answers(tagger: "Tagger", block: list[Tokens]) -> Iterator[Any]:
+        return iter(tagger.k_best_many(block, k))
 
-    def answer(sentence: Sentence, found: Any) -> list[str]:
-        if json:
+    def lines(sentence: Sentence, found: Any) -> list[str]:
+        if run.json:
             taggings = [
                 {"tags": [y for _, y in tagging], "log_probability": log}
                 for tagging, log in found or []
@@ -134,89 +151,51 @@ def nbest(
         except CorpusError as error:
             raise CorpusError(f"{sentence.file}, line {sentence.line}: {error}") from error
 
-    run = _Run(model, files or ["-"], output, format, columns, labelled)
-    run(answers, answer, all_lines=False, threads=threads, cluster=cluster, quiet=quiet)
+    _answer(model, sentences, run, answers, lines, all_lines=False)
 
 
-class _Run(NamedTuple):
-    """What is read and written."""
+def _answer(
+    model: Path,
+    sentences: SentenceOptions,
+    run: AnswerOptions,
+    answers: Callable[["Tagger", list[Tokens]], Iterator[Any]],
+    lines: Callable[[Sentence, Any], list[str]],
+    *,
+    all_lines: bool,
+) -> None:
+    """Write the lines about each of the answers of a tagger to sentences.
 
-    model: Path
-    files: list[str]
-    output: Path
-    format: Literal["words", "conll"] | None
-    columns: str | None
-    labelled: bool
+    With `all_lines`, the lines between sentences in columns are written too.
+    """
+    from eigentext import engine
 
-    def __call__(
-        self,
-        answers: Callable[[Any, list[Any]], Iterator[Any]],
-        answer: Callable[[Sentence, Any], list[str]],
-        *,
-        all_lines: bool,
-        threads: int | None,
-        cluster: str | None = None,
-        quiet: bool,
-    ) -> None:
-        """Write the `answer` about each of the `answers` of a tagger to sentences.
-
-        With `all_lines`, it is asked about those between sentences in columns, too.
-        """
-        from eigentext import engine
-
-        paths = input_paths(self.files)
-        check_no_input(self.output, [self.model, *(path for path in paths if path)])
-        # People want an answer before they type on.
-        is_typed = None in paths and sys.stdin.isatty()
-        n_together = 1 if is_typed else _MANY if cluster else _BLOCK
-        # Bars and tags on one screen would be in each other's way; elsewhere the end will tell.
-        is_shown = str(self.output) == "-" and sys.stdout.isatty()
-        bars = messages.is_terminal and not is_shown and not quiet
-        with (
-            line_writer(self.output) as write,
-            work(quiet=not bars, threads=threads, cluster=cluster, tell=not quiet) as watch,
-        ):
-            tagger = load_tagger(self.model)
-            sentences = self._read(tagger, paths, all_lines)
-            waiting: list[str] = []  # until there is a word
-            is_empty = True
-            with engine.phase("tag", None, "tokens") as advance:
-                while block := list(islice(sentences, n_together)):
-                    full = [one.tokens for one in block if one.tokens]
-                    with engine.report_to(None):  # one bar for all
-                        found = answers(tagger, full)
-                        for one in block:
-                            waiting += answer(one, next(found) if one.tokens else None)
-                    if full or not is_empty:
-                        is_empty = False
-                        write("\n".join(waiting))
-                        waiting.clear()
-                    advance(sum(map(len, full)))
-                if is_empty:
-                    raise CorpusError(
-                        f"{', '.join(self.files)}: no words in it; is the file empty?"
-                    )
-        if not quiet:
-            messages.print(told_speed(watch), markup=False)
-
-    def _read(self, tagger: Any, paths: list[Path | None], all_lines: bool) -> Iterator[Sentence]:
-        in_columns = len(tagger.columns_) > 1 or self.columns or self.labelled
-        if (self.format or ("conll" if in_columns else "words")) == "words":
-            if in_columns:
-                raise ParameterError(
-                    f"--format words is for words alone, not for {', '.join(tagger.columns_)} nor "
-                    "for --columns or --labelled; leave it out"
-                )
-            return _read_words(paths)
-        if self.labelled and self.columns:
-            raise ParameterError("--columns names the label, too; leave --labelled out")
-        layout = known_layout(tagger, self.columns, labelled=self.labelled)
-        found = read_sentences(paths, layout)
-        return found if all_lines else (one for one in found if one.tokens)
+    paths = input_paths(sentences.names())
+    n_together = 1 if are_typed(paths) else _MANY if run.workers else _BLOCK
+    with answering(run, [model, *paths]) as (write, phases):
+        tagger = load_tagger(model)
+        found = sentences.read(tagger, paths, all_lines=all_lines)
+        waiting: list[str] = []  # lines to write as soon as there is a word
+        is_empty = True
+        with engine.phase("tag", None, "tokens") as advance:
+            while block := list(islice(found, n_together)):
+                full = [one.tokens for one in block if one.tokens]
+                with engine.report_to(None):  # one bar for all blocks
+                    given = answers(tagger, full)
+                    for one in block:
+                        waiting += lines(one, next(given) if one.tokens else None)
+                if full or not is_empty:
+                    is_empty = False
+                    write("\n".join(waiting))
+                    waiting.clear()
+                advance(sum(map(len, full)))
+            if is_empty:
+                raise no_words(sentences.names())
+    if not run.quiet:
+        messages.print(phases.speed_in_words("token"), markup=False)
 
 
 def _read_words(paths: list[Path | None]) -> Iterator[Sentence]:
-    """A sentence for each line, without tokens for an empty one."""
+    """Yield a sentence for each line; an empty line gives a sentence without tokens."""
     lengths: list[int] = []  # of the first lines
     for path in paths:
         file = "standard input" if path is None else str(path)
@@ -227,7 +206,7 @@ def _read_words(paths: list[Path | None]) -> Iterator[Sentence]:
                 lengths.append(len(tokens))
                 if len(lengths) == _GLANCE and max(lengths) == min(lengths) <= _SHORT:
                     print_warning(
-                        f"{file}: its lines are read as sentences; if each is a token, give "
+                        f"{file}: each line is read as a sentence; if each line is a token, give "
                         "--format conll, and if columns follow the word, --labelled or --columns"
                     )
             yield Sentence(file, number, tokens, "")

@@ -1,65 +1,67 @@
 """What the commands on topics share."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from eigentext.cli._console import printer
-from eigentext.errors import EigentextError
+from eigentext.cli._bundles import ErrorsOption
+from eigentext.cli._files import load_kind
+from eigentext.cli._options import Bundle
+from eigentext.cli._text import reading_of
+
+if TYPE_CHECKING:
+    from eigentext import TextCorpus, TopicModel
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `topics fit`.")]
 UnitOption = Annotated[
     Literal["line", "document"] | None,
     typer.Option(
         help="What a document is: each line, or each file.",
-        show_default="what it was in fit",
+        show_default="as in fit",
     ),
 ]
 
 
-def load_topics(path: Path) -> Any:
-    """The topics in a file."""
+@dataclass(kw_only=True)
+class DocumentOptions(Bundle):
+    """How documents are read."""
+
+    unit: UnitOption = None
+    errors: ErrorsOption = "strict"
+
+    def corpus(self, model: "TopicModel", name: Path, paths: Sequence[Path]) -> "TextCorpus":
+        """Return the documents in files, read as those that the model was learned from.
+
+        `name` is the model's file, for errors.
+        """
+        from eigentext import TextCorpus
+
+        remedy = "use it in Python, with eigentext.load"
+        reading = reading_of(name, model, remedy, tokenizer="words", lowercase=True)
+        reading["unit"] = self.unit or reading["unit"]
+        return TextCorpus(paths, errors=self.errors, **reading)
+
+
+def load_topics(path: Path) -> "TopicModel":
+    """Load topics."""
     from eigentext import TopicModel
-    from eigentext.storage import load
 
-    model = load(path)
-    if not isinstance(model, TopicModel):
-        raise EigentextError(f"{path}: holds {model!r}, not topics")
-    return model
-
-
-def documents_for(model: Any, paths: list[Path], unit: str | None, errors: str, name: Path) -> Any:
-    """Files as documents, read as those were that the model (of that name) was learned from."""
-    from eigentext import TextCorpus
-    from eigentext.corpus.tokenizers import NAMED
-
-    learned = {"tokenizer": "words", "lowercase": True, "unit": "line"}
-    learned |= model.provenance_["options"]
-    reading: dict[str, Any] = {"unit": unit or learned["unit"], "errors": errors}
-    for option in ("tokenizer", "lowercase"):
-        reading[option] = learned[option]
-    if reading["tokenizer"] == "none":  # lists of words in Python; in a file, blanks part them
-        reading["tokenizer"] = "whitespace"
-    if reading["tokenizer"] not in NAMED:
-        raise EigentextError(
-            f"{name} was learned with the tokenizer {reading['tokenizer']!r}, which the command "
-            "line does not have; use it in Python, with eigentext.load"
-        )
-    return TextCorpus(paths, **reading)
+    return load_kind(path, TopicModel, "topics")
 
 
 def write_report(
-    model: Any,
+    model: "TopicModel",
     output: Path,
-    documents: Any = None,
+    documents: "TextCorpus | None" = None,
     files: Sequence[str] = (),
     paths: Sequence[Path] = (),
     n_words: int = 12,
 ) -> None:
-    """Write the page about topics; `files` are the names that `paths` were given by."""
+    """Write the page about topics. `files` are the names that the user gave for `paths`."""
     from eigentext import engine
     from eigentext.storage.files import replacing
     from eigentext.topics.report import report
@@ -73,9 +75,10 @@ def write_report(
             temporary.write_text(page, encoding="utf-8")
 
 
-def print_topics(model: Any, n_words: int, n_topics: int | None = None) -> None:
-    """A line for each topic: its number, its share, its words."""
-    shown = list(zip(model.weights_.tolist(), model.top_words(n_words)))[:n_topics]
-    width = len(str(len(shown) - 1))
-    for k, (weight, words) in enumerate(shown):
-        printer.print(f"  {k:{width}}  {weight:6.1%}  {' '.join(words)}", markup=False)
+def topic_lines(model: "TopicModel", n_words: int) -> list[str]:
+    """Return a line for each topic: its number, its share, its words."""
+    width = len(str(model.n_topics_ - 1))
+    shown = zip(model.weights_.tolist(), model.top_words(n_words))
+    return [
+        f"{k:{width}}  {weight:6.1%}  {' '.join(words)}" for k, (weight, words) in enumerate(shown)
+    ]

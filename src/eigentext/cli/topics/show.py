@@ -1,77 +1,76 @@
 """`eigentext topics show`: what the topics are, in the terminal or as a page."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._console import (
-    ErrorsOption,
-    JsonFlag,
-    QuietFlag,
-    ThreadsOption,
-    check_no_input,
-    destination,
-    inputs,
-    print_json,
-    printer,
-    work,
-)
+from eigentext.cli._bundles import RunOptions
+from eigentext.cli._console import print_json, print_plain
+from eigentext.cli._files import check_not_read, destination, inputs
+from eigentext.cli._options import with_options
+from eigentext.cli._work import work
 from eigentext.cli.topics._shared import (
+    DocumentOptions,
     ModelArgument,
-    UnitOption,
-    documents_for,
     load_topics,
-    print_topics,
+    topic_lines,
     write_report,
 )
 from eigentext.errors import ParameterError
 
+if TYPE_CHECKING:
+    from eigentext import TopicModel
 
+
+@with_options()
 def show(
     model: ModelArgument,
-    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Of each topic.")] = 12,
+    reading: DocumentOptions,
+    run: RunOptions,
+    words: Annotated[
+        int, typer.Option("--words", "-n", min=1, help="How many words of each topic to show.")
+    ] = 12,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Write a page in HTML instead; - is standard output."),
+        typer.Option(
+            "--html", help="Write an HTML page instead, to this file; - is standard output."
+        ),
     ] = None,
     documents: Annotated[
         list[str] | None,
-        typer.Option("--documents", metavar="FILE", help="Typical ones of these, on the page."),
+        typer.Option(
+            "--documents", metavar="FILE", help="Show typical documents from these on the page."
+        ),
     ] = None,
-    unit: UnitOption = None,
-    errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """The topics, largest first: number, share and most probable words."""
+    """Print the topics, largest first: number, share and most probable words."""
     topics = load_topics(model)
     if html is None:
         if documents:
             raise ParameterError("--documents are shown on a page; name it with --html FILE")
-        if json:
+        if run.json:
             print_json({"model": str(model), "topics": _topics(topics, words)})
         else:
-            print_topics(topics, words)
+            for line in topic_lines(topics, words):
+                print_plain(f"  {line}")
         return
-    check_no_input(html, [model])
+    check_not_read(html, [model])
     files = documents or []
-    with inputs(files) as paths, work(quiet=quiet or json, threads=threads):
-        corpus = documents_for(topics, paths, unit, errors, model) if paths else None
-        if corpus is not None:
-            check_no_input(html, corpus.files)
+    with inputs(files) as (paths,), work(run):
+        corpus = reading.corpus(topics, model, paths) if paths else None
+        check_not_read(html, corpus.files if corpus is not None else ())
         with destination(html) as path:
             write_report(topics, path, corpus, files, paths, n_words=words)
     if str(html) == "-":
         return
-    if json:
+    if run.json:
         print_json({"model": str(model), "html": str(html), "topics": _topics(topics, words)})
-    elif not quiet:
-        printer.print(f"{html}: {topics.n_topics_} topics", markup=False)
+    elif not run.quiet:
+        print_plain(f"{html}: {topics.n_topics_} topics")
 
 
-def _topics(model: Any, n_words: int) -> list[dict[str, Any]]:
+def _topics(model: "TopicModel", n_words: int) -> list[dict[str, Any]]:
     ids = model.vocabulary_.ids_of
     return [
         {

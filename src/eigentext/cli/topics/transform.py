@@ -3,68 +3,71 @@
 from collections.abc import Iterable
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._console import (
-    ErrorsOption,
+from eigentext.cli._bundles import (
     FilesArgument,
     QuietFlag,
+    RunOptions,
+    StreamOption,
     ThreadsOption,
-    check_no_input,
-    destination,
-    inputs,
-    printer,
-    work,
 )
-from eigentext.cli.topics._shared import ModelArgument, UnitOption, documents_for, load_topics
-from eigentext.errors import CorpusError
+from eigentext.cli._console import print_plain
+from eigentext.cli._files import check_not_read, destination, inputs
+from eigentext.cli._options import with_options
+from eigentext.cli._text import no_words
+from eigentext.cli._work import work
+from eigentext.cli.topics._shared import DocumentOptions, ModelArgument, load_topics
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from eigentext import TextCorpus, TopicModel
 
 _BLANKS = str.maketrans("\t\r\n", "   ")
 
 
+@with_options()
 def transform(
     model: ModelArgument,
     files: FilesArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write; - is standard output.")
-    ] = Path("-"),
+    documents: DocumentOptions,
+    output: StreamOption = Path("-"),
     top: Annotated[
-        bool, typer.Option("--top", help="Only each document's largest topic, and its share.")
+        bool, typer.Option("--top", help="Write only the largest topic of each document.")
     ] = False,
-    unit: UnitOption = None,
-    errors: ErrorsOption = "strict",
     threads: ThreadsOption = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON, not as rows with tabs.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write JSON instead of rows with tabs.")
+    ] = False,
     quiet: QuietFlag = False,
 ) -> None:
-    """The proportions of topics in each document: its line or file, then a number for each topic.
+    """Write the shares of the topics in each document: its line or file, then a number per topic.
 
-    Blank lines are passed over. A document without words that the model knows gets the shares that
-    topics have in general.
+    Blank lines are skipped. A document without any word that the model knows gets the shares that
+    the topics have in all documents.
     """
     topics = load_topics(model)
-    check_no_input(output, [model])
-    with inputs(files) as paths, work(quiet=True, threads=threads):
-        corpus = documents_for(topics, paths, unit, errors, model)
-        check_no_input(output, corpus.files)
+    check_not_read(output, [model])
+    with inputs(files) as (paths,), work(RunOptions(threads=threads), bars=False):
+        corpus = documents.corpus(topics, model, paths)
+        check_not_read(output, corpus.files)
         places, counts = _read(topics, corpus)
-        if not places:
-            raise CorpusError(f"{', '.join(files)}: no documents in it; is the file empty?")
+        if counts is None:
+            raise no_words(files, "documents")
         shown = {str(path): given for given, path in zip(files, paths) if given == "-"}
         names = [_name(shown.get(file, file), line, len(corpus.files)) for file, line in places]
         rows = zip(names, topics.transform(counts))
         lines = _json(model, rows, top) if json else _table(rows, top)
         _write(lines, output)
     if str(output) != "-" and not quiet:
-        printer.print(
-            f"{output}: {len(names):,} documents, {topics.n_topics_} topics", markup=False
-        )
+        print_plain(f"{output}: {len(names):,} documents, {topics.n_topics_} topics")
 
 
-def _read(model: Any, corpus: Any) -> tuple[list[tuple[str, int]], Any]:
-    """Where all documents are, and their counts."""
+def _read(model: "TopicModel", corpus: "TextCorpus") -> tuple[list[tuple[str, int]], Any]:
+    """Return the place of each document, and a sparse matrix of counts (None if there is none)."""
     import scipy.sparse as sp
 
     from eigentext.corpus.documents import in_batches
@@ -83,20 +86,20 @@ def _name(file: str, line: int, n_files: int) -> str:
     return str(line) if n_files == 1 else f"{file}:{line}"
 
 
-def _table(rows: Iterable[tuple[str, Any]], top: bool) -> Iterable[str]:
+def _table(rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]:
     for name, shares in rows:
         k = shares.argmax()
         cells = (str(k), f"{shares[k]:.6g}") if top else (f"{share:.6g}" for share in shares)
         yield "\t".join((name.translate(_BLANKS), *cells)) + "\n"
 
 
-def _json(model: Path, rows: Iterable[tuple[str, Any]], top: bool) -> Iterable[str]:
-    """One JSON document, written as it comes."""
+def _json(model: Path, rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]:
+    """Yield the lines of one JSON document."""
     yield f'{{"model": {dumps(str(model))}, "documents": ['
     for number, (name, shares) in enumerate(rows):
         k = int(shares.argmax())
-        told = {"topic": k, "share": float(shares[k])} if top else {"topics": shares.tolist()}
-        yield ("," if number else "") + "\n" + dumps({"document": name, **told})
+        about = {"topic": k, "share": float(shares[k])} if top else {"topics": shares.tolist()}
+        yield ("," if number else "") + "\n" + dumps({"document": name, **about})
     yield "\n]}\n"
 
 

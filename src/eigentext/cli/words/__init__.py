@@ -1,16 +1,15 @@
 """`eigentext words`: word vectors by the spectral template."""
 
-import typer
-
+from eigentext.cli._options import command_group
 from eigentext.cli.words.cluster import cluster
 from eigentext.cli.words.evaluate import evaluate
-from eigentext.cli.words.learn import add, fit
+from eigentext.cli.words.learn import add, fit, tokens
 from eigentext.cli.words.merge import merge
-from eigentext.cli.words.tokens import tokens
 from eigentext.cli.words.use import analogy, export, neighbors
 
-app = typer.Typer(help="Word vectors by the spectral template.", no_args_is_help=True)
-for command in (fit, add, merge, neighbors, analogy, evaluate, cluster, tokens, export):
-    app.command()(command)
+app = command_group(
+    "Word vectors by the spectral template.",
+    *(fit, add, merge, neighbors, analogy, evaluate, cluster, tokens, export),
+)
 
 __all__ = ["app"]

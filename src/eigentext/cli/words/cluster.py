@@ -1,105 +1,96 @@
-"""Classes of words from their vectors: cluster."""
+"""Clusters of words by their vectors: cluster."""
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from eigentext.cli._console import (
-    JsonFlag,
-    QuietFlag,
-    ThreadsOption,
-    Watch,
-    check_model_path,
-    check_no_input,
-    destination,
-    print_json,
-    printer,
-    work,
-)
+from eigentext.cli._bundles import RunOptions, StreamOption
+from eigentext.cli._console import print_json, print_plain
+from eigentext.cli._files import check_model_path, check_not_read, destination
 from eigentext.cli._options import Parameters, with_options
+from eigentext.cli._work import work
 from eigentext.cli.words._shared import ModelArgument, load_words
 from eigentext.words import parameters as tables
 
+if TYPE_CHECKING:
+    from eigentext import WordClusters
+
 _CLUSTERS_SHOWN = 5
 _WORDS_SHOWN = 8
+_Format = Literal["paths", "model"]
 
 
 @with_options(tables.WordClusters)
 def cluster(
     model: ModelArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write; - is standard output.")
-    ],
+    output: StreamOption,
     parameters: Parameters,
+    run: RunOptions,
     format: Annotated[
-        Literal["paths", "model"],
-        typer.Option("--format", help="paths: bit string, word and count on each line."),
+        _Format,
+        typer.Option(
+            "--format", help="paths: bit string, word and count on each line; model: a model file."
+        ),
     ] = "paths",
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """Cluster the words by their vectors, with bit strings as Brown clusters have."""
+    """Cluster the words by their vectors, with bit strings like those of Brown clusters."""
     from eigentext import WordClusters
-    from eigentext.storage import check_writable
 
     vectors = load_words(model)
-    check_no_input(output, [model])
-    to_stream = str(output) == "-"
-    if format == "model":
+    check_not_read(output, [model])
+    if str(output) != "-" or format == "model":
         check_model_path(output)
-    elif not to_stream:
-        check_writable(output)
     started = time.perf_counter()
-    found = WordClusters(**parameters)
-    with work(quiet=quiet or json, threads=threads) as watch:
-        found.fit(vectors)
+    clusters = WordClusters(**parameters)
+    with work(run) as phases:
+        clusters.fit(vectors)
         with destination(output) as path:
-            (found.save if format == "model" else found.to_tsv)(path)
-    if not to_stream:
-        seconds = time.perf_counter() - started
-        _report(found, output, format, watch, seconds, json=json, quiet=quiet)
+            (clusters.save if format == "model" else clusters.to_tsv)(path)
+    if str(output) == "-":
+        return
+    seconds = time.perf_counter() - started
+    if run.json:
+        facts = _facts(clusters, output, format)
+        print_json({**facts, "seconds": round(seconds, 3), "phases": phases.times()})
+    elif not run.quiet:
+        _print_clusters(clusters, output, seconds)
 
 
-def _report(
-    found: Any, output: Path, format: str, watch: Watch, seconds: float, *, json: bool, quiet: bool
-) -> None:
-    shown = _largest(found)
-    if json:
-        print_json(
-            {
-                "output": str(output),
-                "format": format,
-                "method": found.parameters_.method,
-                "n_words": found.diagnostics_["n_words"],
-                "words_without_context": found.diagnostics_["words_without_context"],
-                "n_clusters": found.parameters_.n_clusters,
-                "explained": found.diagnostics_["explained"],
-                "clusters": shown,
-                "seconds": round(seconds, 3),
-                "phases": watch.times(),
-            }
-        )
-    elif not quiet:
-        printer.print(
-            f"{output}: {found.diagnostics_['n_words']:,} words in "
-            f"{found.parameters_.n_clusters:,} clusters, "
-            f"which explain {found.diagnostics_['explained']:.0%} of their variance; "
-            f"{seconds:.1f} s",
-            markup=False,
-        )
-        for path, words in shown.items():
-            printer.print(f"  {path}  {' '.join(words)}", markup=False)
+def _facts(clusters: "WordClusters", output: Path, format: _Format) -> dict[str, object]:
+    found = clusters.diagnostics_
+    return {
+        "output": str(output),
+        "format": format,
+        "method": clusters.parameters_.method,
+        "n_words": found["n_words"],
+        "words_without_context": found["words_without_context"],
+        "n_clusters": clusters.parameters_.n_clusters,
+        "explained": found["explained"],
+        "clusters": _largest(clusters),
+    }
 
 
-def _largest(found: Any) -> dict[str, list[str]]:
-    """The clusters with the most words (of equals, the more frequent ones), by bit string."""
-    sizes = found.diagnostics_["sizes"]
+def _print_clusters(clusters: "WordClusters", output: Path, seconds: float) -> None:
+    found = clusters.diagnostics_
+    print_plain(
+        f"{output}: {found['n_words']:,} words in {clusters.parameters_.n_clusters:,} clusters, "
+        f"which explain {found['explained']:.0%} of their variance; {seconds:.1f} s"
+    )
+    for path, words in _largest(clusters).items():
+        print_plain(f"  {path}  {' '.join(words)}")
+
+
+def _largest(clusters: "WordClusters") -> dict[str, list[str]]:
+    """Return the clusters with the most words, by bit string.
+
+    Of clusters of equal size, the one with more frequent words comes first.
+    """
+    sizes = clusters.diagnostics_["sizes"]
     largest = sorted(range(len(sizes)), key=lambda number: -sizes[number])[:_CLUSTERS_SHOWN]
     shown = {}
     for number in largest:
-        words = [word for word, _ in found.most_frequent(number, _WORDS_SHOWN)]
-        shown[found[words[0]]] = words
+        words = [word for word, _ in clusters.most_frequent(number, _WORDS_SHOWN)]
+        shown[clusters[words[0]]] = words
     return shown

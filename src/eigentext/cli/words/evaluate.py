@@ -2,26 +2,28 @@
 
 import math
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from eigentext.cli._console import (
-    JsonFlag,
-    ThreadsOption,
-    can_print,
-    inputs,
-    print_json,
-    printer,
-    work,
-)
+from eigentext.cli._bundles import JsonFlag, RunOptions, ThreadsOption
+from eigentext.cli._console import can_print, print_json, print_plain, printer
+from eigentext.cli._files import inputs
+from eigentext.cli._work import work
 from eigentext.cli.words._shared import ModelArgument, load_words
 from eigentext.errors import ParameterError
 
+if TYPE_CHECKING:
+    from eigentext import Eigenwords
+    from eigentext.evaluate.analogies import AnalogyResult
+    from eigentext.evaluate.similarity import SimilarityResult
+    from eigentext.words.subwords import CharacterRidge
+
 _TITLES = {"rho": "Spearman's rho", "mul": "3CosMul", "add": "3CosAdd"}
-_SOME = 20  # missing words to print; --json has all
+_SOME = 20  # how many missing words to print; --json has all
+_Half = Literal["dev", "test"]
 
 
 def evaluate(
@@ -29,72 +31,92 @@ def evaluate(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Pairs of words with scores, or analogies (four words a line); - is stdin."
+            help="Pairs of words with scores, or analogies (four words on each line); - is "
+            "standard input."
         ),
     ],
     method: Annotated[
-        Literal["mul", "add", "both"], typer.Option(help="For analogies: 3CosMul, 3CosAdd.")
+        Literal["mul", "add", "both"],
+        typer.Option(help="How to solve analogies: 3CosMul, 3CosAdd, or both."),
     ] = "both",
     case: Annotated[
         Literal["fold", "exact"],
-        typer.Option(help="fold: look words up as they are, else in lower case, else capitalised."),
+        typer.Option(
+            help="fold: look up a word as it is, then in lower case, then capitalized; exact: only "
+            "as it is."
+        ),
     ] = "fold",
     by_section: Annotated[
         bool, typer.Option("--by-section", help="Print every section of the analogies.")
     ] = False,
     half: Annotated[
-        Literal["dev", "test"] | None,
-        typer.Option(help="Only this half: choose settings on dev, report on test."),
+        _Half | None,
+        typer.Option(help="Use only this half: choose settings on dev, report on test."),
     ] = None,
     missing: Annotated[
-        bool, typer.Option("--missing", help="List words that have no vector.")
+        bool, typer.Option("--missing", help="List the words that have no vector.")
     ] = False,
     unseen: Annotated[
         bool,
-        typer.Option("--unseen", help="Predict what pairs lack, after fit --oov characters."),
+        typer.Option(
+            "--unseen",
+            help="Predict the missing vectors of pairs; the model needs fit --oov characters.",
+        ),
     ] = False,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Score a model on word similarity and analogies, and say how much of them it covers."""
-    from eigentext.evaluate import analogies, similarity
-
     vectors = load_words(model)
     if unseen and vectors.spelling_ is None:
         raise ParameterError(f"{model}: predicts no unseen words; fit it with --oov characters")
-    with inputs(files) as paths:
+    with inputs(files) as (paths,):
         tests = _read(files, paths, half)
     methods = ("mul", "add") if method == "both" else (method,)
-    results: dict[str, Any] = {}
-    with work(quiet=json, threads=threads):
-        for name, (kind, items) in tests.items():
-            if kind == "pairs":
-                results[name] = similarity(vectors, items, case=case)
-                if unseen and (missing_words := results[name].missing):
-                    more = _with_predicted(vectors, missing_words)
-                    results[name] = similarity(more, items, case=case)
-            else:
-                results[name] = analogies(vectors, items, method=methods, case=case)
+    spelling = vectors.spelling_ if unseen else None
+    with work(RunOptions(threads=threads, json=json)):
+        results = {
+            name: _score(vectors, kind, items, methods, case, spelling)
+            for name, (kind, items) in tests.items()
+        }
     if json:
-        told = [
+        parts = [
             {"file": name, "kind": kind, **results[name].to_dict()}
             for name, (kind, _) in tests.items()
         ]
-        print_json({"model": str(model), "half": half, "case": case, "files": told})
+        print_json({"model": str(model), "half": half, "case": case, "files": parts})
         return
     _print_table(results, methods, by_section=by_section)
     _print_notes(results, missing=missing)
 
 
-def _with_predicted(vectors: Any, words: list[str]) -> tuple[list[str], Any]:
+def _score(
+    vectors: "Eigenwords",
+    kind: str,
+    items: list[Any],
+    methods: Any,
+    case: Any,
+    spelling: "CharacterRidge | None",
+) -> "SimilarityResult | AnalogyResult":
+    """Score the vectors on one file; `spelling` predicts the missing words of pairs."""
     import numpy as np
 
-    predicted = vectors.spelling_.predict(words)
-    return [*vectors.vocabulary_.words, *words], np.vstack([vectors.vectors_, predicted])
+    from eigentext.evaluate import analogies, similarity
+
+    if kind != "pairs":
+        return analogies(vectors, items, method=methods, case=case)
+    result = similarity(vectors, items, case=case)
+    if spelling is None or not result.missing:
+        return result
+    words = [*vectors.vocabulary_.words, *result.missing]
+    more = np.vstack([vectors.vectors_, spelling.predict(result.missing)])
+    return similarity((words, more), items, case=case)
 
 
-def _read(files: list[str], paths: list[Path], half: Any) -> dict[str, tuple[str, list[Any]]]:
-    """What each file holds, by its name; all are read before any work begins."""
+def _read(
+    files: list[str], paths: list[Path], half: _Half | None
+) -> dict[str, tuple[str, list[Any]]]:
+    """Return the kind and the items of each file, by its name, before any work begins."""
     from eigentext import evaluate
     from eigentext.corpus.readers import expand_paths
 
@@ -150,24 +172,22 @@ def _figure(score: float, form: str) -> str:
 
 
 def _print_notes(results: dict[str, Any], *, missing: bool) -> None:
-    """What a table cannot say: why there is no score, and which words are missing."""
+    """Print why there is no score, and which words are missing."""
     for name, result in results.items():
         if not result.n_covered:
-            printer.print(
-                f"{name}: not scored, as nothing in it is covered; does the model have its "
-                "language, and these words often enough (fit --min-count)?",
-                markup=False,
+            print_plain(
+                f"{name}: not scored, because the model has none of its words. Is the model in the "
+                "same language? Are the words frequent enough (fit --min-count)?"
             )
         elif getattr(result, "reason", ""):
-            printer.print(f"{name}: not scored, as {result.reason}", markup=False)
+            print_plain(f"{name}: not scored, because {result.reason}")
         if result.folded:
-            printer.print(
+            print_plain(
                 f"{name}: {result.folded:,} words found in another case (--case exact forbids it)",
-                markup=False,
                 style="dim",
             )
         if missing and result.missing:
             some = ", ".join(result.missing[:_SOME])
             more = len(result.missing) - _SOME
             rest = f", and {more:,} more (--json has all)" if more > 0 else ""
-            printer.print(f"{name}: {len(result.missing):,} missing: {some}{rest}", markup=False)
+            print_plain(f"{name}: {len(result.missing):,} missing: {some}{rest}")

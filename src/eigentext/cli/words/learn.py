@@ -1,123 +1,68 @@
-"""From text to vectors: fit, add."""
+"""From text to vectors: fit, tokens, add."""
 
-import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from eigentext.cli._console import (
-    BudgetOption,
-    CacheOption,
-    CheckpointOption,
-    ClusterOption,
+from eigentext.cli._bundles import (
     ErrorsOption,
     FilesArgument,
-    JsonFlag,
-    NoCacheFlag,
+    FitOptions,
     OutputOption,
-    QuietFlag,
-    ThreadsOption,
-    TokenizerOption,
-    check_model_path,
-    check_no_input,
-    inputs,
-    save_model,
-    work,
+    StorageOptions,
 )
+from eigentext.cli._fitting import fitting
 from eigentext.cli._options import Parameters, with_options
-from eigentext.cli.words._shared import ModelArgument, load_words, report_fit
-from eigentext.errors import EigentextError
+from eigentext.cli._text import TextOptions, TextUnitOptions, fit_text, reading_of
+from eigentext.cli.words._shared import ModelArgument, load_words, report_vectors
 from eigentext.words import parameters as tables
 
 
 @with_options(tables.Eigenwords)
 def fit(
-    files: FilesArgument,
-    output: OutputOption,
-    parameters: Parameters,
-    tokenizer: TokenizerOption = "whitespace",
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower the case.")] = False,
-    unit: Annotated[
-        Literal["line", "document", "stream"], typer.Option(help="What a window never leaves.")
-    ] = "line",
-    errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    checkpoint: CheckpointOption = None,
-    memory: BudgetOption = None,
-    cache: CacheOption = None,
-    no_cache: NoCacheFlag = False,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
+    output: OutputOption, parameters: Parameters, text: TextUnitOptions, run: FitOptions
 ) -> None:
     """Learn word vectors from text and write them as one model file."""
-    from eigentext import Eigenwords, TextCorpus
+    from eigentext import Eigenwords
 
-    check_model_path(output)
-    started = time.perf_counter()
     model = Eigenwords(**parameters)
-    with (
-        inputs(files) as paths,
-        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
-    ):
-        corpus = TextCorpus(
-            paths, tokenizer=tokenizer, lowercase=lowercase, unit=unit, errors=errors
-        )
-        check_no_input(output, corpus.files)
-        model.fit(corpus, memory=memory, cache=_cache(cache, no_cache))
-        save_model(model, output)
-    report_fit(model, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
+    report_vectors(fit_text(model, text, output, run), model)
 
 
+@with_options(tables.Eigentokens)
+def tokens(
+    output: OutputOption, parameters: Parameters, text: TextOptions, run: FitOptions
+) -> None:
+    """Learn eigentokens, vectors of tokens by their context, for `tagger fit --eigentokens`."""
+    from eigentext import Eigentokens
+
+    model = Eigentokens(**parameters)
+    report_vectors(fit_text(model, text, output, run), model)
+
+
+@with_options()
 def add(
     model: ModelArgument,
     files: FilesArgument,
+    storage: StorageOptions,
+    run: FitOptions,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write; MODEL by default.")
+        Path | None, typer.Option("--output", "-o", help="Where to write; by default to MODEL.")
     ] = None,
     fixed_vocabulary: Annotated[
-        bool, typer.Option("--fixed-vocabulary", help="Let new words count as rare.")
+        bool, typer.Option("--fixed-vocabulary", help="Count new words as rare words.")
     ] = False,
     errors: ErrorsOption = "strict",
-    threads: ThreadsOption = None,
-    cluster: ClusterOption = None,
-    checkpoint: CheckpointOption = None,
-    memory: BudgetOption = None,
-    cache: CacheOption = None,
-    no_cache: NoCacheFlag = False,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
     """Add text to a model fitted with --keep-moments whole; equal to fitting all text again."""
     from eigentext import TextCorpus
-    from eigentext.corpus.tokenizers import NAMED
 
-    output = output or model
-    check_model_path(output)
-    started = time.perf_counter()
     words = load_words(model)
-    options = {n: words.provenance_["options"].get(n) for n in ("tokenizer", "lowercase", "unit")}
-    if options["tokenizer"] not in NAMED:
-        raise EigentextError(
-            f"{model} was learned with the tokenizer {options['tokenizer']!r}, which the command "
-            "line does not have; add the text in Python with partial_fit"
-        )
-    with (
-        inputs(files) as paths,
-        work(quiet=quiet or json, threads=threads, cluster=cluster, checkpoint=checkpoint) as watch,
-    ):
-        corpus = TextCorpus(paths, errors=errors, **options)
-        check_no_input(output, corpus.files)
-        words.partial_fit(
-            corpus,
-            fixed_vocabulary=fixed_vocabulary,
-            memory=memory,
-            cache=_cache(cache, no_cache),
-        )
-        save_model(words, output)
-    report_fit(words, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
-
-
-def _cache(folder: Path | None, no_cache: bool) -> Path | bool:
-    return False if no_cache else folder or True
+    reading = reading_of(model, words, "add the text in Python with partial_fit")
+    with fitting(output or model, run, files) as fit:
+        corpus = TextCorpus(fit.paths[0], errors=errors, **reading)
+        fit.check_not_read(corpus.files)
+        words.partial_fit(corpus, fixed_vocabulary=fixed_vocabulary, **storage.arguments())
+        fit.save(words)
+    report_vectors(fit, words)

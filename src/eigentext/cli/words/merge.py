@@ -1,61 +1,55 @@
-"""One model of what several were learned from: merge."""
+"""One model from the statistics of several: merge."""
 
-import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._console import (
-    JsonFlag,
-    OutputOption,
-    QuietFlag,
-    ThreadsOption,
-    check_model_path,
-    check_no_input,
-    print_warning,
-    save_model,
-    work,
-)
-from eigentext.cli.words._shared import report_fit
+from eigentext.cli._bundles import OutputOption, RunOptions
+from eigentext.cli._console import print_warning
+from eigentext.cli._fitting import fitting
+from eigentext.cli._options import with_options
+from eigentext.cli.words._shared import report_vectors
 from eigentext.errors import EigentextError, MomentsError, ParameterError
 
-Summand = tuple[Path, Any]  # a file and its CooccurrenceMoments
+if TYPE_CHECKING:
+    from eigentext import CooccurrenceMoments
+
+Summand = tuple[Path, "CooccurrenceMoments"]  # a file, and its moments
 
 
+@with_options()
 def merge(
     models: Annotated[
         list[Path],
         typer.Argument(help="Models fitted with --keep-moments whole, or saved moments."),
     ],
     output: OutputOption,
+    run: RunOptions,
     fixed_vocabulary: Annotated[
         bool,
-        typer.Option("--fixed-vocabulary", help="Let words outside a cut vocabulary be rare."),
+        typer.Option(
+            "--fixed-vocabulary", help="Count words outside a limited vocabulary as rare words."
+        ),
     ] = False,
-    threads: ThreadsOption = None,
-    json: JsonFlag = False,
-    quiet: QuietFlag = False,
 ) -> None:
-    """Add up the moments of models and fit again, as the first; equal to fitting all their text."""
+    """Add the moments of models and fit again, as the first; equal to fitting all their text."""
     from eigentext import Eigenwords
 
-    check_model_path(output)
     if len(models) < 2:
         raise ParameterError(f"{models[0]}: nothing to merge it with; name two models or more")
-    started = time.perf_counter()
-    summands, parameters = _read(models)
-    check_no_input(output, models)
-    _check(summands, fixed_vocabulary)
-    _warn(summands)
-    with work(quiet=quiet or json, threads=threads) as watch:
+    with fitting(output, run) as fit:
+        summands, parameters = _read(models)
+        fit.check_not_read(models)
+        _check(summands, fixed_vocabulary)
+        _warn(summands)
         words = Eigenwords(**parameters).fit_moments(lambda: _sum(summands))
-        save_model(words, output)
-    report_fit(words, output, watch, time.perf_counter() - started, json=json, quiet=quiet)
+        fit.save(words)
+    report_vectors(fit, words)
 
 
 def _read(paths: list[Path]) -> tuple[list[Summand], dict[str, Any]]:
-    """The moments in each file, cut ones first, and the parameters of the first model."""
+    """Return the moments in each file, limited ones first, and the first model's parameters."""
     from eigentext import CooccurrenceMoments, Eigenwords
     from eigentext.storage import load
 
@@ -77,15 +71,15 @@ def _read(paths: list[Path]) -> tuple[list[Summand], dict[str, Any]]:
         parameters = parameters or dict(loaded.parameters_)
     if not parameters:
         raise EigentextError(
-            f"{paths[0]}: holds moments alone, as the others do; name a model too, whose "
-            "parameters are to be used, or add moments up in Python with +"
+            f"{paths[0]}: holds only moments, as the others do; also name a model, whose "
+            "parameters are to be used, or add the moments in Python with +"
         )
-    # Cut ones first: the others are cut to the same words.
+    # Limited ones first: the others are limited to the same words.
     return sorted(summands, key=lambda summand: summand[1].whole), parameters
 
 
 def _check(summands: list[Summand], fixed_vocabulary: bool) -> None:
-    """Refuse what does not add up, before any work."""
+    """Raise MomentsError, before the work begins, if the moments cannot be added."""
     for path, moments in summands:
         if not moments.whole and not fixed_vocabulary:
             raise MomentsError(
@@ -101,21 +95,21 @@ def _check(summands: list[Summand], fixed_vocabulary: bool) -> None:
 
 
 def _warn(summands: list[Summand]) -> None:
-    """Say what may not be meant: text that counts twice, pairs that were dropped."""
+    """Warn of text that counts twice, and of pairs that were dropped."""
     seen: dict[str, Path] = {}
     for path, moments in summands:
         if again := next((seen[source] for source in moments.sources if source in seen), None):
-            print_warning(f"{path}: holds text that {again} holds too, which counts twice now")
+            print_warning(f"{path}: holds text that {again} also holds; that text counts twice")
         seen |= dict.fromkeys(moments.sources, path)
         if moments.min_pairs:
             print_warning(f"{path}: its moments are {moments.limits}")
 
 
-def _sum(summands: list[Summand]) -> Any:
+def _sum(summands: list[Summand]) -> "CooccurrenceMoments":
+    """Add the moments. Each is dropped as soon as it is added, to save memory."""
     from eigentext import engine
 
     with engine.phase("add up", len(summands), "models") as advance:
-        # Taken off the list, so that none stays in memory longer than it is needed.
         _, total = summands.pop(0)
         advance(1)
         while summands:

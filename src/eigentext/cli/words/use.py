@@ -1,19 +1,13 @@
-"""Looking vectors up and handing them on: neighbors, analogy, export."""
+"""Look up vectors, and export them: neighbors, analogy, export."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.markup import escape
 
-from eigentext.cli._console import (
-    JsonFlag,
-    QuietFlag,
-    check_no_input,
-    destination,
-    print_json,
-    printer,
-)
+from eigentext.cli._bundles import JsonFlag, QuietFlag, StreamOption
+from eigentext.cli._console import print_json, print_plain, printer
+from eigentext.cli._files import check_not_read, destination
 from eigentext.cli.words._shared import ModelArgument, load_words
 
 CountOption = Annotated[int, typer.Option("-n", "--topn", min=1, help="How many to print.")]
@@ -25,27 +19,27 @@ def neighbors(
     topn: CountOption = 10,
     json: JsonFlag = False,
 ) -> None:
-    """The words nearest to each of the given ones, by cosine."""
+    """Print the words nearest to each of the given words, by cosine."""
     vectors = load_words(model)
     found = {word: vectors.most_similar(word, topn) for word in words}
     if json:
         print_json(found)
         return
     for word, near in found.items():
-        printer.print(word, style="bold", markup=False)
+        print_plain(word, style="bold")
         _print_scored(near)
 
 
 def analogy(
     model: ModelArgument,
-    a: Annotated[str, typer.Argument(help="a is to b …")],
-    b: Annotated[str, typer.Argument()],
-    c: Annotated[str, typer.Argument(help="… as c is to what?")],
+    a: Annotated[str, typer.Argument(help="The first word: a is to b …")],
+    b: Annotated[str, typer.Argument(help="The second word.")],
+    c: Annotated[str, typer.Argument(help="The third word: … as c is to which word?")],
     topn: CountOption = 5,
     method: Annotated[Literal["mul", "add"], typer.Option(help="3CosMul or 3CosAdd.")] = "mul",
     json: JsonFlag = False,
 ) -> None:
-    """What is to c as b is to a?"""
+    """Print the words that are to c as b is to a."""
     found = load_words(model).analogy(a, b, c, topn, method)
     if json:
         print_json(found)
@@ -56,18 +50,17 @@ def analogy(
 
 def export(
     model: ModelArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write; - is standard output.")
-    ],
+    output: StreamOption,
     format: Annotated[
-        Literal["word2vec", "word2vec-binary", "glove"], typer.Option("--format")
+        Literal["word2vec", "word2vec-binary", "glove"],
+        typer.Option("--format", help="The format of the file."),
     ] = "word2vec",
     json: JsonFlag = False,
     quiet: QuietFlag = False,
 ) -> None:
     """Write the vectors in a format that gensim and others open."""
     vectors = load_words(model)
-    check_no_input(output, [model])
+    check_not_read(output, [model])
     with destination(output) as path:
         vectors.export(path, format)
     if str(output) == "-":
@@ -76,11 +69,9 @@ def export(
     if json:
         print_json({"output": str(output), "format": format, "n_words": n_words, "dim": dim})
     elif not quiet:
-        printer.print(
-            f"{output}: {n_words:,} vectors of {dim} dimensions, {format} format", markup=False
-        )
+        print_plain(f"{output}: {n_words:,} vectors of {dim} dimensions, {format} format")
 
 
 def _print_scored(found: list[tuple[str, float]]) -> None:
     for word, score in found:
-        printer.print(f"  {score:6.3f}  {word}", markup=False)
+        print_plain(f"  {score:6.3f}  {word}")

@@ -1,0 +1,106 @@
+"""Plain text: how a command reads it, and how it fits a model to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eigentext.cli._bundles import (
+    ErrorsOption,
+    FilesArgument,
+    FitOptions,
+    LowercaseFlag,
+    StorageOptions,
+    TokenizerOption,
+    UnitOption,
+)
+from eigentext.cli._fitting import Fitting, fitting
+from eigentext.cli._options import Bundle
+from eigentext.errors import CorpusError, EigentextError
+
+if TYPE_CHECKING:
+    from eigentext import HMM, BigramModel, Eigentokens, Eigenwords, KneserNey, TextCorpus
+
+    TextModel = Eigenwords | Eigentokens | KneserNey | BigramModel | HMM
+
+
+@dataclass(kw_only=True)
+class ReadingOptions(Bundle):
+    """Text files, and how they are read; each line is one text."""
+
+    files: FilesArgument
+    tokenizer: TokenizerOption = "whitespace"
+    lowercase: LowercaseFlag = False
+    errors: ErrorsOption = "strict"
+
+    def corpus(self, paths: Sequence[Path]) -> "TextCorpus":
+        """Return the text in these files, read as the options say."""
+        from eigentext import TextCorpus
+
+        return TextCorpus(paths, **self.reading())
+
+    def reading(self) -> dict[str, Any]:
+        """Return the arguments of TextCorpus."""
+        names = ("tokenizer", "lowercase", "errors")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(kw_only=True)
+class TextOptions(StorageOptions, ReadingOptions):
+    """The same, for a model that counts words."""
+
+
+@dataclass(kw_only=True)
+class TextUnitOptions(TextOptions):
+    """The same, with a choice of what one text is."""
+
+    unit: UnitOption = "line"
+
+    def reading(self) -> dict[str, Any]:
+        """Return the arguments of TextCorpus."""
+        return {**super().reading(), "unit": self.unit}
+
+
+def fit_text(
+    model: "TextModel", text: TextOptions, output: Path, run: FitOptions, **others: list[str]
+) -> Fitting:
+    """Fit a model to text files and save it.
+
+    `others` are further files, each list read in the same way. The model's `fit` gets them by
+    their names, as corpora, or None for an empty list.
+    """
+    with fitting(output, run, text.files, *others.values()) as fit:
+        corpus, *rest = (text.corpus(paths) if paths else None for paths in fit.paths)
+        for one in (corpus, *rest):
+            fit.check_not_read(one.files if one is not None else ())
+        model.fit(corpus, **dict(zip(others, rest)), **text.arguments())
+        fit.save(model)
+    return fit
+
+
+def reading_of(
+    path: Path, model: Any, remedy: str, *, tokenizer: str = "none", lowercase: bool = False
+) -> dict[str, Any]:
+    """Return how the text was read that a model was learned from: the arguments of TextCorpus.
+
+    The tokenizer and the case are those of a model that does not say. If the command line does not
+    have the tokenizer, the error names the `remedy`.
+    """
+    from eigentext.corpus.tokenizers import NAMED
+
+    reading = {"tokenizer": tokenizer, "lowercase": lowercase, "unit": "line"}
+    learned = model.provenance_["options"]
+    reading |= {name: learned[name] for name in reading if name in learned}
+    if reading["tokenizer"] == "none":  # lists of words in Python are words between blanks here
+        reading["tokenizer"] = "whitespace"
+    if reading["tokenizer"] not in NAMED:
+        raise EigentextError(
+            f"{path} was learned with the tokenizer {reading['tokenizer']!r}, which the command "
+            f"line does not have; {remedy}"
+        )
+    return reading
+
+
+def no_words(files: Sequence[str], what: str = "words") -> CorpusError:
+    """Return the error for files in which there is nothing to work on."""
+    return CorpusError(f"{', '.join(files)}: no {what} in it; is the file empty?")
