@@ -149,7 +149,8 @@ def test_bad_input(units):
         Interpolation([model, fitted(units, 1)], n_iter=1, tol=1e-12).fit(units)
 
 
-TEXT = list("abacabadabacabaeabacabadabacaba")
+SENTENCE = "a rose is a rose is a rose said she and he said a rose by any name is a rose"
+TEXT = SENTENCE.split()
 
 
 def test_the_old_name_of_validation_still_works():
