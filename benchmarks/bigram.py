@@ -43,7 +43,7 @@ def split():
 
 def run(moments, dev1, dev2, test, options: dict) -> dict:
     started = time.perf_counter()
-    model = BigramModel(min_count=2, **options).fit_moments(moments, heldout=dev1)
+    model = BigramModel(min_count=2, **options).fit_moments(moments, validation=dev1)
     return {
         "seconds": time.perf_counter() - started,
         "dev1": min(model.history_["heldout_perplexity"]),
@@ -98,7 +98,7 @@ def add(table: Table, m: int, name: str, smoothing: float, runs: list[dict]) -> 
 
 def mixture(table: Table, moments, dev1, dev2, test) -> None:
     """Add mixtures of the best latent model and n-grams; their weights come from the first half."""
-    bigram = BigramModel(128, min_count=2).fit_moments(moments, heldout=dev1)
+    bigram = BigramModel(128, min_count=2).fit_moments(moments, validation=dev1)
     for order in (2, 3):
         ngrams = KneserNey(order, min_count=2).fit_moments(moments)
         for by_count in (False, True):

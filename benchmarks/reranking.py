@@ -148,7 +148,7 @@ def rows(
     reranker().fit(*small).predict(small[0])  # compile and load all loops
     phases = Phases()
     with phases("train"):
-        model = reranker().fit(*train, dev=dev)
+        model = reranker().fit(*train, validation=dev)
     found = model.diagnostics_
     for name, part in parts.items():
         with phases("score"):

@@ -98,7 +98,7 @@ def synthetic(length: int) -> Table:
         for n in labels:
             for name, u in contestants.items():
                 fit = TwoViewClassifier(min(4, n - 1)).fit
-                model, cpu = timed(lambda: fit(X[:n], y[:n], unlabelled=X[400 : 400 + u]))  # noqa: B023
+                model, cpu = timed(lambda: fit(X[:n], y[:n], unlabeled=X[400 : 400 + u]))  # noqa: B023
                 tables[name][n].append((*score(model), cpu))
             for C in (0.1, 1, 10):
                 model, cpu = timed(lambda: logistic(C).fit(X[:n], y[:n]))  # noqa: B023
@@ -164,7 +164,7 @@ def reuters(only_titles: bool, part: str = "test") -> Table:
 
     def ours(few, rest, **options):
         model = TwoViewClassifier(**{"n_first": N_TITLE, "use": use} | options)
-        return model.fit(X[few], y[few], unlabelled=X[rest])
+        return model.fit(X[few], y[few], unlabeled=X[rest])
 
     def lsa(few, rest, m=100, C=100 if only_titles else 1000):
         pipeline = make_pipeline(TruncatedSVD(m, random_state=0), logistic(C))
