@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from eigentext.grammars.chart.cascade import Level
-from eigentext.grammars.learning.learner import Learner
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.treebank.normal_form import Treebank
 
 Rules = Mapping[str, Sequence[str]]
@@ -89,9 +89,9 @@ class World:
         return [self.trees[k] for k in drawn]
 
 
-def learner(trees: Sequence[str]) -> Learner:
+def learner(trees: Sequence[str]) -> CountedTrees:
     """Trees ready to learn from, without the smoothing of words."""
-    return Learner(trees, rare=0, beta=0.0, gamma=0.0)
+    return CountedTrees(trees, rare=0, beta=0.0, gamma=0.0)
 
 
 def probabilities(level: Level, treebank: Treebank) -> np.ndarray:

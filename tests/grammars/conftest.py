@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from eigentext.corpus.trees import Tree, normalize_tree, parse_trees, read_trees
-from eigentext.grammars.chart.forest import Forest
+from eigentext.grammars.chart.forest import ParseForest
 from eigentext.grammars.grammar import Grammar
-from eigentext.grammars.learning.training import Expectations, Parameters, TrainingTrees
+from eigentext.grammars.learning.training import Expectations, GrammarParameters, TrainingTrees
 from eigentext.grammars.treebank.normal_form import Rules, Treebank
 
 HAND = """
@@ -137,7 +137,7 @@ class Latent(NamedTuple):
 
     treebank: Treebank
     trees: TrainingTrees
-    parameters: Parameters
+    parameters: GrammarParameters
 
     def word_place(self, node: int) -> int:
         """Where the q of a leaf is in ``parameters.lexical``."""
@@ -229,7 +229,7 @@ def latent():
             total = sum(t.sum(axis=(0, 1)) for t in tensors) + sum(words)
             for part in tensors + words:
                 part /= total
-        return Latent(treebank, training, Parameters(grammar, lexical))
+        return Latent(treebank, training, GrammarParameters(grammar, lexical))
 
     return draw
 
@@ -238,7 +238,7 @@ def latent():
 def whole_forest():
     """``whole_forest(rules, words)``: all that rules make of words, given the labels of each."""
 
-    def build(rules: Rules, words: list[list[int]]) -> Forest:
+    def build(rules: Rules, words: list[list[int]]) -> ParseForest:
         items, groups, rule, edges, children, number = [], [0], [], [0], [], {}
         n_labels = 1 + max([*rules.parent.tolist(), *chain(*words)])
         spans = ((i, j) for j in range(1, len(words) + 1) for i in range(j - 1, -1, -1))
@@ -261,6 +261,6 @@ def whole_forest():
         left, right = np.array(children, np.int32).reshape(-1, 2).T.copy()
         roots = np.flatnonzero(end - start == len(words)).astype(np.int32)
         groups, rule, edges = np.array(groups), np.array(rule, np.int32), np.array(edges)
-        return Forest(label, start, end, groups, rule, edges, left, right, roots)
+        return ParseForest(label, start, end, groups, rule, edges, left, right, roots)
 
     return build

@@ -14,11 +14,12 @@ from eigentext import PCFG, LatentPCFG, engine
 from eigentext.corpus.trees import Tree, normalize_tree
 from eigentext.engine.dask import connected
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.grammars import latent
-from eigentext.grammars.learning import learner, spectral, training
-from eigentext.grammars.learning.learner import Learner, read_treebank
+from eigentext.grammars.learning import em, spectral, training
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.training import TrainingTrees
+from eigentext.grammars.treebank import reading
 from eigentext.grammars.treebank.normal_form import Treebank
+from eigentext.grammars.treebank.reading import read_treebank
 from eigentext.grammars.tuning import tune
 from eigentext.reranking.folds import n_best
 
@@ -36,10 +37,10 @@ def small_pieces(monkeypatch):
     """Several shards, blocks and batches of what are a few dozen trees."""
     monkeypatch.setattr(training, "_NODES", 120)
     monkeypatch.setattr(TrainingTrees, "_workers", lambda *_: engine.workers())
-    monkeypatch.setattr(latent, "_MIDDLE_STEPS", 2)
-    monkeypatch.setattr(learner, "_BLOCK", 5)
-    for module in ("_spectral", "_clusters", "_pivot"):
-        monkeypatch.setattr(f"eigentext.grammars.{module}.BATCH", 30)
+    monkeypatch.setattr(em, "_PRUNING_STEPS", 2)
+    monkeypatch.setattr(reading, "_BLOCK", 5)
+    for module in ("spectral", "clusters", "pivot"):
+        monkeypatch.setattr(f"eigentext.grammars.learning.{module}.BATCH", 30)
     monkeypatch.setattr("eigentext.grammars.parser._BATCH", 8)
 
 
@@ -132,7 +133,7 @@ def test_a_treebank_that_others_read(cluster, trees):
         same = np.array_equal(part, other) if isinstance(part, np.ndarray) else part == other
         assert same, name
         assert getattr(part, "dtype", None) == getattr(other, "dtype", None), name
-    plain = Treebank.from_trees(learner.normalized(given), vertical=2, horizontal=1)
+    plain = Treebank.from_trees(reading.normalized(given), vertical=2, horizontal=1)
     assert plain.symbols == there.symbols
     assert np.array_equal(plain.rule, there.rule)
     assert np.array_equal(plain.height, there.height)
@@ -178,10 +179,10 @@ def bits(parameters):
 
 
 def test_a_dead_worker_changes_nothing(trees, monkeypatch):
-    learner = Learner(trees, rare=1, beta=1.0, gamma=3.0)
+    learner = CountedTrees(trees, rare=1, beta=1.0, gamma=3.0)
     rng = np.random.default_rng(0)
-    start = et.grammars._em.random_start(learner.trees, learner.pcfg, 3, 1, 0.1, rng)
-    expected, history = et.grammars._em.em(learner.trees, start, 12)
+    start = em.random_start(learner.trees, learner.pcfg, 3, 1, 0.1, rng)
+    expected, history = em.em(learner.trees, start, 12)
     assert len(learner.trees.pieces) > 2
 
     class Killer:
@@ -200,7 +201,7 @@ def test_a_dead_worker_changes_nothing(trees, monkeypatch):
 
     with connected("local:2") as mine, engine.use(mine), engine.report_to(Killer()):
         workers = list(mine.each(os.getpid).values())
-        found, again = et.grammars._em.em(learner.trees, start, 12)
+        found, again = em.em(learner.trees, start, 12)
         assert set(mine.each(os.getpid).values()).isdisjoint(workers)
     assert bits(found) == bits(expected)
     assert again == history
@@ -294,8 +295,8 @@ def test_a_killed_process_goes_on(trees, tmp_path):
 def test_a_cluster_is_asked_where_it_is_faster(cluster, trees, monkeypatch):
     """Than the threads that there are here, with all that travels."""
     monkeypatch.undo()
-    learner = Learner(trees, rare=1, beta=1.0, gamma=3.0)
-    few, many = learner.trees, Learner(trees, rare=1, beta=1.0, gamma=3.0).trees
+    learner = CountedTrees(trees, rare=1, beta=1.0, gamma=3.0)
+    few, many = learner.trees, CountedTrees(trees, rare=1, beta=1.0, gamma=3.0).trees
     many.rules = many.rules._replace(counts=many.rules.counts * 10**7)
     for n_threads, n_workers, is_there in ((2, 2, False), (1, 2, True), (8, 2, False)):
         monkeypatch.setattr(cluster, "threads", engine.ThreadEngine(n_threads))
@@ -307,7 +308,7 @@ def test_a_cluster_is_asked_where_it_is_faster(cluster, trees, monkeypatch):
 
 def test_batches_of_labels(cluster, trees):
     """Projections and clusters of labels that went to workers one by one or together."""
-    learner = Learner(trees, rare=1, beta=1.0, gamma=3.0)
+    learner = CountedTrees(trees, rare=1, beta=1.0, gamma=3.0)
     found = []
     for where in (engine.ThreadEngine(1), cluster):
         with engine.use(where):

@@ -306,7 +306,10 @@ def test_parameters_are_kept_copied_and_shown():
         ({"smoothing": np.inf}, "smoothing must be a number, 0 or more, not inf"),
         ({"merge": 1.0}, "merge must be a number, 0 or more and less than 1, not 1.0"),
         ({"early_stopping": "auc"}, "early_stopping must be 'likelihood' or 'f1', not 'auc'"),
-        ({"random_state": -1}, "must be a whole number, 0 or more, or None for a new random seed, not"),
+        (
+            {"random_state": -1},
+            "must be a whole number, 0 or more, or None for a new random seed, not",
+        ),
         ({"nodes_per_state": 10**30}, "nodes_per_state must be 1,000,000,000 at most"),
         ({"n_jobs": 0}, "n_jobs must be a whole number, 1 or more, or -1 for one thread on each"),
         ({"n_jobs": "all"}, "n_jobs must be a whole number, 1 or more, or -1 .*, not 'all'"),

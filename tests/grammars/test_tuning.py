@@ -11,7 +11,7 @@ from eigentext import engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets
 from eigentext.grammars.chart.cascade import Cascade
-from eigentext.grammars.learning.learner import Learner
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.tuning import tune
 from eigentext.parameters import UnusedParameterWarning
 
@@ -176,7 +176,7 @@ def test_cascades_share_coarse_charts(ambiguous_trees):
     cascades = []
     for horizontal, vertical in ((0, 1), (2, 1), (None, 3)):
         how = {"horizontal": horizontal, "vertical": vertical}
-        learner = Learner(ambiguous_trees, rare=5, beta=1.0, gamma=3.0, **how)
+        learner = CountedTrees(ambiguous_trees, rare=5, beta=1.0, gamma=3.0, **how)
         level = learner.level(learner.pcfg)
         cascades.append(Cascade(learner.treebank.symbols, learner.coarse(), level, [level]))
     charted = cascades[0].charted(words, 1e-3)

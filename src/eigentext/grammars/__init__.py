@@ -1,40 +1,60 @@
-"""Grammars: binarised treebanks and the models learned from them."""
+"""Grammars: parsers learned from treebanks, with or without hidden states.
+
+* ``pcfg.py`` and ``latent.py`` are the two parsers. ``parser.py`` is what they share, and
+  ``answers.py`` what they return. ``tuning.py`` chooses the parameters of a latent PCFG.
+* ``treebank/`` reads trees: normal form, words, heads, features.
+* ``learning/`` has one file for each way to learn (``learning/protocol.py`` lists them).
+* ``chart/`` parses: coarse pass, cascade, packed forests, decoding.
+* ``grammar.py`` has the arrays of a grammar, ``saving.py`` its model file, and ``parameters.py``
+  the tables of parameters.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from eigentext.grammars.answers import (
+        Analysis,
+        FallbackWarning,
+        NodeStates,
+        Parse,
+        ScoredTree,
+        Span,
+    )
     from eigentext.grammars.latent import LatentPCFG
-    from eigentext.grammars.parser import FallbackWarning, Parse, ScoredTree, Span
     from eigentext.grammars.pcfg import PCFG
     from eigentext.grammars.treebank.normal_form import Symbol, Treebank
-    from eigentext.grammars.tuning import Trial, Tuned, tune
+    from eigentext.grammars.tuning import Tuned, TuningTrial, tune
 
 __all__ = [
     "PCFG",
+    "Analysis",
     "FallbackWarning",
     "LatentPCFG",
+    "NodeStates",
     "Parse",
     "ScoredTree",
     "Span",
     "Symbol",
     "Treebank",
-    "Trial",
     "Tuned",
+    "TuningTrial",
     "tune",
 ]
 
 _HOMES = {
-    "FallbackWarning": "parser",
+    "Analysis": "answers",
+    "FallbackWarning": "answers",
     "LatentPCFG": "latent",
+    "NodeStates": "answers",
     "PCFG": "pcfg",
-    "Parse": "parser",
-    "ScoredTree": "parser",
-    "Span": "parser",
-    "Symbol": "treebank",
-    "Treebank": "treebank",
-    "Trial": "tuning",
+    "Parse": "answers",
+    "ScoredTree": "answers",
+    "Span": "answers",
+    "Symbol": "treebank.normal_form",
+    "Treebank": "treebank.normal_form",
     "Tuned": "tuning",
+    "TuningTrial": "tuning",
     "tune": "tuning",
 }
 

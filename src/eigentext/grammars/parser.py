@@ -1,73 +1,45 @@
-"""What a parser does once its grammars are learned: parse, marginals, k best, probabilities."""
+"""What a parser does after learning: parses, marginals, k best trees, probabilities."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from eigentext import engine
-from eigentext.corpus.packing import pack, unpack
+from eigentext.corpus.packing import Packed, pack, unpack
 from eigentext.corpus.trees import Tree, normalize_tree
 from eigentext.engine import Engine
 from eigentext.engine.spread import in_batches
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.estimators import Estimator, check_is_fitted, learned_with
-from eigentext.grammars.chart.cascade import Cascade, Reading
+from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with
+from eigentext.grammars.answers import (
+    Analysis,
+    FallbackWarning,
+    NodeStates,
+    Parse,
+    ScoredTree,
+    Span,
+)
+from eigentext.grammars.chart.cascade import Cascade, Reading, thresholds
+from eigentext.grammars.chart.decoding import Brackets, Decoder, brackets, k_best, restored
 from eigentext.grammars.chart.forest import tree_forest
-from eigentext.grammars.learning.learner import Learner, normalized
+from eigentext.grammars.chart.passes import state_posteriors
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.parameters import N_JOBS
-from eigentext.grammars.treebank.normal_form import Symbol, Treebank, restore
+from eigentext.grammars.treebank.normal_form import Symbol, Treebank
+from eigentext.grammars.treebank.reading import TreeLike, normalized
 from eigentext.parameters import Count, Number, Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
 
-if TYPE_CHECKING:
-    from eigentext.grammars.chart.decoding import Scores
-
-_BATCH = 200  # words of the sentences that go to a worker of a cluster together
-_MIDDLE_THRESHOLD = 3e-3  # the middle grammar judges better than the coarse one
-_MOST = 10**9  # of parameters
+Sentence = Sequence[str] | str  # words, or one string with blanks between them
+_Made = TypeVar("_Made")
+_BATCH = 200  # words of the sentences that go to a Dask worker together
+_MOST = 10**9  # the largest value of a parameter
 _NO_WORDS = "an empty sentence has no tree"
-
-
-class Parse(NamedTuple):
-    """A tree for a sentence.
-
-    Attributes
-    ----------
-    tree
-        Always one, but None for an empty sentence.
-    log_probability
-        log p(sentence), summed over its parses; -inf for pieces, and for an empty sentence.
-    fallback
-        None, or why the tree is not a parse by the grammar: it is one by the plain PCFG without
-        memory and states, whose probability is given then, or pieces hung below a root.
-    """
-
-    tree: Tree | None
-    log_probability: float
-    fallback: str | None
-
-
-class Span(NamedTuple):
-    """A label over the words ``start`` to ``end - 1``, and how probably it is in the tree."""
-
-    label: str
-    start: int
-    end: int
-    probability: float
-
-
-class ScoredTree(NamedTuple):
-    """A tree and log p(tree, words)."""
-
-    tree: Tree
-    log_probability: float
-
-
-class FallbackWarning(UserWarning):
-    """A sentence has no parse by the grammar; its tree is plainer, made of pieces, or None."""
+_FEW_TREES = 500
+_MANY_ONCE, _MANY_RARE = 0.5, 0.2  # of the rules; of the tokens
 
 
 class Parser(Estimator, Saved):
@@ -75,127 +47,150 @@ class Parser(Estimator, Saved):
 
     _of_parsing: ClassVar[tuple[str, ...]] = ("prune", "decoding", "tau")
     _has_middle: ClassVar[bool]  # whether a grammar of few states prunes for the others
-    binarize: str
-    horizontal: int | None
-    vertical: int
-    rare: int
-    beta: float
-    gamma: float
     symbols_: list[Symbol]
+    n_states_: np.ndarray
+    diagnostics_: dict[str, Any]
+    provenance_: dict[str, Any]
     _cascade: Cascade
-    _empty: Treebank  # no trees, but the symbols, words and rules to encode others in
+    _brackets: Brackets
+    _empty: Treebank  # no trees: only the symbols, words and rules, to encode other trees with
 
     # -- sentences -> trees ----------------------------------------------------------------------
 
-    def parse(self, tokens: Sequence[str] | str) -> Tree:
+    def parse(self, tokens: Sentence) -> Tree:
         """The tree of a sentence, given as words or as one string with blanks between them.
 
-        There is always a tree; where the grammar has none, it is that of the plain PCFG without
-        memory, or made of the largest pieces that this has, with a :class:`FallbackWarning`.
+        There is always a tree. If the grammar has none, a :class:`FallbackWarning` says so. The
+        tree is then that of the plain PCFG without memory, or it is made of the largest pieces that
+        this PCFG has.
         """
-        parsed = self._parse(self._words(tokens))
+        words = self._words(tokens)
+        parsed = self._parse(words, self._read(words))
         self._warn([parsed])
         return parsed.tree  # type: ignore[return-value] - an empty sentence was refused
 
     def parse_many(
-        self, sentences: Iterable[Any], *, n_jobs: int | None = None
+        self, sentences: Iterable[Sentence], *, n_jobs: int | None = None
     ) -> list[Tree | None]:
-        """The trees of many sentences; see :meth:`parses` for a stream, with reasons of fallbacks.
+        """The trees of many sentences. :meth:`parses` gives a stream, with reasons of fallbacks.
 
-        An empty sentence has None in its place, and counts as a fallback.
+        The tree of an empty sentence is None, and counts as a fallback.
         """
         parses = list(self.parses(sentences, n_jobs=n_jobs))
         self._warn(parses)
         return [parsed.tree for parsed in parses]
 
-    def parses(self, sentences: Iterable[Any], *, n_jobs: int | None = None) -> Iterator[Parse]:
-        """Parses of sentences as they come, in order; on `n_jobs` threads of this process.
+    def parses(
+        self, sentences: Iterable[Sentence], *, n_jobs: int | None = None
+    ) -> Iterator[Parse]:
+        """The parses of a stream of sentences, in order, on `n_jobs` threads of this process.
 
-        By default on those of the engine in use, or on its cluster. An empty sentence has a parse
-        in its place too, without a tree.
+        By default it runs on the threads or Dask workers of the engine in use. An empty sentence
+        has a parse too, without a tree.
         """
         for parsed in self._many("parse", _parse, sentences, n_jobs=n_jobs):
             yield parsed if parsed.tree is None else parsed._replace(tree=unpack(parsed.tree))
 
     def k_best_many(
-        self, sentences: Iterable[Any], k: int, *, n_jobs: int | None = None
+        self, sentences: Iterable[Sentence], k: int, *, n_jobs: int | None = None
     ) -> list[list[ScoredTree]]:
-        """The k best trees of each sentence; see :meth:`k_best`, and `k_bests` for a stream.
+        """The k best trees of each sentence; see :meth:`k_best`, and :meth:`k_bests` for a stream.
 
-        An empty sentence has none: an empty list.
+        An empty sentence has an empty list.
         """
         return list(self.k_bests(sentences, k, n_jobs=n_jobs))
 
     def k_bests(
-        self, sentences: Iterable[Any], k: int, *, n_jobs: int | None = None
+        self, sentences: Iterable[Sentence], k: int, *, n_jobs: int | None = None
     ) -> Iterator[list[ScoredTree]]:
-        """The k best trees of sentences as they come, in order, where `parses` would run."""
+        """The k best trees of a stream of sentences, in order; `n_jobs` as in :meth:`parses`."""
         check_count("k", k, 1)
         for best in self._many("n-best", _k_best, sentences, k, n_jobs=n_jobs):
-            yield [one._replace(tree=unpack(one.tree)) for one in best]
+            yield [ScoredTree(unpack(tree), score) for tree, score in best]
 
-    def marginals(self, tokens: Sequence[str] | str) -> list[Span]:
-        """mu(a, i, j): how probably each label spans each stretch of words, most probable first.
+    def marginals(self, tokens: Sentence) -> list[Span]:
+        """mu(a, i, j): the probability of each label over each span, most probable first.
 
-        Every label of a unary chain has its own; tags too, over single words. Labels that were
-        pruned are not there.
+        Every label of a unary chain has its own span, and so have tags over single words. Labels
+        that were pruned are missing.
         """
-        words = self._words(tokens)
-        reading = self._read(words)
-        found: dict[tuple[str, int, int], float] = {}
-        forest = reading.forest
-        for a, i, j, mu in zip(
-            forest.label.tolist(),
-            forest.start.tolist(),
-            forest.end.tolist(),
-            self._signed(reading.items, reading.sign).tolist(),
-        ):
-            symbol = reading.symbols[a]
-            for label in dict.fromkeys(symbol.chain) if symbol.siblings is None else ():
-                found[label, i, j] = found.get((label, i, j), 0.0) + mu
-        spans = [Span(*key, mu) for key, mu in found.items()]
-        return sorted(spans, key=lambda span: (-span.probability, *span[1:3], span.label))
+        return self._spans(self._read(self._words(tokens)))
 
-    def k_best(self, tokens: Sequence[str] | str, k: int) -> list[ScoredTree]:
+    def k_best(self, tokens: Sentence, k: int) -> list[ScoredTree]:
         """The k best trees of a sentence, with log p(tree, words), best first.
 
-        By probability, exactly, for a grammar without hidden states (over what pruning leaves: all
-        there is by ``parsing_with(prune=0)``). With hidden states, where that is intractable, the k
-        best by products of the posteriors of their rules, then ordered by their probability.
+        For a grammar without hidden states these are exactly the most probable trees that pruning
+        leaves (``parsing_with(prune=0)`` leaves all). With hidden states, that is intractable:
+        these are the k best by the product of the posteriors of their rules, sorted by probability.
         """
-        from eigentext.grammars.chart.decoding import k_best
+        check_count("k", k, 1)
+        words = self._words(tokens)
+        return self._best(words, self._read(words), k)
 
+    def analyze(self, tokens: Sentence, k: int = 1) -> Analysis:
+        """The parse, the marginals and the k best trees of a sentence, from one chart."""
         check_count("k", k, 1)
         words = self._words(tokens)
         reading = self._read(words)
-        if reading.problem is not None:
-            return [ScoredTree(self._fallback(reading, words), -np.inf)]
-        scores = self._rule_scores(reading, words, "viterbi")
-        found = k_best(reading.forest, *scores, k=int(k))
-        trees = [_restored(reading, derivation, words) for _, derivation in found]
-        scored = [ScoredTree(tree, self.log_probability(tree)) for tree in trees]
-        return sorted(scored, key=lambda one: -one.log_probability)
+        parse, spans = self._parse(words, reading), self._spans(reading)
+        return Analysis(parse, spans, self._best(words, reading, k))
 
     # -- trees -> probabilities --------------------------------------------------------------------
 
-    def log_probability(self, tree: Any) -> float:
-        """Log p(tree, words) by the contraction of its rules' tensors; -inf with an unknown rule.
+    def log_probability(self, tree: TreeLike) -> float:
+        """Log p(tree, words) by contraction of the tensors of its rules; -inf with an unknown rule.
 
-        The tree is normalised first. Of an ensemble, that of the average probability.
+        The tree is normalized first. For an ensemble, this is the log of the average probability.
         """
         check_is_fitted(self)
         encoded = self._empty.encode([normalize_tree(tree)])
-        if encoded.label.min() < 0 or (encoded.rule[encoded.left >= 0] < 0).any():
+        if not encoded.is_known:
             return -np.inf
         forest = tree_forest(encoded)
         logs = [level.log_probability(forest, encoded.tokens) for level in self._cascade.levels]
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
-    def score(self, trees: Iterable[Any], y: Any = None) -> float:
-        """F1 of labelled brackets, from 0 to 1, of parses of the words of trees.
+    def state_posteriors(self, tree: TreeLike) -> list[NodeStates]:
+        """The posterior of the hidden states of each node, given the tree and its words.
 
-        By EVALB's rules (``et.evaluate.brackets``, which tells more); the trees are normalised
-        first.
+        The tree is normalized first. Nodes come in post-order: children before their parent, the
+        root last. The list is empty if the grammar gives the tree no probability. For an ensemble,
+        the states are those of the first grammar.
+
+        A spectral grammar has coordinates in place of states. They sum to one too, but they are no
+        probabilities and may be negative.
+
+        Examples
+        --------
+        >>> from eigentext import LatentPCFG
+        >>> trees = ["(S (NP (NNP Ann)) (VP (VBZ sleeps)))", "(S (NP (NNP Bob)) (VP (VBZ runs)))"]
+        >>> model = LatentPCFG(2, method="em", nodes_per_state=1).fit(trees)
+        >>> [(node.label, node.start, node.end) for node in model.state_posteriors(trees[0])]
+        [('NP+NNP', 0, 1), ('VP+VBZ', 1, 2), ('S', 0, 2)]
+        """
+        check_is_fitted(self)
+        encoded = self._empty.encode([normalize_tree(tree)])
+        if not encoded.is_known:
+            return []
+        forest, level = tree_forest(encoded), self._cascade.levels[0]
+        scores = level.leaf_scores(forest, encoded.tokens)
+        found = state_posteriors(forest, level.grammar, scores)
+        if found is None:
+            return []
+        nodes = []
+        for item, label in enumerate(forest.label.tolist()):
+            symbol = self.symbols_[label]
+            if symbol.siblings is None:  # not an intermediate node of the binarization
+                states = found.states[found.place[item] : found.place[item + 1]]
+                span = int(forest.start[item]), int(forest.end[item])
+                nodes.append(NodeStates(str(symbol), symbol.chain, *span, states))
+        return nodes
+
+    def score(self, trees: Iterable[TreeLike], y: Any = None) -> float:
+        """F1 of labeled brackets, from 0 to 1, of the parses of the words of trees.
+
+        It follows the rules of EVALB (``et.evaluate.brackets``, which tells more). The trees are
+        normalized first.
         """
         from eigentext.evaluate import brackets
 
@@ -210,7 +205,8 @@ class Parser(Estimator, Saved):
     def parsing_with(self, **settings: Any) -> Self:
         """The same grammar with other settings of parsing: a copy that shares what was learned.
 
-        `prune`, `decoding` and `tau`; those of a :class:`~eigentext.LatentPCFG` also `negative`.
+        The settings are `prune`, `decoding` and `tau`, and `negative` for a
+        :class:`~eigentext.LatentPCFG`.
 
         Examples
         --------
@@ -236,14 +232,20 @@ class Parser(Estimator, Saved):
     # -- what is learned ---------------------------------------------------------------------------
 
     @property
-    def _used(self) -> Any:
-        """The parameters that the model was learned with; while it is learned, its own."""
-        return vars(self).get("parameters_", self)
+    def _used(self) -> Settings:
+        """The parameters that the model was learned with; while it learns, its own."""
+        used = vars(self).get("parameters_")
+        return (
+            Settings({name: getattr(self, name) for name in self._table}) if used is None else used
+        )
 
-    def _keep(self, learner: Any, cascade: Cascade) -> None:
-        from eigentext.grammars.chart.decoding import brackets
+    @property
+    def _decoder(self) -> Decoder:
+        return Decoder.of(self._cascade, self._used, self._brackets)
 
-        treebank = learner.treebank
+    def _keep(self, counted: CountedTrees, cascade: Cascade) -> None:
+        """Take over what was learned."""
+        treebank = counted.treebank
         self._cascade, self._empty = cascade, treebank.without_trees()
         self.symbols_ = treebank.symbols
         self._brackets = brackets(self.symbols_)
@@ -262,10 +264,32 @@ class Parser(Estimator, Saved):
             "most_states": int(grammar.n_states.max()),
             "n_parameters": len(grammar.tensor),
             "rules_seen_once": int((grammar.rules.counts == 1).sum()),
-            "rare_tokens": learner.rare_tokens,
+            "rare_tokens": counted.rare_tokens,
         }
 
-    def _to_saved(self):
+    def _findings(self) -> Iterator[Finding]:
+        found, n_trees = self.diagnostics_, self.provenance_["n_trees"]
+        if n_trees < _FEW_TREES:
+            yield Finding(
+                "warning",
+                f"The grammar was learned from {n_trees:,} trees only, so many words of new text "
+                "are unknown and many rules are missing.",
+                "Learn from more trees; some thousands are enough.",
+            )
+        once, rare = found["rules_seen_once"] / max(found["n_rules"], 1), found["rare_tokens"]
+        less = "Learn from more trees, or let labels remember less (horizontal, vertical)."
+        yield Finding(
+            "note",
+            f"{once:.0%} of the rules were seen only once; their probabilities are guesses.",
+            less if once >= _MANY_ONCE else "",
+        )
+        yield Finding(
+            "note",
+            f"{rare:.1%} of the tokens are rare words, which are known by their form.",
+            "Lower `rare`, or learn from more trees." if rare >= _MANY_RARE else "",
+        )
+
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
         from eigentext.grammars.saving import cascade_to_arrays
 
         check_is_fitted(self)
@@ -278,14 +302,13 @@ class Parser(Estimator, Saved):
         }
 
     @classmethod
-    def _schema(cls, about):
+    def _schema(cls, about: dict[str, Any]) -> Any:
         from eigentext.grammars.saving import schema
 
         return schema(about, has_middle=cls._has_middle)
 
     @classmethod
-    def _from_saved(cls, arrays, about):
-        from eigentext.grammars.chart.decoding import brackets
+    def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
         from eigentext.grammars.saving import arrays_to_cascade
 
         self = learned_with(cls, about["parameters"])
@@ -299,9 +322,14 @@ class Parser(Estimator, Saved):
     # -- steps -------------------------------------------------------------------------------------
 
     def _many(
-        self, name: str, function: Callable[..., Any], sentences: Any, *known: Any, n_jobs: Any
-    ) -> Iterator[Any]:
-        """``function(words, self, *known)`` of sentences as they come, in order."""
+        self,
+        name: str,
+        function: Callable[..., _Made],
+        sentences: Iterable[Sentence],
+        *known: Any,
+        n_jobs: int | None,
+    ) -> Iterator[_Made]:
+        """``function(words, self, *known)`` of a stream of sentences, in order."""
         check_is_fitted(self)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, not a single one: that is for `parse`")
@@ -315,81 +343,43 @@ class Parser(Estimator, Saved):
                 yield found
 
     def _read(self, words: list[str]) -> Reading:
-        return self._cascade.read(words, *self._thresholds())
+        return self._cascade.read(words, *thresholds(self._used.prune))
 
-    def _thresholds(self) -> tuple[float, float]:
-        prune = self._used.prune
-        return prune, _MIDDLE_THRESHOLD if prune else 0.0
+    def _parse(self, words: list[str], reading: Reading) -> Parse:
+        tree = self._decoder.tree(reading, words)
+        return Parse(tree, reading.log_probability, reading.problem)
 
-    def _parse(self, words: list[str]) -> Parse:
-        if not words:
-            return Parse(None, -np.inf, _NO_WORDS)
-        reading = self._read(words)
-        return Parse(self._tree(reading, words), reading.log_probability, reading.problem)
-
-    def _tree(self, reading: Reading, words: list[str]) -> Tree:
-        """The tree to choose from a reading."""
-        from eigentext.grammars.chart.decoding import best, minimum_bayes_risk
-
+    def _spans(self, reading: Reading) -> list[Span]:
+        found: dict[tuple[str, int, int], float] = {}
         forest = reading.forest
+        for a, i, j, mu in zip(
+            forest.label.tolist(),
+            forest.start.tolist(),
+            forest.end.tolist(),
+            self._decoder.signed(reading.items, reading.sign).tolist(),
+        ):
+            symbol = reading.symbols[a]
+            for label in dict.fromkeys(symbol.chain) if symbol.siblings is None else ():
+                found[label, i, j] = found.get((label, i, j), 0.0) + mu
+        spans = [Span(*key, mu) for key, mu in found.items()]
+        return sorted(spans, key=lambda span: (-span.probability, *span[1:3], span.label))
+
+    def _best(self, words: list[str], reading: Reading, k: int) -> list[ScoredTree]:
+        decoder = self._decoder
         if reading.problem is not None:
-            return self._fallback(reading, words)
-        used = self._used
-        if used.decoding == "mbr":
-            marginals = self._signed(reading.items, reading.sign)
-            tau = min(used.tau, _MOST)  # a file may have any
-            found = minimum_bayes_risk(forest, marginals, self._brackets, tau=tau)
-        else:
-            found = best(forest, *self._rule_scores(reading, words, used.decoding))
-        return _restored(reading, found, words)
+            return [ScoredTree(decoder.fallback(reading, words), -np.inf)]
+        found = k_best(reading.forest, *decoder.scores(reading, words, "viterbi"), k=int(k))
+        trees = [restored(reading, derivation, words) for _, derivation in found]
+        scored = [ScoredTree(tree, self.log_probability(tree)) for tree in trees]
+        return sorted(scored, key=lambda one: -one.log_probability)
 
-    def _rule_scores(self, reading: Reading, words: list[str], decoding: str) -> "Scores":
-        """Logs of the probabilities of rules; with hidden states, or for "max-rule", posteriors'.
-
-        The most probable tree without its states is intractable.
-        """
-        from eigentext.grammars.chart.decoding import max_rule_scores, viterbi_scores
-
-        forest, level = reading.forest, self._cascade.levels[0]
-        grammar = level.grammar
-        if decoding == "viterbi" and len(self._cascade.levels) == 1 and grammar.n_states.max() == 1:
-            with np.errstate(divide="ignore"):
-                lexical = np.zeros(len(forest.label))
-                lexical[np.diff(forest.groups) == 0] = np.log(level.leaf_scores(forest, words))
-                roots = np.log(grammar.root[forest.label[forest.roots]])
-                return viterbi_scores(forest, np.log(grammar.tensor), lexical, roots)
-        edges, items = (self._signed(x, reading.sign) for x in (reading.edges, reading.items))
-        return max_rule_scores(forest, np.maximum(edges, 0.0), np.maximum(items, 0.0))
-
-    def _fallback(self, reading: Reading, words: list[str]) -> Tree:
-        """The best tree by the coarse grammar; or of each piece that it has, below a usual root."""
-        from eigentext.grammars.chart.decoding import best
-
-        forest, scores, pieces = reading.forest, reading.items, []
-        if (forest.end[forest.roots] - forest.start[forest.roots] == len(words)).all():
-            return _restored(reading, best(forest, scores), words)
-        for root in forest.roots.tolist():
-            found = best(forest._replace(roots=np.array([root], np.int32)), scores)
-            part = words[forest.start[root] : forest.end[root]]
-            pieces.append(_restored(reading, found, part))
-        return Tree(self._usual_root(), pieces)
-
-    def _usual_root(self) -> str:
-        symbols, pi = self._cascade.plain_symbols, self._cascade.coarse.grammar.root
-        inner = [not symbol.preterminal for symbol in symbols]
-        return symbols[int(np.where(inner, pi, -1.0).argmax())].chain[0]
-
-    def _signed(self, marginals: np.ndarray, sign: float) -> np.ndarray:
-        """Marginals as they are decoded, of a sentence whose probability has this sign."""
-        return marginals
-
-    def _words(self, tokens: Sequence[str] | str) -> list[str]:
+    def _words(self, tokens: Sentence) -> list[str]:
         words = self._some_words(tokens)
         if not words:
             raise CorpusError(f"{_NO_WORDS}; leave it out")
         return words
 
-    def _some_words(self, tokens: Sequence[str] | str, number: int | None = None) -> list[str]:
+    def _some_words(self, tokens: Sentence, number: int | None = None) -> list[str]:
         check_is_fitted(self)
         where = "" if number is None else f"sentence {number}: "
         if not isinstance(tokens, Iterable):
@@ -401,18 +391,12 @@ class Parser(Estimator, Saved):
         return words
 
     def _check_together(self) -> None:
-        """Raise for numbers with which sums and products would end at infinity."""
+        """Raise ParameterError for numbers so large that sums and products would overflow."""
         for name, kind in self._table.items():
             value = getattr(self, name)
             if isinstance(kind, (Count, Number)) and value is not None and _MOST < value < np.inf:
                 label = self._table.label(name)
                 raise ParameterError(f"{label} must be {_MOST:,} at most, not {value!r}")
-
-    def _learner(self, trees: Iterable[Any]) -> Learner:
-        return Learner(
-            trees, rare=self.rare, beta=self.beta, gamma=self.gamma,
-            binarize=self.binarize, horizontal=self.horizontal, vertical=self.vertical,
-        )  # fmt: skip
 
     def _warn(self, parses: list[Parse]) -> None:
         failed = [n for n, parsed in enumerate(parses, 1) if parsed.fallback is not None]
@@ -429,27 +413,24 @@ class Parser(Estimator, Saved):
             )
 
 
-def _restored(reading: Reading, found: Any, words: Sequence[str]) -> Tree:
-    labels = reading.forest.label[found.item]
-    return restore(reading.symbols, labels, found.left, found.right, words)
-
-
-# Trees of other processes come packed; for those of this one it makes next to no difference.
+# Trees travel packed to and from other processes. In this process it makes almost no difference.
 
 
 def _parse(words: list[str], model: Parser) -> Any:
-    parsed = model._parse(words)
+    if not words:
+        return Parse(None, -np.inf, _NO_WORDS)
+    parsed = model._parse(words, model._read(words))
     return parsed if parsed.tree is None else parsed._replace(tree=pack(parsed.tree))
 
 
-def _k_best(words: list[str], model: Parser, k: int) -> list[Any]:
+def _k_best(words: list[str], model: Parser, k: int) -> list[tuple[Packed, float]]:
     if not words:
         return []
-    return [one._replace(tree=pack(one.tree)) for one in model.k_best(words, k)]
+    return [(pack(one.tree), one.log_probability) for one in model.k_best(words, k)]
 
 
 def workers(n_jobs: int | None) -> Engine:
-    """The engine in use; or, as in joblib, so many threads, -1 for one on each core."""
+    """The engine in use; or, as in joblib, this many threads, with -1 for one on each core."""
     if n_jobs is None:
         return engine.workers()
     if not N_JOBS.allows(n_jobs):
@@ -458,6 +439,6 @@ def workers(n_jobs: int | None) -> Engine:
 
 
 def check_count(name: str, value: Any, least: int) -> None:
-    """Raise unless the value is a whole number of at least so much."""
+    """Raise ParameterError unless the value is a whole number, `least` or more."""
     if not is_whole(value) or value < least:
         raise ParameterError(f"{name} must be a whole number, {least} or more, not {value!r}")

@@ -1,9 +1,10 @@
 """Probabilistic context-free grammars, by relative frequencies.
 
-p(tree) is the product of pi(root), t(a -> b c | a) and q(a -> x | a) over its nodes; rules by
-maximum likelihood, words smoothed (``lexicon.py``). What a label remembers of its siblings and
-ancestors (``treebank.py``) is what makes such a grammar good or bad; hidden states, which
-:class:`~eigentext.LatentPCFG` adds, are learned instead of chosen.
+p(tree) is the product of pi(root), t(a -> b c | a) and q(a -> x | a) over its nodes. Rules are
+estimated by maximum likelihood (``learning/counts.py``), and words are smoothed
+(``treebank/lexicon.py``). How good such a grammar is depends on what a label remembers of its
+siblings and ancestors (``treebank/normal_form.py``). The hidden states of
+:class:`~eigentext.LatentPCFG` are learned, not chosen.
 """
 
 from collections.abc import Iterable
@@ -12,37 +13,44 @@ from typing import Any, Self
 from eigentext.estimators import learning
 from eigentext.grammars import parameters
 from eigentext.grammars.chart.cascade import Cascade
+from eigentext.grammars.learning.counts import CountedTrees, learn
+from eigentext.grammars.learning.protocol import Task
 from eigentext.grammars.parser import Parser
+from eigentext.grammars.treebank.reading import TreeLike
 
 
 class PCFG(Parser):
-    """A grammar without hidden states: the quickest parser, and the one that prunes for others.
+    """A grammar without hidden states: the fastest parser, and the one that prunes for others.
 
     Parameters
     ----------
     binarize : "left" or "right"
         The side on which intermediate nodes branch.
     horizontal : int or None
-        How many siblings an intermediate node remembers; None is all.
+        How many siblings an intermediate node remembers; None for all.
     vertical : int
-        1 is a label alone, 2 with its parent's, and so on.
+        1: labels alone; 2: labels with their parent's label; and so on.
     rare : int
-        Words seen at most so often share the statistics of their class.
+        Words seen at most this often share the statistics of their class.
     beta, gamma : float
-        What a word's class and its tags weigh beside what was seen of it, in tokens.
+        The weight of the class and of the tags of a word, in tokens of the word.
     prune : float
-        The least marginal, by the grammar without memory, that a label over a span may have.
+        In parsing, leave out labels over spans whose marginal, by the grammar without memory, is
+        smaller than this.
     decoding : "mbr" | "max-rule" | "viterbi"
-        The tree with the most expected brackets, the one with the largest product of its rules'
-        probabilities given the sentence, or the most probable one.
+        Which tree to choose. "mbr": the one with the most expected brackets. "max-rule": the one
+        with the largest product of the posteriors of its rules. "viterbi": the most probable one.
     tau : float
-        In "mbr", how probable a bracket must be to be worth having: 0 for the best recall.
+        For "mbr": how probable a bracket must be to be worth having; 0 gives the best recall.
 
     Attributes
     ----------
     symbols_ : list of Symbol
+        The labels of the binarized trees.
     diagnostics_ : dict
+        Numbers of labels, rules and parameters, rules seen once, and the share of rare words.
     provenance_ : dict
+        The size of the treebank, and how it was binarized.
 
     Examples
     --------
@@ -80,10 +88,10 @@ class PCFG(Parser):
         self.tau = tau
 
     @learning
-    def fit(self, trees: Iterable[Any], y: Any = None) -> Self:
-        """Learn from trees; they are normalised first (``et.normalize_tree``)."""
-        learner = self._learner(trees)
-        level = learner.level(learner.pcfg)
-        symbols = learner.treebank.symbols
-        self._keep(learner, Cascade(symbols, learner.coarse(), None, [level]))
+    def fit(self, trees: Iterable[TreeLike], y: Any = None) -> Self:
+        """Learn from trees. They are normalized first (``et.normalize_tree``)."""
+        counted = CountedTrees.by(self._used, trees)
+        learned = learn(Task(counted, self._used))
+        symbols = counted.treebank.symbols
+        self._keep(counted, Cascade(symbols, counted.coarse(), None, [learned.level]))
         return self

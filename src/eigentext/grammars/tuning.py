@@ -1,19 +1,20 @@
-"""Choosing the number of states, the scaling of features, the smoothing and what labels remember.
+"""Search for the number of states, the scaling of features, the smoothing and the markovization.
 
-The best is what has the best F1 of brackets on validation trees. Little of the work depends on all
-that is searched, and each part is done once for what it depends on:
+The best choice has the highest F1 of brackets on validation trees. Most of the work does not depend
+on all that is searched, and each part is done once for what it depends on:
 
-* the coarse chart of each validation sentence: on nothing, as its grammar remembers nothing;
-* a markovisation (horizontal, vertical): treebank, features, the grammar that prunes, and what it
-  leaves of the charts;
-* a kappa beside it: the SVDs of "spectral", with the most states of all, of which fewer are a cut;
-* a number of states and a smoothing beside these: averages, and the last pass over what is left of
-  the charts. Only this is done for each trial.
+* The coarse chart of each validation sentence depends on nothing: its grammar remembers nothing.
+* The treebank, the features, the grammar that prunes, and what it leaves of the charts depend on
+  the markovization (horizontal, vertical).
+* The SVDs of "spectral" also depend on kappa. They are computed for the largest number of states;
+  fewer states are the first directions.
+* The averages, and the last pass over what is left of the charts, also depend on the number of
+  states and the smoothing. Only this is done for each trial.
 """
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any, NamedTuple
 
@@ -24,32 +25,36 @@ from eigentext.engine.spread import Spread
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import learned_with
 from eigentext.evaluate import brackets
-from eigentext.grammars.chart.cascade import Cascade, Charted, Level, Pruned
+from eigentext.grammars import parameters as tables
+from eigentext.grammars.chart.cascade import Cascade, Charted, Level, Pruned, thresholds
+from eigentext.grammars.chart.decoding import Decoder
 from eigentext.grammars.latent import LatentPCFG
-from eigentext.grammars.learning.learner import Learner, normalized
-from eigentext.grammars.learning.spectral import Projections
+from eigentext.grammars.learning.counts import CountedTrees
+from eigentext.grammars.learning.em import pruning_level
+from eigentext.grammars.learning.protocol import WITHOUT_FEATURES, Learned, Task, method
+from eigentext.grammars.learning.spectral import projections
 from eigentext.grammars.parser import workers
-from eigentext.parameters import warn_of_unused
+from eigentext.grammars.treebank.reading import TreeLike, normalized
+from eigentext.parameters import Settings, warn_of_unused
 
-WITHOUT_FEATURES = ("em", "split-merge")
 MARKOVIZATIONS = ((0, 1), (1, 1), (0, 2))
-_BLOCK = 4  # sentences whose charts stay together
+_BLOCK = 4  # sentences whose charts are computed together
 _Point = tuple[Any, ...]  # n_states, smoothing, kappa, (horizontal, vertical)
 
 
-class Trial(NamedTuple):
+class TuningTrial(NamedTuple):
     """One choice of parameters, and how well it did.
 
     Attributes
     ----------
     parameters
-        Those of :class:`~eigentext.LatentPCFG` that were searched.
+        The parameters of :class:`~eigentext.LatentPCFG` that were searched.
     f1
-        Of the brackets of the validation trees.
+        The F1 of the brackets of the validation trees.
     n_fallbacks
-        How many of their sentences had no parse by the grammar.
+        How many of the validation sentences had no parse by the grammar.
     seconds
-        Of this trial alone, without what trials share.
+        The time of this trial, without the work that trials share.
     """
 
     parameters: dict[str, Any]
@@ -60,20 +65,20 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a search found; printed, a table of trials.
+    """The result of a search. ``str(tuned)`` is a table of the trials.
 
     Attributes
     ----------
     best
-        Parameters: ``LatentPCFG(**best)``.
+        The best parameters, for ``LatentPCFG(**best)``.
     trials
-        All that was tried, best first.
+        All trials, the best first.
     model
-        The best one, fitted. Fitted anew it is the same up to rounding.
+        The best model, fitted. A new fit with these parameters gives the same up to rounding.
     """
 
     best: dict[str, Any]
-    trials: list[Trial]
+    trials: list[TuningTrial]
     model: LatentPCFG
 
     def __str__(self) -> str:
@@ -82,16 +87,16 @@ class Tuned:
             names.remove("kappa")
         rows = [["F1", *(name.removeprefix("n_") for name in names), "fallbacks", "seconds"]]
         for trial in self.trials:
-            told = (_told(trial.parameters[name]) for name in names)
+            values = (_text(trial.parameters[name]) for name in names)
             scores = str(trial.n_fallbacks), f"{trial.seconds:.1f}"
-            rows.append([f"{100 * trial.f1:.2f}", *told, *scores])
+            rows.append([f"{100 * trial.f1:.2f}", *values, *scores])
         widths = [max(map(len, column)) for column in zip(*rows)]
         return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
 
 
 def tune(
-    trees: Iterable[Any],
-    validation: Iterable[Any],
+    trees: Iterable[TreeLike],
+    validation: Iterable[TreeLike],
     *,
     method: str = "spectral",
     n_states: Iterable[int] = (16, 8, 24),
@@ -103,27 +108,27 @@ def tune(
     n_jobs: int | None = None,
     **fixed: Any,
 ) -> Tuned:
-    """The parameters of a latent PCFG that parse validation trees best, and the parser.
+    """Find the parameters of a latent PCFG that parse validation trees best, and fit the parser.
 
-    Each parameter is chosen in turn with the others at their best so far, from the first value of
-    each on, until a round changes nothing.
+    The search begins with the first value of each parameter. It chooses each parameter in turn,
+    with the others at their best so far, until a round changes nothing.
 
     Parameters
     ----------
     trees, validation
-        Trees to learn from, and others to measure on: the best F1 of many is a little flattered, so
-        neither should be those of a last test.
+        Trees to learn from, and other trees to measure on. The best F1 of many trials is slightly
+        too high, so do not use the trees of a final test for either.
     method
-        Of :class:`~eigentext.LatentPCFG`. "spectral" is what this is made for; with others trials
-        share what they can, and each takes a while.
+        The method of :class:`~eigentext.LatentPCFG`. The search is made for "spectral". With other
+        methods, trials share less work and take longer.
     n_states, smoothing, kappa
-        Values to try; "em" and "split-merge", which have no features, have no use for `kappa`.
+        Values to try. "em" and "split-merge" have no features and do not use `kappa`.
     markovization
         Pairs of `horizontal` and `vertical` to try.
     full
-        Try every combination.
+        Whether to try every combination.
     random_state, n_jobs, fixed
-        Other parameters.
+        Other parameters of :class:`~eigentext.LatentPCFG`.
 
     Examples
     --------
@@ -152,7 +157,7 @@ def tune(
     if fixed["method"] in WITHOUT_FEATURES:
         grid["kappa"] = grid["kappa"][:1]
     with engine.use(workers(n_jobs)):
-        search = _Search(normalized(trees), gold, fixed, max(grid["n_states"]))
+        search = _Search(normalized(trees), gold, fixed, grid)
         (_every if full else _each_in_turn)(search, list(grid.values()))
         return search.tuned()
 
@@ -176,36 +181,41 @@ def _every(search: "_Search", values: list[list[Any]]) -> None:
 
 
 class _Ground(NamedTuple):
-    """What trials with the same markovisation share."""
+    """What trials with the same markovization share."""
 
-    learner: Learner
-    evidence: Any
+    task: Task
     coarse: Level
     middle: Level
-    charts: Spread  # of blocks of what is left of the sentences
+    charts: Spread  # blocks of what is left of the charts of the sentences
 
 
 class _Found(NamedTuple):
-    """A trial, its model, and what else that takes to be complete."""
+    """A trial, and what its model is made of."""
 
-    trial: Trial
-    model: LatentPCFG
-    learner: Learner
-    history: list[dict[str, Any]]
+    trial: TuningTrial
+    task: Task
+    cascade: Cascade
+    learned: list[Learned]
 
 
 class _Search:
-    """Trials, and what they share."""
+    """The trials, and what they share."""
 
-    def __init__(self, trees: list[Tree], gold: list[Tree], fixed: dict[str, Any], most: int):
-        self._trees, self._gold, self._fixed, self._most = trees, gold, fixed, most
-        self._trials: dict[_Point, Trial] = {}
+    def __init__(
+        self,
+        trees: list[Tree],
+        gold: list[Tree],
+        fixed: dict[str, Any],
+        grid: dict[str, list[Any]],
+    ):
+        self._trees, self._gold, self._fixed = trees, gold, fixed
+        self._most, self._n_kappas = max(grid["n_states"]), len(grid["kappa"])
+        self._trials: dict[_Point, TuningTrial] = {}
         self._charted: Spread | None = None
         self._grounds: dict[Any, _Ground] = {}
-        self._projections: dict[Any, list[Projections]] = {}
 
     def sweep(self, points: list[_Point]) -> None:
-        """Try those points that are new."""
+        """Try the points that are new."""
         points = [point for point in points if point not in self._trials]
         if not points:
             return
@@ -213,7 +223,7 @@ class _Search:
             self._prepare(point)
         with (
             engine.phase("trials", len(points), "trials") as advance,
-            engine.report_to(None),  # the phases of a trial are many
+            engine.report_to(None),  # the phases of a trial are too many to show
         ):
             for point in points:
                 found = self._try(point)
@@ -223,37 +233,34 @@ class _Search:
                 advance(1)
 
     def forget(self) -> None:
-        """Keep nothing of the markovisations so far; only the charts."""
+        """Free what belongs to the markovizations so far. The coarse charts stay."""
         self._grounds.clear()
-        self._projections.clear()
 
     def tuned(self) -> Tuned:
-        """The best, with all that a fit would have told of it."""
-        trial, model, learner, history = self._found
-        model._tell(learner, history)
+        """The result, with the diagnostics that a fit would give."""
+        trial, task, cascade, learned = self._found
+        model = LatentPCFG.from_learned(task.settings, task.counted, cascade, learned)
         model.provenance_["tuned"] = {"n_trials": len(self._trials), "f1": trial.f1}
         trials = sorted(self._trials.values(), key=lambda one: -one.f1)  # stable: the first is best
         return Tuned(self._fixed | trial.parameters, trials, model)
 
     def _prepare(self, point: _Point) -> None:
-        """See that there is what this trial shares with others."""
-        *_, kappa, markovization = point
-        model = self._model(point)
+        """Compute what this trial shares with others, if that was not done before."""
+        *_, markovization = point
         if markovization not in self._grounds:
-            self._grounds[markovization] = self._ground(model)
-        if model.method == "spectral" and (kappa, markovization) not in self._projections:
-            evidence = self._grounds[markovization].evidence
-            model.set_params(n_states=self._most)
-            self._projections[kappa, markovization] = [
-                model._projections(evidence, k) for k in range(model.n_grammars)
-            ]
+            self._grounds[markovization] = self._ground(self._settings(point))
+        task = self._task(point)
+        if task.settings.method == "spectral":
+            for k in range(task.settings.n_grammars):
+                projections(task, k, noise=task.settings.noise)
 
-    def _ground(self, model: LatentPCFG) -> _Ground:
-        learner = model._learner(self._trees)
-        evidence = model._evidence(learner)
-        middle, coarse = model._middle(learner), learner.coarse()
-        cascade = Cascade(learner.treebank.symbols, coarse, middle, [middle])
-        threshold, middle_threshold = model._thresholds()
+    def _ground(self, settings: Settings) -> _Ground:
+        counted = CountedTrees.by(settings, self._trees)
+        n_kept = settings.n_grammars * self._n_kappas if settings.method == "spectral" else 1
+        task = Task.of(counted, settings, n_kept)
+        middle, coarse = pruning_level(task), counted.coarse()
+        cascade = Cascade(counted.treebank.symbols, coarse, middle, [middle])
+        threshold, middle_threshold = thresholds(settings.prune)
         if self._charted is None:
             sentences = [tree.leaves() for tree in self._gold]
             blocks = [sentences[i : i + _BLOCK] for i in range(0, len(sentences), _BLOCK)]
@@ -261,30 +268,33 @@ class _Search:
             _make("charts", self._charted, len(self._gold))
         charts = Spread(_refined, self._charted, cascade, middle_threshold)
         _make("prune", charts, len(self._gold))
-        return _Ground(learner, evidence, coarse, middle, charts)
+        return _Ground(task, coarse, middle, charts)
 
     def _try(self, point: _Point) -> _Found:
-        *_, kappa, markovization = point
+        *_, markovization = point
         started = time.perf_counter()
-        model, ground = self._model(point), self._grounds[markovization]
-        learner = ground.learner
-        learned = [
-            model._spectral(learner, self._projections[kappa, markovization][k], None)
-            if model.method == "spectral"
-            else model._grammar(learner, ground.evidence, k, None)
-            for k in range(model.n_grammars)
-        ]
-        levels, history = map(list, zip(*learned))
-        cascade = Cascade(learner.treebank.symbols, ground.coarse, ground.middle, levels)
-        model._keep(learner, cascade)
-        packed, fallbacks = zip(*chain.from_iterable(ground.charts.map(_parses, model)))
+        task, ground = self._task(point), self._grounds[markovization]
+        learn = method(task.settings.method)
+        learned = [learn(task, k) for k in range(task.settings.n_grammars)]
+        levels = [one.level for one in learned]
+        symbols = task.counted.treebank.symbols
+        cascade = Cascade(symbols, ground.coarse, ground.middle, levels)
+        decoder = Decoder.of(cascade, task.settings)
+        packed, fallbacks = zip(*chain.from_iterable(ground.charts.map(_parses, decoder)))
         f1 = brackets(self._gold, [unpack(tree) for tree in packed]).f1
         seconds = time.perf_counter() - started
-        trial = Trial(_parameters(point), f1, sum(fallbacks), seconds)
-        return _Found(trial, model, learner, history)
+        trial = TuningTrial(_parameters(point), f1, sum(fallbacks), seconds)
+        return _Found(trial, task, cascade, learned)
 
-    def _model(self, point: _Point) -> LatentPCFG:
-        return learned_with(LatentPCFG, self._fixed | _parameters(point))
+    def _task(self, point: _Point) -> Task:
+        """What the method needs for this trial, with the trees and features that trials share."""
+        *_, markovization = point
+        settings = self._settings(point)
+        directions = self._most if settings.method == "spectral" else None
+        return replace(self._grounds[markovization].task, settings=settings, directions=directions)
+
+    def _settings(self, point: _Point) -> Settings:
+        return learned_with(LatentPCFG, self._fixed | _parameters(point)).parameters_
 
 
 def _make(name: str, charts: Spread, n_sentences: int) -> None:
@@ -302,17 +312,17 @@ def _refined(block: list[Charted], cascade: Cascade, threshold: float) -> list[P
     return [cascade.refined(charted, threshold) for charted in block]
 
 
-def _parses(block: list[Pruned], model: LatentPCFG) -> list[tuple[Packed, bool]]:
-    """The tree of each sentence, and whether there was none by the grammar."""
+def _parses(block: list[Pruned], decoder: Decoder) -> list[tuple[Packed, bool]]:
+    """The tree of each sentence, and whether the grammar had none for it."""
     found = []
     for pruned in block:
-        reading = model._cascade.vote(pruned, model._cascade.levels)
-        tree = model._tree(reading, list(pruned.tokens))
+        reading = decoder.cascade.vote(pruned, decoder.cascade.levels)
+        tree = decoder.tree(reading, list(pruned.tokens))
         found.append((pack(tree), reading.problem is not None))
     return found
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     return "all" if value is None else f"{value:g}"
 
 
@@ -328,7 +338,7 @@ def _parameters(point: _Point) -> dict[str, Any]:
 
 
 def _values(name: str, values: Any) -> list[Any]:
-    """Each once."""
+    """The values to try, each once; raise ParameterError if they are none."""
     pairs = name == "markovization"
     example = "[(0, 1), (1, 1)]" if pairs else "[1, 2]"
     if isinstance(values, str) or not isinstance(values, Iterable):
@@ -347,11 +357,11 @@ def _values(name: str, values: Any) -> list[Any]:
 
 
 def _checked(grid: dict[str, list[Any]], fixed: dict[str, Any]) -> dict[str, Any]:
-    """The fixed parameters as learning wants them; all values are checked before any work."""
+    """The fixed parameters, converted. All values are checked before any work."""
     for name in ("horizontal", "vertical"):
         if name in fixed:
             raise ParameterError(f"{name} is searched for: give pairs to try as markovization")
-    table = LatentPCFG._table
+    table = tables.LatentPCFG
     given = LatentPCFG().set_params(**fixed).get_params(deep=False)
     point = {name: values[0] for name, values in grid.items()}
     for name, values in grid.items():

@@ -8,8 +8,8 @@ import pytest
 from eigentext.grammars.chart.cascade import Cascade, Level, Reading
 from eigentext.grammars.chart.decoding import count_derivations
 from eigentext.grammars.grammar import Grammar
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import em, random_start
-from eigentext.grammars.learning.learner import Learner
 from eigentext.grammars.learning.training import Smoothing
 from eigentext.grammars.treebank.normal_form import coarse
 
@@ -19,7 +19,7 @@ LONGER = ["watch", "dogs", "near", "the", "park", "near", "dogs", "and", "dogs",
 
 def learn(trees, n_states=1, seed=0, **how):
     """The learner, and a level of this many states."""
-    learner = Learner(trees, rare=5, beta=1.0, gamma=3.0, **how)
+    learner = CountedTrees(trees, rare=5, beta=1.0, gamma=3.0, **how)
     start = random_start(learner.trees, learner.pcfg, n_states, 1, 0.1, np.random.default_rng(seed))
     parameters, _ = em(learner.trees, start, 5, smoothing=Smoothing())
     return learner, learner.level(parameters)
@@ -171,7 +171,7 @@ def test_without_any_vote_the_coarse_grammar_reads(ambiguous_trees, every_tree):
 
 
 def test_pieces_cover_what_has_no_parse(ambiguous_trees):
-    learner = Learner(ambiguous_trees, rare=5, beta=0.0, gamma=0.0)
+    learner = CountedTrees(ambiguous_trees, rare=5, beta=0.0, gamma=0.0)
     level = learner.level(learner.pcfg)
     cascade = Cascade(learner.treebank.symbols, learner.coarse(), None, [level])
     words = ["the", "dogs", "the", "dogs", "the"]

@@ -20,7 +20,7 @@ from eigentext.grammars.chart.decoding import (
     minimum_bayes_risk,
     viterbi_scores,
 )
-from eigentext.grammars.chart.forest import Forest
+from eigentext.grammars.chart.forest import ParseForest
 from eigentext.grammars.treebank.normal_form import Symbol, restore
 
 SYMBOLS = [
@@ -47,7 +47,7 @@ def max_rule_product(forest, *posteriors):
     return best(forest, *max_rule_scores(forest, *posteriors))
 
 
-def packed(cells, roots) -> Forest:
+def packed(cells, roots) -> ParseForest:
     """A forest from its items bottom-up: (label, start, end, {rule: [(left, right), …]})."""
     groups, rule, edges, children = [0], [], [0], []
     for *_, found in cells:
@@ -58,7 +58,7 @@ def packed(cells, roots) -> Forest:
         groups.append(len(rule))
     label, start, end = (np.array([cell[x] for cell in cells], np.int32) for x in range(3))
     left, right = np.array(children, np.int32).reshape(-1, 2).T.copy()
-    return Forest(
+    return ParseForest(
         label,
         start,
         end,
@@ -71,7 +71,7 @@ def packed(cells, roots) -> Forest:
     )
 
 
-def random_forest(seed: int, n_words: int) -> Forest:
+def random_forest(seed: int, n_words: int) -> ParseForest:
     """Items by width: some tags at each word, then what some rules make of what is there."""
     rng = np.random.default_rng(seed)
     rules = {tuple(RULES[r]): r for r in rng.choice(len(RULES), 200, replace=False)}
@@ -103,7 +103,7 @@ def random_forest(seed: int, n_words: int) -> Forest:
     return packed(cells, whole[: rng.integers(1, 4)])
 
 
-def branching(n_words: int) -> Forest:
+def branching(n_words: int) -> ParseForest:
     """All binary trees with one label."""
     cells, at = [], {}
     for width in range(1, n_words + 1):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from eigentext.grammars.chart.forest import Forest, kept, tree_forest
+from eigentext.grammars.chart.forest import ParseForest, kept, tree_forest
 from eigentext.grammars.chart.passes import inside_outside, inside_pass
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.treebank.normal_form import Rules
@@ -136,7 +136,7 @@ def all_brackets(n):
     left = [place[i, i + 1 : j] for i, j in spans if j > i + 1]
     right = [place[i + 1 : j, j] for i, j in spans if j > i + 1]
     zeros = np.zeros(len(spans), np.int32)
-    return Forest(
+    return ParseForest(
         zeros, start, end, np.concatenate(([0], np.cumsum(wide))), zeros[wide],
         np.concatenate(([0], np.cumsum((end - start)[wide] - 1))), np.concatenate(left),
         np.concatenate(right), place[[0], [n]],

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from eigentext.errors import ParameterError
 from eigentext.grammars.chart import passes
-from eigentext.grammars.chart.forest import Forest
+from eigentext.grammars.chart.forest import ParseForest
 from eigentext.grammars.chart.passes import inside_outside, log_probability
 from eigentext.grammars.chart.pruning import CoarseGrammar, _prune, prune
-from eigentext.grammars.chart.wide import Wide, inside_wide_forest, marginals_wide, prune_wide
+from eigentext.grammars.chart.wide import Wide, inside_wide_forest, posteriors_wide, prune_wide
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.treebank.normal_form import Rules
 
@@ -191,7 +191,8 @@ def test_the_forest_is_that_of_doubles(whole_forest, seed, signs):
     words = draw(grammar.n_states[forest.label[np.diff(forest.groups) == 0]].sum())
     expected = inside_outside(forest, grammar, words)
     above = inside_wide_forest(forest, grammar, words)
-    items, edges = marginals_wide(forest, grammar, above)
+    states, edges = posteriors_wide(forest, grammar, above)
+    items = np.add.reduceat(states, above.place[:-1])
     assert (above.sign, above.log_probability) == pytest.approx((expected.sign, expected[0]))
     assert np.allclose(items, expected.items, rtol=1e-8, atol=1e-10)
     assert np.allclose(edges, expected.edges, rtol=1e-8, atol=1e-10)
@@ -203,7 +204,7 @@ def spine(n):
     wide = np.flatnonzero(label == 0)
     left = np.append(0, wide[:-1])
     end = np.cumsum(label)
-    return Forest(
+    return ParseForest(
         label, np.where(label == 0, 0, end - 1).astype(np.int32), end.astype(np.int32),
         np.append(0, np.cumsum(label == 0)), np.append(1, np.zeros(n - 2, int)).astype(np.int32),
         np.arange(n), left.astype(np.int32), (wide - 1).astype(np.int32),
@@ -241,7 +242,8 @@ def test_signs_that_cancel_leave_finite_marginals():
     forest = spine(n)
     above = inside_wide_forest(forest, grammar, np.ones(n))
     assert above.log_probability == pytest.approx((2 - n) * np.log(4.0))
-    items, edges = marginals_wide(forest, grammar, above)
+    states, edges = posteriors_wide(forest, grammar, above)
+    items = np.add.reduceat(states, above.place[:-1])
     assert np.allclose(items[-40:], 1)  # below, more cancels than a double has digits
     assert np.isfinite(items).all()
     assert np.isfinite(edges).all()

@@ -19,19 +19,19 @@ from eigentext.grammars.learning.clusters import (
     k_means,
     spread,
 )
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import em, random_start
-from eigentext.grammars.learning.learner import Learner
 from eigentext.grammars.learning.spectral import project
 from eigentext.grammars.learning.training import Smoothing
-from eigentext.grammars.treebank.features import Nodes, code_features
+from eigentext.grammars.treebank.features import TreebankNodes, code_features
 
 ONE_LABEL = ["(A (A a) (A b))", "(A (A (A b) (A b)) (A a))", "(A c)"]
 
 
 def projected(trees, n_directions=4, features="full"):
     """A learner that takes words as they are, and its nodes as vectors."""
-    learner = Learner(trees, rare=0, beta=1.0, gamma=3.0)
-    nodes = Nodes(learner.treebank, learner.lexicon.terminals())
+    learner = CountedTrees(trees, rare=0, beta=1.0, gamma=3.0)
+    nodes = TreebankNodes(learner.treebank, learner.lexicon.terminals())
     return learner, project(nodes, code_features(features, nodes), n_directions)
 
 
@@ -59,7 +59,9 @@ def assert_proper(learner, parameters):
 
 
 def test_counts_by_hand():
-    learner = Learner(["(S (A a) (B b))", "(S (A b) (B b))", "(B b)"], rare=0, beta=1.0, gamma=3.0)
+    learner = CountedTrees(
+        ["(S (A a) (B b))", "(S (A b) (B b))", "(B b)"], rare=0, beta=1.0, gamma=3.0
+    )
     assert [str(symbol) for symbol in learner.treebank.symbols] == ["S", "A", "B"]
     grammar = Grammar(learner.trees.rules, np.array([2, 2, 3]), np.empty(0), np.empty(0))
     state = np.array([0, 2, 1, 1, 2, 0, 1])  # of A B S, A B S, B
@@ -80,7 +82,7 @@ def test_counts_by_hand():
 @settings(max_examples=20)
 @given(st.integers(0, 10_000), st.lists(st.integers(1, 4), min_size=1, max_size=5))
 def test_counts_equal_a_walk_over_the_trees(hand_trees, seed, n_states):
-    learner = Learner(hand_trees, rare=0, beta=1.0, gamma=3.0)
+    learner = CountedTrees(hand_trees, rare=0, beta=1.0, gamma=3.0)
     treebank, trees = learner.treebank, learner.trees
     sizes = np.resize(n_states, len(treebank.symbols))
     grammar = Grammar(trees.rules, sizes, np.empty(0), np.empty(0))
@@ -197,7 +199,7 @@ def test_states_that_labels_forgot_are_found_again(features, seed):
     """Where a node's rules above and below tell its state, the grammar is as if labels said it."""
     said, plain = forgotten(200, seed)
     learner, found = started(plain, 2, seed, n_directions=2, features=features)
-    truth = Learner(said, rare=0, beta=1.0, gamma=3.0)
+    truth = CountedTrees(said, rare=0, beta=1.0, gamma=3.0)
     expected = truth.trees.log_likelihood(truth.pcfg)
     assert learner.trees.log_likelihood(learner.pcfg) < expected - 50
     assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-12)

@@ -13,9 +13,9 @@ from eigentext import engine
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.learning import shard
 from eigentext.grammars.learning.em import em, random_start
-from eigentext.grammars.learning.training import Parameters, Smoothing, TrainingTrees
-from eigentext.grammars.learning.validation import Watch
+from eigentext.grammars.learning.training import GrammarParameters, Smoothing, TrainingTrees
 from eigentext.grammars.treebank.normal_form import Treebank
+from eigentext.monitor import HeldOut
 
 SMALL = [
     "(S (A a) (B b))",
@@ -71,7 +71,7 @@ def test_history_is_of_before_each_step(latent):
     assert nothing == []
 
 
-def test_it_stops_when_told(latent):
+def test_it_stops_when_the_held_out_score_falls(latent):
     model = latent(SMALL)
     seen = []
 
@@ -79,9 +79,10 @@ def test_it_stops_when_told(latent):
         seen.append(parameters)
         return -len(seen)
 
-    found, history = em(
-        model.trees, model.parameters, 10, smoothing=Smoothing(), watch=Watch(score)
+    held_out = HeldOut(
+        score, pack=GrammarParameters.arrays, unpack=model.parameters.replaced, patience=2
     )
+    found, history = em(model.trees, model.parameters, 10, smoothing=Smoothing(), held_out=held_out)
     assert len(history) == len(seen) == 3
     assert found is seen[-1]
 
@@ -174,7 +175,7 @@ def test_the_truth_is_a_fixed_point_on_its_population():
     rules = {(0, 2, 3): phrase / 4, (1, 0, 3): longer / 8, (1, 2, 3): shorter / 8}
     for r, rule in enumerate(zip(*(side.tolist() for side in truth.rules[:3]))):
         truth.tensor_of(r)[:] = rules[rule]
-    start = Parameters(truth, np.concatenate([A.ravel(), B.ravel()]) / 4)
+    start = GrammarParameters(truth, np.concatenate([A.ravel(), B.ravel()]) / 4)
     found, history = em(training, start, 5)
     assert np.ptp(history) < 1e-8
     for one, other in zip(everything(found), everything(start)):

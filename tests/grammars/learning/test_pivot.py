@@ -12,12 +12,12 @@ from scipy.optimize import linear_sum_assignment
 
 from eigentext import engine
 from eigentext.grammars.learning import pivot as pivot_module
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import em, random_start
-from eigentext.grammars.learning.learner import Learner
-from eigentext.grammars.learning.pivot import Templates, pivot
+from eigentext.grammars.learning.pivot import FeatureTable, pivot
 from eigentext.grammars.learning.spectral import project
 from eigentext.grammars.learning.training import Smoothing
-from eigentext.grammars.treebank.features import Nodes, code_features
+from eigentext.grammars.treebank.features import TreebankNodes, code_features
 
 _spec = importlib.util.spec_from_file_location("_worlds", Path(__file__).parents[1] / "_worlds.py")
 worlds = importlib.util.module_from_spec(_spec)
@@ -97,7 +97,7 @@ def pivot_world(seed=0, **options):
 
 
 def evidence(learner, features="full", max_states=6, **options):
-    nodes = Nodes(learner.treebank, learner.lexicon.terminals())
+    nodes = TreebankNodes(learner.treebank, learner.lexicon.terminals())
     coded = code_features(features, nodes)
     return learner, coded, project(nodes, coded, max_states, **options)
 
@@ -208,7 +208,7 @@ def random_tree(rng, depth):
 def test_probabilities_are_proper(seed, n_trees, most, least, n_iter, smooth):
     rng = np.random.default_rng(seed)
     trees = [random_tree(rng, 4) for _ in range(n_trees)]
-    learner = Learner(trees, rare=1, beta=1.0, gamma=1.0)
+    learner = CountedTrees(trees, rare=1, beta=1.0, gamma=1.0)
     learner, coded, projections = evidence(learner, max_states=most)
     n_states = np.array([min(most, rows.shape[1]) for rows in projections.outside])
     smoothing = Smoothing() if smooth else None
@@ -260,7 +260,7 @@ def test_threads_do_not_matter(hand_trees, monkeypatch):
 def test_templates_by_hand():
     """Four nodes; the first template is of no node, the second lacks one, the third has all."""
     values = np.array([[-1, -1, -1, -1], [7, 4, -1, 7], [0, 0, 1, 1]])
-    templates = Templates(values, np.array([1.0, 1.0, 2.0, 4.0]))
+    templates = FeatureTable(values, np.array([1.0, 1.0, 2.0, 4.0]))
     assert templates.first.tolist() == [0, 3, 5]
     assert templates.codes.tolist() == [[2, 3], [1, 3], [0, 4], [2, 4]]
     assert templates.counts.tolist() == [2, 1, 5, 2, 6]
@@ -279,7 +279,7 @@ def test_templates_by_hand():
 
 
 def test_a_label_without_features():
-    templates = Templates(np.full((3, 2), -1), np.ones(2))
+    templates = FeatureTable(np.full((3, 2), -1), np.ones(2))
     assert templates.codes.tolist() == [[0], [0]]
     assert templates.counts.tolist() == [2]
 
@@ -287,7 +287,7 @@ def test_a_label_without_features():
 def test_a_state_without_a_template_s_nodes():
     """Then the template does not tell."""
     p = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    templates = Templates(np.array([[0, 1], [0, 1]]), np.ones(2))
+    templates = FeatureTable(np.array([[0, 1], [0, 1]]), np.ones(2))
     np.testing.assert_allclose(templates.ratios(p), [[1, 1], [1, 1], [0, 2], [2, 0]])
 
 
@@ -296,7 +296,7 @@ def test_a_state_without_a_template_s_nodes():
 
 def test_penn(penn):
     """Better than many steps of EM from a random start, before the first one from here."""
-    learner = Learner(penn("dev"), rare=5, beta=1.0, gamma=3.0)
+    learner = CountedTrees(penn("dev"), rare=5, beta=1.0, gamma=3.0)
     learner, coded, projections = evidence(learner)
     n_states = projections.n_states(4, 0.01, 10)
     found = pivot(learner, coded, projections, n_states)

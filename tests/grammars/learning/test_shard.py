@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigentext.grammars.learning.shard import Shard
+from eigentext.grammars.learning.shard import TreeShard
 from eigentext.grammars.learning.training import TrainingTrees
 from eigentext.grammars.treebank.normal_form import Treebank
 
@@ -11,7 +11,7 @@ def test_nodes_lie_by_height_and_rule(hand_trees):
     treebank = Treebank.from_trees(hand_trees)
     training = TrainingTrees(treebank, treebank.word[treebank.left < 0])
     (piece,) = training.pieces
-    trees = Shard(piece)
+    trees = TreeShard(piece)
     n, n_nodes = trees.n_leaves, len(treebank.label)
     height = np.zeros(n_nodes, int)
     for p in range(n, n_nodes):

@@ -16,7 +16,7 @@ from eigentext.grammars.chart.forest import tree_forest
 from eigentext.grammars.chart.passes import inside_outside
 from eigentext.grammars.learning import spectral as spectral_module
 from eigentext.grammars.learning.spectral import one_hot, project, scaled, spectral
-from eigentext.grammars.treebank.features import Coded, Nodes, code_features
+from eigentext.grammars.treebank.features import Coded, TreebankNodes, code_features
 
 _spec = importlib.util.spec_from_file_location("_worlds", Path(__file__).parents[1] / "_worlds.py")
 worlds = importlib.util.module_from_spec(_spec)
@@ -35,7 +35,7 @@ MANY_STATES = {"S": 2, "VP": 3, "VQ": 2, "NP": 2, "PP": 2, "N": 3, "V": 2, "P": 
 def everything(*trees):
     """A learner of these trees, and their nodes."""
     learner = worlds.learner(trees)
-    return learner, Nodes(learner.treebank, learner.lexicon.terminals())
+    return learner, TreebankNodes(learner.treebank, learner.lexicon.terminals())
 
 
 def moments(world, features="full", max_states=6, *, counts=None, **options):

@@ -8,7 +8,7 @@ import pytest
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.learning.em import em
 from eigentext.grammars.learning.split_merge import counted, merge, split
-from eigentext.grammars.learning.training import Parameters, TrainingTrees
+from eigentext.grammars.learning.training import GrammarParameters, TrainingTrees
 from eigentext.grammars.treebank.normal_form import Treebank
 
 SMALL = [
@@ -212,7 +212,7 @@ def test_the_loss_of_a_label_that_comes_once_a_tree_is_exact(latent):
                 for label, q in zip(model.trees.pair_label, lexical.reshape(-1, 2))
             ]
             root = np.add.reduceat(grammar.root, np.delete(np.arange(6), 2 * a + 1))
-            one = Parameters(
+            one = GrammarParameters(
                 Grammar(grammar.rules, sizes, np.concatenate(tensors), root), np.concatenate(words)
             )
             after = model.trees.log_likelihood(one)

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from eigentext import engine
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.learning import shard, training
-from eigentext.grammars.learning.shard import Shard
+from eigentext.grammars.learning.shard import TreeShard
 from eigentext.grammars.learning.split_merge import counted
 from eigentext.grammars.learning.training import Smoothing, TrainingTrees, maximize
 from eigentext.grammars.treebank.normal_form import Treebank
@@ -75,7 +75,7 @@ def test_expected_counts(latent, n_states, seed):
 def node_posteriors(model):
     """The sum over states at each node of the one shard."""
     (piece,) = model.trees.pieces
-    v = Shard(piece).vectors(model.parameters)
+    v = TreeShard(piece).vectors(model.parameters)
     return np.add.reduceat(v.inside * v.outside, v.place[:-1])
 
 

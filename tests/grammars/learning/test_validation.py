@@ -1,4 +1,4 @@
-"""When to stop: the best is kept, and scores are those of the held-out trees."""
+"""The scores on validation trees."""
 
 import numpy as np
 import pytest
@@ -7,51 +7,15 @@ from eigentext import PCFG
 from eigentext.errors import CorpusError
 from eigentext.evaluate import brackets
 from eigentext.grammars.grammar import Grammar
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import random_start
-from eigentext.grammars.learning.learner import Learner
-from eigentext.grammars.learning.training import Parameters
-from eigentext.grammars.learning.validation import Watch, held_out_f1, held_out_likelihood
-
-
-def watched(scores, **options):
-    """A watch that was shown 0, 1, 2, … with these scores until it said stop, and how many."""
-    watch = Watch(lambda number: scores[number], **options)
-    for number in range(len(scores)):
-        if watch(number):
-            return watch, number + 1
-    return watch, None
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "best", "stopped"),
-    [
-        ([1, 2, 3, 4], {}, 3, None),
-        ([4, 3, 2, 1], {}, 0, 3),
-        ([4, 3, 2, 1], {"patience": 1}, 0, 2),
-        ([1, 3, 2, 4, 3, 3, 9], {}, 3, 6),  # a worse one is waited out
-        ([1, 1, 1, 1], {}, 0, 3),  # as good is no better
-        ([-np.inf, -np.inf, -5, -6, -7], {"patience": 3}, 2, None),
-        ([0, 1, 9, 2, 9, 1, 9, 0, 9, 0], {"every": 2, "patience": 2}, 3, 8),
-    ],
-)
-def test_the_best_is_kept(scores, options, best, stopped):
-    watch, found = watched(scores, **options)
-    assert watch.best == best
-    assert found == stopped
-    every = options.get("every", 1)
-    assert watch.scores == scores[every - 1 : stopped : every]
-
-
-def test_before_the_first_look_there_is_no_best():
-    watch, stopped = watched([1, 2, 3, 4], every=5)
-    assert watch.best is None
-    assert watch.scores == []
-    assert stopped is None
+from eigentext.grammars.learning.training import GrammarParameters
+from eigentext.grammars.learning.validation import held_out_f1, held_out_likelihood
 
 
 @pytest.fixture(scope="module")
 def learner(hand_trees):
-    return Learner(hand_trees, rare=1, beta=1.0, gamma=3.0)
+    return CountedTrees(hand_trees, rare=1, beta=1.0, gamma=3.0)
 
 
 def by_hand(learner, tree):
@@ -100,7 +64,7 @@ def test_zeros_gain_nothing(learner, hand_trees):
     rule = learner.treebank.encode([hand_trees[3]]).rule[-1]
     less = Grammar(grammar.rules, grammar.n_states, grammar.tensor.copy(), grammar.root)
     less.tensor_of(rule)[:] = 0
-    found = score(learner.level(Parameters(less, start.lexical)))
+    found = score(learner.level(GrammarParameters(less, start.lexical)))
     assert np.isfinite(found)
     assert found < whole - 1
 
@@ -110,7 +74,7 @@ def test_f1(learner, hand_trees):
     parser = PCFG(horizontal=0, vertical=1, rare=1, prune=0).fit(hand_trees)
     middle = learner.level(learner.pcfg)
     held_out = [*hand_trees[:4], "(S (NP (PRP she)) (VP (VBZ waters) (NP (DT a) (NN lens))) (. .))"]
-    score = held_out_f1(learner, held_out, middle, (0.0, 0.0), parser._tree)
+    score = held_out_f1(learner, held_out, middle, parser.parameters_)
     parsed = parser.parse_many([tree.leaves() for tree in hand_trees[:4]])
     parsed.append(parser.parse("she waters a lens ."))
     expected = brackets(held_out, parsed).f1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from eigentext.corpus.trees import Tree
 from eigentext.errors import ParameterError
-from eigentext.grammars.treebank.features import Nodes, code_features, codes, full
+from eigentext.grammars.treebank.features import TreebankNodes, code_features, codes, full
 from eigentext.grammars.treebank.heads import heads
 from eigentext.grammars.treebank.lexicon import Lexicon
 from eigentext.grammars.treebank.normal_form import Treebank
@@ -19,7 +19,7 @@ OUTSIDE = ["rule", "2 rules", "3 rules", "parent", "parents", "head", "left", "r
 def nodes_of(trees, *, rare=0, **options):
     treebank = Treebank.from_trees(trees, **options)
     is_first = np.zeros(len(treebank.tokens), bool)
-    return Nodes(treebank, Lexicon(treebank.tokens, is_first, rare).terminals())
+    return TreebankNodes(treebank, Lexicon(treebank.tokens, is_first, rare).terminals())
 
 
 def by_name(coded):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentext.grammars.learning.learner import Learner
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.treebank.lexicon import Lexicon, word_class
 
 SENTENCES = [
@@ -200,7 +200,7 @@ def test_gamma_moves_nouns_to_joint_labels():
     ]
     found = {}
     for gamma in (0.0, 3.0):
-        learner = Learner(trees, rare=1, beta=0.0, gamma=gamma)
+        learner = CountedTrees(trees, rare=1, beta=0.0, gamma=gamma)
         level = learner.level(learner.pcfg)
         names = [str(symbol) for symbol in learner.treebank.symbols]
         row = dict(zip(names, level.words(["the", "dog"])[1]))
@@ -255,7 +255,7 @@ def test_unseen_words_and_the_first():
 
 
 def test_brackets_go_by_their_names_in_treebanks():
-    learner = Learner(["(S (-LRB- -LRB-) (NN x) (-RRB- -RRB-))"], rare=0, beta=0.0, gamma=0.0)
+    learner = CountedTrees(["(S (-LRB- -LRB-) (NN x) (-RRB- -RRB-))"], rare=0, beta=0.0, gamma=0.0)
     words = learner.level(learner.pcfg).words
     assert np.array_equal(words(["(", "x", ")"]), words(["-LRB-", "x", "-RRB-"]))
 
@@ -273,7 +273,7 @@ def test_a_treebank_without_rare_words():
 
 
 def test_from_saved_is_the_same(hand_trees):
-    learner = Learner(hand_trees, rare=1, beta=1.0, gamma=3.0)
+    learner = CountedTrees(hand_trees, rare=1, beta=1.0, gamma=3.0)
     words = learner.level(learner.pcfg).words
     before = learner.lexicon
     after = Lexicon.from_saved(
@@ -288,7 +288,7 @@ def test_from_saved_is_the_same(hand_trees):
 
 def test_penn(penn):
     """A tenth of new words are unseen; all have a q, and it sums to one."""
-    learner = Learner(penn("dev"), rare=5, beta=1.0, gamma=3.0)
+    learner = CountedTrees(penn("dev"), rare=5, beta=1.0, gamma=3.0)
     words = learner.level(learner.pcfg).words
     assert np.allclose(sums(words)[learner.treebank.n_inner :], 1, rtol=1e-9)
     assert not sums(words)[: learner.treebank.n_inner].any()

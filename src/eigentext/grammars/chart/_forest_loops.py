@@ -2,7 +2,7 @@
 
 The m^3 work is done once a group: upwards, the outer products of the children's vectors are summed
 over split points before the rule's tensor is applied; downwards, the tensor is applied to the
-parent's vector before the split points are visited. Vectors are scaled as in
+parent's vector before the split points are visited. InsideOutside are scaled as in
 ``_training_loops``, with which they share what is said there about the order of sums; entries
 may be negative (spectral grammars), so a vector is scaled by its absolute sum.
 """

@@ -1,10 +1,11 @@
-"""From a sentence to the marginals of what may be in its tree, coarse to fine.
+"""From a sentence to the marginals of labels over spans, coarse to fine.
 
-Three passes, each over what the one before thinks possible: the chart of a plain PCFG
-(``_chart``), which is cheap for each rule and split point; a grammar of two states for each label;
-and the grammar, or several of them, whose marginals are averaged. A pass leaves out items, labels
-over spans, whose marginal is below a threshold; the second is so much better a judge than the
-first that a few hundred rules are left of many thousands for the third.
+There are three passes. Each looks only at what the one before finds possible. The first is the
+chart of a plain PCFG (``pruning.py``), which is cheap for each rule and split point. The second is
+a grammar of two states for each label. The third is the grammar itself, or several grammars whose
+marginals are averaged. A pass leaves out items, labels over spans, whose marginal is below a
+threshold. The second pass is a much better judge than the first, so that of many thousand rules a
+few hundred are left for the third.
 """
 
 from collections.abc import Sequence
@@ -14,12 +15,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from eigentext.grammars.chart.forest import Forest, kept
+from eigentext.grammars.chart.forest import ParseForest, kept
 from eigentext.grammars.chart.passes import Posteriors, inside_outside, log_probability
 from eigentext.grammars.chart.pruning import CoarseGrammar, FineGrammar, Survivors, prune, refine
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.treebank.lexicon import WordStates
 from eigentext.grammars.treebank.normal_form import Symbol, coarse
+
+_MIDDLE_THRESHOLD = 3e-3  # the middle grammar is a better judge than the coarse one
+_NO_PARSE = "no parse by the grammar, only by the plain PCFG without its memory or states"
+
+
+def thresholds(prune: float) -> tuple[float, float]:
+    """The least marginals for the coarse and for the middle grammar, by the parameter `prune`."""
+    return prune, _MIDDLE_THRESHOLD if prune else 0.0
 
 
 @dataclass
@@ -29,16 +38,16 @@ class Level:
     grammar: Grammar
     words: WordStates
 
-    def posteriors(self, forest: Forest, tokens: Sequence[str]) -> Posteriors | None:
-        """The two passes over a forest."""
+    def posteriors(self, forest: ParseForest, tokens: Sequence[str]) -> Posteriors | None:
+        """The marginals of a forest; None if it has no probability."""
         return inside_outside(forest, self.grammar, self.leaf_scores(forest, tokens))
 
-    def log_probability(self, forest: Forest, tokens: Sequence[str]) -> float:
-        """The pass upwards alone."""
+    def log_probability(self, forest: ParseForest, tokens: Sequence[str]) -> float:
+        """Log |p| over a forest, by the inside pass alone."""
         return log_probability(forest, self.grammar, self.leaf_scores(forest, tokens))
 
-    def leaf_scores(self, forest: Forest, tokens: Sequence[str]) -> np.ndarray:
-        """The q of the words below the items of width one, packed."""
+    def leaf_scores(self, forest: ParseForest, tokens: Sequence[str]) -> np.ndarray:
+        """q(a -> x | a, h) of the items of width one, packed."""
         leaves = np.flatnonzero(np.diff(forest.groups) == 0)
         labels = forest.label[leaves]
         sizes = self.grammar.n_states[labels]
@@ -47,25 +56,26 @@ class Level:
 
 
 class Reading(NamedTuple):
-    """What a cascade makes of a sentence.
+    """What a cascade finds out about a sentence.
 
     Attributes
     ----------
     forest, symbols
-        The items left, and what their labels stand for.
+        The items left, and the symbols of their labels.
     items, edges
-        Their marginals, and those of the edges; of an ensemble, the average.
+        The marginals of items and edges. For an ensemble, the average.
     log_probability
-        log |p(sentence)|, over the items left: of an ensemble, of its average.
+        log |p(sentence)|, summed over the items left. For an ensemble, that of the average.
     sign
-        1; or -1 where a spectral grammar's p(sentence), by which the marginals are divided, is
-        negative.
+        -1 if a spectral grammar gives the sentence a negative p, by which the marginals are
+        divided; else 1.
     problem
-        None; or why this is the coarse grammar's reading, whose forest's roots, where it has no
-        parse either, are pieces side by side that cover the sentence.
+        None if the grammar has a parse. Else the reason, and all of this comes from the coarse
+        grammar. If that has no parse either, the roots of the forest are pieces side by side that
+        cover the sentence.
     """
 
-    forest: Forest
+    forest: ParseForest
     symbols: list[Symbol]
     items: np.ndarray
     edges: np.ndarray
@@ -75,7 +85,7 @@ class Reading(NamedTuple):
 
 
 class Charted(NamedTuple):
-    """What the coarse grammar leaves of a sentence, whatever the others remember."""
+    """What the coarse grammar leaves of a sentence. It is the same for all markovizations."""
 
     tokens: Sequence[str]
     survivors: Survivors
@@ -84,10 +94,10 @@ class Charted(NamedTuple):
 
 
 class Pruned(NamedTuple):
-    """What the first passes leave of a sentence; with a `problem`, as in a reading, its forest."""
+    """What the first two passes leave of a sentence; for `problem` see :class:`Reading`."""
 
     tokens: Sequence[str]
-    forest: Forest
+    forest: ParseForest
     survivors: Survivors
     lexical: tuple[np.ndarray, np.ndarray, np.ndarray]
     problem: str | None
@@ -100,7 +110,7 @@ class Cascade:
     Attributes
     ----------
     symbols
-        What the labels of the grammars stand for; those of the coarse one are `plain_symbols`.
+        The symbols of the grammars. The coarse grammar has `plain_symbols`.
     coarse
         The plain PCFG of the symbols without what they remember.
     middle
@@ -130,13 +140,13 @@ class Cascade:
     def read(
         self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
     ) -> Reading:
-        """Marginals of what may be in the tree of a sentence; there is always some answer."""
+        """The marginals of labels over spans of a sentence. There is always some answer."""
         return self.vote(self.pruned(tokens, threshold, middle_threshold), self.levels)
 
     def pruned(
         self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
     ) -> Pruned:
-        """What survives the coarse grammar, and then the middle one."""
+        """What survives the coarse grammar and then the middle grammar."""
         return self.refined(self.charted(tokens, threshold), middle_threshold)
 
     def charted(self, tokens: Sequence[str], threshold: float) -> Charted:
@@ -149,7 +159,7 @@ class Cascade:
         return Charted(tokens, survivors, lexical, threshold)
 
     def refined(self, charted: Charted, middle_threshold: float) -> Pruned:
-        """What the middle grammar leaves of that; other cascades may share their coarse chart."""
+        """What survives the middle grammar. Several cascades may share a coarse chart."""
         tokens, survivors, lexical, threshold = charted
         offsets, label, scores = lexical
         if survivors.pieces is None:
@@ -164,12 +174,12 @@ class Cascade:
             problem, n_roots = "no parse of the whole sentence", len(survivors.pieces)
         forest = refine(survivors, self._plain, *lexical)
         if len(forest.roots) < n_roots and threshold > 0:
-            # So ambiguous that every tree has a label that was pruned: prune less.
+            # So ambiguous that every tree has a label that was pruned. Prune less.
             return self.pruned(tokens, min(threshold, 1.0) / 100, middle_threshold)
         return Pruned(tokens, forest, survivors, lexical, problem)
 
     def vote(self, pruned: Pruned, levels: list[Level]) -> Reading:
-        """The average marginals of grammars on what was left for them."""
+        """The average marginals of some grammars, over what the first passes left."""
         if pruned.problem is None:
             votes = [level.posteriors(pruned.forest, pruned.tokens) for level in levels]
             votes = [vote for vote in votes if vote is not None]
@@ -198,8 +208,10 @@ class Cascade:
             pruned.problem or _NO_PARSE,
         )
 
-    def _pruned_again(self, forest: Forest, tokens: Sequence[str], threshold: float) -> Forest:
-        """What the middle grammar leaves, if that has a tree."""
+    def _pruned_again(
+        self, forest: ParseForest, tokens: Sequence[str], threshold: float
+    ) -> ParseForest:
+        """What the middle grammar leaves, if a tree is left; else the forest as it was."""
         if self.middle is None or threshold == 0:
             return forest
         found = self.middle.posteriors(forest, tokens)
@@ -208,18 +220,15 @@ class Cascade:
         fewer, _ = kept(forest, found.items >= threshold)
         return fewer if len(fewer.roots) else forest
 
-    def _coarse_marginals(self, forest: Forest, survivors: Survivors) -> np.ndarray:
-        """Those that the chart gave to the items of its own grammar's forest."""
+    def _coarse_marginals(self, forest: ParseForest, survivors: Survivors) -> np.ndarray:
+        """The marginals by the coarse chart of the items of a forest of the coarse grammar."""
         n_labels = len(self.plain_symbols)
         cells = np.repeat(np.arange(len(survivors.offsets) - 1), np.diff(survivors.offsets))
-        keys = cells * n_labels + survivors.labels  # they come in this order
+        keys = cells * n_labels + survivors.labels  # sorted
         end = forest.end.astype(np.int64)
         cell = end * (end - 1) // 2 + end - 1 - forest.start
         wanted = cell * n_labels + forest.label
         return survivors.marginals[np.searchsorted(keys, wanted)]
-
-
-_NO_PARSE = "no parse by the grammar, only by the plain PCFG without its memory or states"
 
 
 def _mean(arrays: list[np.ndarray]) -> np.ndarray:

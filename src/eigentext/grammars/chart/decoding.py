@@ -1,38 +1,46 @@
-r"""The best derivations of a packed forest, by whatever is thought best.
+r"""The best trees of a packed forest, by several scores.
 
-Items :math:`(a, i, j)` and edges :math:`a \to b\,c` over :math:`i, k, j` have scores that add up;
-the best tree below each item follows from those of its children,
+Items :math:`(a, i, j)` and edges :math:`a \to b\,c` over :math:`i, k, j` have scores that add up.
+The best tree below an item follows from the best trees below its children:
 
 .. math:: s(v) = s_v + \max_{e = (b, c) \in v} \left( s_e + s(b) + s(c) \right),
 
-and latent states, already summed out, have no part in it. Which scores, is the question:
+Latent states were summed out before. There are three kinds of scores:
 
-* :func:`viterbi_scores`: log-probabilities of rules, the most probable tree of a PCFG;
-* :func:`minimum_bayes_risk`: the marginals :math:`\mu(a, i, j)`, whose sum over a tree is the
-  number of its labelled spans expected to be right (Goodman, "Parsing algorithms and metrics",
-  ACL 1996);
-* :func:`max_rule_scores`: logs of the posteriors :math:`r(a \to b\,c, i, k, j)`, the tree most
-  probable if rules were drawn one by one (Petrov and Klein, "Improved inference for
-  unlexicalized parsing", NAACL 2007);
-* :func:`best` and :func:`k_best` take any; the latter is exact and lazy (Huang and Chiang,
-  "Better k-best parsing", IWPT 2005, algorithm 3).
+* :func:`viterbi_scores` are log-probabilities of rules. They give the most probable tree of a PCFG.
+* :func:`minimum_bayes_risk` uses the marginals :math:`\mu(a, i, j)`. Their sum over a tree is the
+  expected number of its labeled spans that are right [Goodman 1996].
+* :func:`max_rule_scores` are logs of the posteriors :math:`r(a \to b\,c, i, k, j)`. They give the
+  tree that is most probable if rules are drawn one by one [Petrov and Klein 2007].
 
-A score of -inf forbids. Of equal scores the first root and the first edge win.
+:func:`best` and :func:`k_best` take any of them. The latter is exact and lazy: algorithm 3 of
+[Huang and Chiang 2005]. A score of -inf forbids an item or an edge. Of equal scores, the first root
+and the first edge win. A :class:`Decoder` chooses the tree that a parser returns.
+
+[Goodman 1996] J. Goodman, Parsing algorithms and metrics, ACL 1996.
+
+[Petrov and Klein 2007] S. Petrov and D. Klein, Improved inference for unlexicalized parsing, NAACL
+2007.
+
+[Huang and Chiang 2005] L. Huang and D. Chiang, Better k-best parsing, IWPT 2005.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from eigentext.corpus.trees import Tree
 from eigentext.errors import ParameterError
-from eigentext.grammars.chart.forest import Forest
+from eigentext.grammars.chart.cascade import Cascade, Reading
+from eigentext.grammars.chart.forest import ParseForest
+from eigentext.grammars.treebank.normal_form import Symbol, restore
+from eigentext.parameters import Settings
 
-if TYPE_CHECKING:
-    from eigentext.grammars.treebank.normal_form import Symbol
-
-_LEAST = np.finfo(np.float64).tiny  # a posterior, so that its log is finite
+_LEAST = np.finfo(np.float64).tiny  # the least posterior, so that its log is finite
+_LARGEST_TAU = 1e9  # a model file may have any
 
 
 class Derivation(NamedTuple):
@@ -41,7 +49,7 @@ class Derivation(NamedTuple):
     Attributes
     ----------
     item, edge
-        Of each node in the forest; leaves have no edge (-1).
+        The item and the edge of each node in the forest. The edge of a leaf is -1.
     left, right
         The nodes of the two children, -1 at leaves.
 
@@ -58,7 +66,7 @@ class Derivation(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Of every item, edge and root of a forest, to be added up."""
+    """The scores of every item, edge and root of a forest. The score of a tree is their sum."""
 
     items: np.ndarray
     edges: np.ndarray
@@ -66,14 +74,14 @@ class Scores(NamedTuple):
 
 
 class Brackets(NamedTuple):
-    """What each symbol says of its span, as CSR: names numbered so that brackets come before tags.
+    """The names that each symbol gives its span, as numbers. Brackets come before tags.
 
     Attributes
     ----------
     offsets, names
-        ``names[offsets[a]:offsets[a + 1]]`` are those of symbol ``a``.
+        ``names[offsets[a]:offsets[a + 1]]`` are the names of symbol ``a``.
     n_brackets
-        Names from this on are tags.
+        Names from this number on are tags.
     """
 
     offsets: np.ndarray
@@ -81,19 +89,111 @@ class Brackets(NamedTuple):
     n_brackets: int
 
 
-def brackets(symbols: "Sequence[Symbol]", by: str = "bracket") -> Brackets:
+@dataclass(frozen=True)
+class Decoder:
+    """Chooses the tree of a sentence, given the marginals that a cascade found.
+
+    Attributes
+    ----------
+    cascade
+        The grammars.
+    table
+        The brackets of their symbols.
+    decoding, tau
+        The parameters of :class:`~eigentext.PCFG`.
+    negative
+        What becomes of negative marginals: "abs", "clip" or "none" (see
+        :class:`~eigentext.LatentPCFG`). A PCFG has no negative marginals.
+    """
+
+    cascade: Cascade
+    table: Brackets
+    decoding: str
+    tau: float
+    negative: str = "none"
+
+    @classmethod
+    def of(cls, cascade: Cascade, settings: Settings, table: Brackets | None = None) -> "Decoder":
+        """A decoder by the parameters of an estimator."""
+        table = brackets(cascade.symbols) if table is None else table
+        negative = getattr(settings, "negative", "none")
+        return cls(cascade, table, settings.decoding, min(settings.tau, _LARGEST_TAU), negative)
+
+    def tree(self, reading: Reading, words: Sequence[str]) -> Tree:
+        """The tree to choose from a reading."""
+        if reading.problem is not None:
+            return self.fallback(reading, words)
+        if self.decoding == "mbr":
+            marginals = self.signed(reading.items, reading.sign)
+            found = minimum_bayes_risk(reading.forest, marginals, self.table, tau=self.tau)
+        else:
+            found = best(reading.forest, *self.scores(reading, words, self.decoding))
+        return restored(reading, found, words)
+
+    def scores(self, reading: Reading, words: Sequence[str], decoding: str) -> Scores:
+        """Logs of the probabilities of rules; of their posteriors with hidden states or "max-rule".
+
+        With hidden states, finding the most probable tree is intractable.
+        """
+        forest, level = reading.forest, self.cascade.levels[0]
+        grammar = level.grammar
+        if decoding == "viterbi" and len(self.cascade.levels) == 1 and grammar.n_states.max() == 1:
+            with np.errstate(divide="ignore"):
+                lexical = np.zeros(len(forest.label))
+                lexical[np.diff(forest.groups) == 0] = np.log(level.leaf_scores(forest, words))
+                roots = np.log(grammar.root[forest.label[forest.roots]])
+                return viterbi_scores(forest, np.log(grammar.tensor), lexical, roots)
+        edges, items = (self.signed(x, reading.sign) for x in (reading.edges, reading.items))
+        return max_rule_scores(forest, np.maximum(edges, 0.0), np.maximum(items, 0.0))
+
+    def fallback(self, reading: Reading, words: Sequence[str]) -> Tree:
+        """The best tree by the coarse grammar, or the best trees of its pieces below one root."""
+        forest, scores, pieces = reading.forest, reading.items, []
+        if (forest.end[forest.roots] - forest.start[forest.roots] == len(words)).all():
+            return restored(reading, best(forest, scores), words)
+        for root in forest.roots.tolist():
+            found = best(forest._replace(roots=np.array([root], np.int32)), scores)
+            part = words[int(forest.start[root]) : int(forest.end[root])]
+            pieces.append(restored(reading, found, part))
+        return Tree(self._usual_root(), pieces)
+
+    def signed(self, marginals: np.ndarray, sign: float) -> np.ndarray:
+        """Marginals as they are decoded, if the probability of the sentence has this sign."""
+        match self.negative:
+            case "abs":
+                return np.abs(marginals)
+            case "clip":
+                return np.maximum(marginals, 0.0)
+            case _:
+                return sign * marginals
+
+    def _usual_root(self) -> str:
+        symbols, pi = self.cascade.plain_symbols, self.cascade.coarse.grammar.root
+        inner = [not symbol.preterminal for symbol in symbols]
+        return symbols[int(np.where(inner, pi, -1.0).argmax())].chain[0]
+
+
+def restored(reading: Reading, found: Derivation | None, words: Sequence[str]) -> Tree:
+    """The tree of a derivation."""
+    if found is None:
+        raise ValueError("the forest of this reading has no derivation")
+    labels = reading.forest.label[found.item]
+    return restore(reading.symbols, labels, found.left, found.right, words)
+
+
+def brackets(symbols: Sequence[Symbol], by: str = "bracket") -> Brackets:
     """The names by which :func:`minimum_bayes_risk` knows a span to be right.
 
     Parameters
     ----------
     symbols
-        Of the grammar.
+        The symbols of the grammar.
     by : "bracket" | "node" | "symbol"
-        "bracket": every label of a unary chain is a bracket; what is remembered of parents does
-        not count, and intermediate nodes are none. A label that a chain has twice is two brackets,
-        as in EVALB. "node": a chain is right as a whole, with what it remembers of its parents.
-        "symbol": intermediate nodes count as well (Goodman on the binarised grammar). The tag of
-        a preterminal, or its whole symbol, is a tag and no bracket.
+        "bracket": every label of a unary chain is a bracket. What it remembers of its parents does
+        not count, and intermediate nodes are not brackets. A label that a chain has twice is two
+        brackets, as in EVALB. "node": a chain is right as a whole, with what it remembers of its
+        parents. "symbol": intermediate nodes count as well ([Goodman 1996] on the binarized
+        grammar). The tag of a preterminal, or its whole symbol, is a tag, not a bracket.
     """
     if by not in ("bracket", "node", "symbol"):
         raise ParameterError(f'by is "bracket", "node" or "symbol", not {by!r}')
@@ -116,28 +216,28 @@ def brackets(symbols: "Sequence[Symbol]", by: str = "bracket") -> Brackets:
 
 
 def best(
-    forest: Forest,
+    forest: ParseForest,
     item_scores: np.ndarray | None,
     edge_scores: np.ndarray | None = None,
     root_scores: np.ndarray | None = None,
 ) -> Derivation | None:
-    """The derivation with the largest sum of scores; None if there is none above -inf.
+    """The derivation with the largest sum of scores; None if no sum is above -inf.
 
     Parameters
     ----------
     forest
-        Of one sentence.
+        The forest of one sentence.
     item_scores, edge_scores, root_scores
-        Of every item, edge, and root in ``forest.roots``; None for zeros.
+        The scores of every item, edge, and root in ``forest.roots``; None for zeros.
 
     Examples
     --------
     Two trees over three words: the items 0, 1, 2 are words, 3 and 4 their pairs, 5 is the root.
 
     >>> import numpy as np
-    >>> from eigentext.grammars.chart.forest import Forest
+    >>> from eigentext.grammars.chart.forest import ParseForest
     >>> from eigentext.grammars.chart.decoding import best, k_best
-    >>> forest = Forest(
+    >>> forest = ParseForest(
     ...     label=np.array([1, 1, 1, 0, 0, 0]),
     ...     start=np.array([0, 1, 2, 0, 1, 0]),
     ...     end=np.array([1, 2, 3, 2, 3, 3]),
@@ -161,7 +261,7 @@ def best(
 
 
 def k_best(
-    forest: Forest,
+    forest: ParseForest,
     item_scores: np.ndarray | None,
     edge_scores: np.ndarray | None = None,
     root_scores: np.ndarray | None = None,
@@ -169,8 +269,9 @@ def k_best(
 ) -> list[tuple[float, Derivation]]:
     """The k derivations with the largest sums of scores, best first; fewer if there are no more.
 
-    The first is that of :func:`best`, and those at -inf are left out. The second best and on are
-    looked for only where they may be needed: a few are nearly free, and k may be large.
+    The first is that of :func:`best`. Derivations with a score of -inf are left out. Further
+    derivations of an item are computed only if they may be needed, so that a small k costs almost
+    nothing and k may be large.
     """
     from eigentext.grammars.chart._decoding_loops import EDGE, LEFT, NEXT, best_edges, next_best
 
@@ -190,21 +291,21 @@ def k_best(
 
 
 def viterbi_scores(
-    forest: Forest,
+    forest: ParseForest,
     rule_log_probability: np.ndarray,
     lexical_log_probability: np.ndarray,
     root_log_probability: np.ndarray | None = None,
 ) -> Scores:
-    """What :func:`best` and :func:`k_best` need to find the most probable derivations of a PCFG.
+    """The scores with which :func:`best` and :func:`k_best` find the most probable trees of a PCFG.
 
     Parameters
     ----------
     forest
-        Of one sentence.
+        The forest of one sentence.
     rule_log_probability
         log t(a -> b c | a) of each rule of the grammar.
     lexical_log_probability
-        log q(a -> x | a) of each item; those of several words do not count.
+        log q(a -> x | a) of each item. Values of items over several words are ignored.
     root_log_probability
         log pi(a) of each root in ``forest.roots``; None for zeros.
     """
@@ -214,26 +315,27 @@ def viterbi_scores(
 
 
 def max_rule_scores(
-    forest: Forest,
+    forest: ParseForest,
     edge_posteriors: np.ndarray,
     lexical_posteriors: np.ndarray,
     root_posteriors: np.ndarray | None = None,
 ) -> Scores:
-    """What finds derivations with the largest product of posteriors of rules, given the sentence.
+    """The scores that give the trees with the largest product of the posteriors of their rules.
 
     Parameters
     ----------
     forest
-        Of one sentence.
+        The forest of one sentence.
     edge_posteriors : array, shape (n_edges,) or (n_models, n_edges)
-        Latent states summed out; those of several models are multiplied.
+        The posteriors of edges, with latent states summed out. Those of several models are
+        multiplied.
     lexical_posteriors : array, shape (n_items,) or (n_models, n_items)
-        The same of a -> x; items of several words do not count.
+        The posteriors of a -> x. Values of items over several words are ignored.
     root_posteriors : array, shape (n_roots,) or (n_models, n_roots), or None
-        The same of each root in ``forest.roots``, if it is to count.
+        The posteriors of the roots in ``forest.roots``, if they count.
 
-    Posteriors that rounding left at zero or below count as the least number: a tree with few such
-    rules is better than one with many, and better than none.
+    Posteriors at zero or below, which rounding may cause, count as the least positive number. So a
+    tree with few such rules is better than one with many, and any tree is better than none.
     """
     return Scores(
         _at_words(forest, _logs(lexical_posteriors)),
@@ -243,14 +345,14 @@ def max_rule_scores(
 
 
 def minimum_bayes_risk(
-    forest: Forest,
+    forest: ParseForest,
     marginals: np.ndarray,
     table: Brackets,
     *,
     tau: float = 0.0,
     tags: float = 1.0,
 ) -> Derivation | None:
-    r"""The derivation with the most names expected to be right, less `tau` for each bracket.
+    r"""The derivation with the largest expected number of right names, less `tau` for each bracket.
 
     .. math:: \sum_{(X, i, j)} (\mu(X, i, j) - \tau) + \text{tags} \sum_{(T, i)} \mu(T, i),
        \qquad \mu(X, i, j) = \sum_{a \ni X} \mu(a, i, j)
@@ -260,16 +362,16 @@ def minimum_bayes_risk(
     Parameters
     ----------
     forest
-        Of one sentence.
+        The forest of one sentence.
     marginals : array, shape (n_items,) or (n_models, n_items)
-        The probability of each item given the sentence; the mean of several models is taken.
+        The probability of each item given the sentence. Those of several models are averaged.
     table
         The names of each symbol, from :func:`brackets`.
     tau
-        At 0 labelled recall is the largest; above, only brackets more probable than `tau` are
-        worth having, which is precision's side.
+        0 maximizes labeled recall. With a larger value, only brackets more probable than `tau` are
+        worth having, which favors precision.
     tags
-        What a right tag is worth, for a bracket's 1.
+        The worth of a right tag. A right bracket is worth 1.
     """
     mu = _checked("items", np.atleast_2d(marginals).mean(axis=0), len(forest.label))
     counts = np.diff(table.offsets)[forest.label]
@@ -283,8 +385,8 @@ def minimum_bayes_risk(
     return best(forest, np.bincount(item, worth, len(counts)))
 
 
-def count_derivations(forest: Forest) -> int:
-    """How many derivations there are, exactly."""
+def count_derivations(forest: ParseForest) -> int:
+    """The exact number of derivations."""
     bounds, left, right = (x.tolist() for x in (_bounds(forest), forest.left, forest.right))
     counts: list[int] = []
     for first, end in pairwise(bounds):
@@ -293,8 +395,8 @@ def count_derivations(forest: Forest) -> int:
     return sum(counts[root] for root in forest.roots.tolist())
 
 
-def enumerate_derivations(forest: Forest) -> Iterator[Derivation]:
-    """Every derivation, by root, then edge, then those of the left child, then of the right."""
+def enumerate_derivations(forest: ParseForest) -> Iterator[Derivation]:
+    """All derivations, by root, then edge, then those of the left and of the right child."""
     bounds, left, right = (x.tolist() for x in (_bounds(forest), forest.left, forest.right))
 
     def grow(item: int, place: int) -> Iterator[list[tuple[int, ...]]]:
@@ -311,18 +413,18 @@ def enumerate_derivations(forest: Forest) -> Iterator[Derivation]:
             yield Derivation(*np.array(nodes, np.int32).T)
 
 
-def _bounds(forest: Forest) -> np.ndarray:
-    """``bounds[i]:bounds[i + 1]`` are the edges of item ``i``, whatever their rule."""
+def _bounds(forest: ParseForest) -> np.ndarray:
+    """``bounds[i]:bounds[i + 1]`` are the edges of item ``i``, for all rules."""
     return forest.edges[forest.groups]
 
 
 def _rooted(
-    forest: Forest,
+    forest: ParseForest,
     item_scores: np.ndarray | None,
     edge_scores: np.ndarray | None,
     root_scores: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A forest with an empty item and a top, as kernels take it."""
+    """A forest with an empty item and a top item, as the compiled loops take it."""
     n_items, n_edges, n_roots = len(forest.label), len(forest.left), len(forest.roots)
     items = _checked("items", item_scores, n_items)
     edges = _checked("edges", edge_scores, n_edges)
@@ -347,7 +449,7 @@ def _checked(what: str, scores: np.ndarray | None, n: int) -> np.ndarray:
     return scores
 
 
-def _unfolded(forest: Forest, records: np.ndarray, d: int) -> Derivation:
+def _unfolded(forest: ParseForest, records: np.ndarray, d: int) -> Derivation:
     from eigentext.grammars.chart._decoding_loops import ITEM, unfold
 
     width = forest.end - forest.start
@@ -356,7 +458,7 @@ def _unfolded(forest: Forest, records: np.ndarray, d: int) -> Derivation:
     return derivation
 
 
-def _at_words(forest: Forest, scores: np.ndarray) -> np.ndarray:
+def _at_words(forest: ParseForest, scores: np.ndarray) -> np.ndarray:
     return np.where(forest.end - forest.start == 1, scores, 0.0)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eigentext.grammars.treebank.normal_form import Treebank
 
 
-class Forest(NamedTuple):
+class ParseForest(NamedTuple):
     """Items bottom-up (children before parents), groups by item, edges by group.
 
     Attributes
@@ -46,7 +46,7 @@ class Forest(NamedTuple):
     roots: np.ndarray
 
 
-def kept(forest: Forest, keep: np.ndarray) -> tuple[Forest, np.ndarray]:
+def kept(forest: ParseForest, keep: np.ndarray) -> tuple[ParseForest, np.ndarray]:
     """The forest of the items where `keep` is true and that still have a derivation; their numbers.
 
     Items bottom-up stay bottom-up; a rule's group goes when its last edge does.
@@ -59,13 +59,13 @@ def kept(forest: Forest, keep: np.ndarray) -> tuple[Forest, np.ndarray]:
     )
     roots = number[forest.roots]
     items = np.flatnonzero(keep)
-    return Forest(
+    return ParseForest(
         forest.label[items], forest.start[items], forest.end[items], groups, rule, edges, left,
         right, roots[roots >= 0],
     ), items  # fmt: skip
 
 
-def tree_forest(treebank: "Treebank") -> Forest:
+def tree_forest(treebank: "Treebank") -> ParseForest:
     """The one tree of a treebank as a forest."""
     inner = treebank.left >= 0
     n_wide = int(inner.sum())
@@ -73,7 +73,7 @@ def tree_forest(treebank: "Treebank") -> Forest:
     start, end = leaves.copy(), leaves + 1
     for p in np.flatnonzero(inner):  # post-order: children are done
         start[p], end[p] = start[treebank.left[p]], end[treebank.right[p]]
-    return Forest(
+    return ParseForest(
         treebank.label,
         start.astype(np.int32),
         end.astype(np.int32),

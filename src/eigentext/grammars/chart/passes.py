@@ -1,26 +1,26 @@
-"""What the words of a sentence say about each item of its forest: the two passes, in Python.
+"""The inside and the outside pass over the forest of a sentence: marginals and state posteriors.
 
-Where numbers come near the ends of the range of doubles, as they may when states of one item are
-far apart, or signs cancel, both passes are done again with an exponent for each (``_wide``).
+Numbers may come near the ends of the range of doubles, if the states of one item are far apart or
+if signs cancel. Then both passes are done again with an exponent for each number (``wide.py``).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from eigentext.grammars.chart.forest import Forest
-from eigentext.grammars.chart.wide import inside_wide_forest, marginals_wide
+from eigentext.grammars.chart.forest import ParseForest
+from eigentext.grammars.chart.wide import inside_wide_forest, posteriors_wide
 from eigentext.grammars.grammar import Grammar, ranges, starts
 
-_FAR = 1e60  # an outside value as large has an inside value that is next to nothing
-_NEAR = -150.0  # of the logarithm of a root, beside that of the likeliest: its states may not fit
+_FAR = 1e60  # if an outside value is as large, its inside value is next to nothing
+_NEAR = -150.0  # log p(root) - log p(likeliest root): below this, states may be out of range
 
 
 class Posteriors(NamedTuple):
     """Marginals mu(a, i, j) of items and of edges, and log p(sentence) over the forest.
 
-    The p(sentence) of a spectral grammar may be negative: then `sign` is -1, and the logarithm is
-    that of its absolute value.
+    The p(sentence) of a spectral grammar may be negative. Then `sign` is -1, and the logarithm is
+    that of the absolute value.
     """
 
     log_probability: float
@@ -29,18 +29,53 @@ class Posteriors(NamedTuple):
     edges: np.ndarray
 
 
-def inside_outside(forest: Forest, grammar: Grammar, words: np.ndarray) -> Posteriors | None:
-    """Marginals of a forest; None where the grammar gives its sentence no probability.
+class StatePosteriors(NamedTuple):
+    """The posterior of each state of each item, packed, and that of each edge.
+
+    ``states[place[i]:place[i + 1]]`` are those of item i. They sum to the marginal of the item.
+    """
+
+    log_probability: float
+    sign: float
+    place: np.ndarray
+    states: np.ndarray
+    edges: np.ndarray
+
+
+class InsidePass(NamedTuple):
+    """The inside vectors of all items, scaled, and the outside vectors of the roots."""
+
+    place: np.ndarray  # where the vectors of each item begin
+    inside: np.ndarray
+    scale: np.ndarray
+    outside: np.ndarray
+    sign: float
+    log_probability: float
+
+
+def inside_outside(forest: ParseForest, grammar: Grammar, words: np.ndarray) -> Posteriors | None:
+    """The marginals of a forest; None if the grammar gives its sentence no probability.
 
     Parameters
     ----------
     forest
-        Of one sentence.
+        The forest of one sentence.
     grammar
-        With the labels and rules of the forest.
+        A grammar with the labels and rules of the forest.
     words
         q(a -> x | a, h) of the items of width one, packed one after another.
     """
+    found = state_posteriors(forest, grammar, words)
+    if found is None:
+        return None
+    items = np.add.reduceat(found.states, found.place[:-1])
+    return Posteriors(found.log_probability, found.sign, items, found.edges)
+
+
+def state_posteriors(
+    forest: ParseForest, grammar: Grammar, words: np.ndarray
+) -> StatePosteriors | None:
+    """The same as :func:`inside_outside`, for each state of each item."""
     from eigentext.grammars.chart._forest_loops import outside_forest
 
     safe, above = _upwards(forest, grammar, words)
@@ -54,31 +89,33 @@ def inside_outside(forest: Forest, grammar: Grammar, words: np.ndarray) -> Poste
             grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor, place, inside,
             scale, outside, posterior,
         )  # fmt: skip
-        if np.abs(outside).max(initial=0.0) < _FAR:  # and not NaN
-            items = np.add.reduceat(inside * outside, place[:-1])
-            return Posteriors(log_probability, sign, items, posterior)
+        if np.abs(outside).max(initial=0.0) < _FAR:  # false for NaN too
+            return StatePosteriors(log_probability, sign, place, inside * outside, posterior)
     wide = inside_wide_forest(forest, grammar, words)
     if wide is None:
         return None
-    return Posteriors(wide.log_probability, wide.sign, *marginals_wide(forest, grammar, wide))
+    posteriors = posteriors_wide(forest, grammar, wide)
+    return StatePosteriors(wide.log_probability, wide.sign, wide.place, *posteriors)
 
 
-def log_probability(forest: Forest, grammar: Grammar, words: np.ndarray) -> float:
-    """Log |p(sentence)| over a forest, the pass upwards alone; -inf if nothing reaches a root."""
+def log_probability(forest: ParseForest, grammar: Grammar, words: np.ndarray) -> float:
+    """Log |p(sentence)| over a forest, by the inside pass alone; -inf without a derivation."""
     safe, above = _upwards(forest, grammar, words)
     if safe:
-        return -np.inf if above is None else above[-1]
+        return -np.inf if above is None else above.log_probability
     wide = inside_wide_forest(forest, grammar, words)
     return -np.inf if wide is None else wide.log_probability
 
 
-def inside_pass(forest: Forest, grammar: Grammar, words: np.ndarray):
-    """The pass upwards, and the outside vectors of the roots; None if nothing reaches a root."""
+def inside_pass(forest: ParseForest, grammar: Grammar, words: np.ndarray) -> InsidePass | None:
+    """The inside pass, and the outside vectors of the roots; None if nothing reaches a root."""
     return _upwards(forest, grammar, words)[1]
 
 
-def _upwards(forest: Forest, grammar: Grammar, words: np.ndarray) -> tuple[bool, Any]:
-    """Whether its numbers are in range, and `inside_pass`."""
+def _upwards(
+    forest: ParseForest, grammar: Grammar, words: np.ndarray
+) -> tuple[bool, InsidePass | None]:
+    """Whether all numbers are in range, and what `inside_pass` returns."""
     from eigentext.grammars.chart._forest_loops import inside_forest
 
     n_states = grammar.n_states[forest.label]
@@ -113,4 +150,4 @@ def _upwards(forest: Forest, grammar: Grammar, words: np.ndarray) -> tuple[bool,
     outside = np.zeros(place[-1])
     outside[at] = weights / total
     log_p = float(top + np.log(abs(total)))
-    return safe, (place, inside, scale, outside, np.sign(total), log_p)
+    return safe, InsidePass(place, inside, scale, outside, float(np.sign(total)), log_p)

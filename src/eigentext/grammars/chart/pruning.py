@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigentext.errors import ParameterError
-from eigentext.grammars.chart.forest import Forest
+from eigentext.grammars.chart.forest import ParseForest
 from eigentext.grammars.chart.wide import prune_wide, too_long
 
 
@@ -315,7 +315,7 @@ def refine(
     scores: Any,
     *,
     memory: float = 2e9,
-) -> Forest:
+) -> ParseForest:
     """The packed forest of a finer grammar over what survived of the coarse one.
 
     An item is in it if its coarse label survived, it has a derivation, and it is below a root.
@@ -353,7 +353,7 @@ def refine(
         )
     roots = _roots(survivors, grammar, items, label)
     *forest, number = collect(items, label, groups, edges, roots)
-    return Forest(*forest, roots=number[roots])
+    return ParseForest(*forest, roots=number[roots])
 
 
 def _roots(survivors: Survivors, grammar: FineGrammar, items: Any, label: np.ndarray) -> np.ndarray:

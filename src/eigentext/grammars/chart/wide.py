@@ -1,17 +1,17 @@
-"""What ``_chart`` and ``_passes`` do with sentences whose numbers leave the range of doubles.
+"""What ``pruning.py`` and ``passes.py`` do if the numbers of a sentence leave the range of doubles.
 
-The same sums with an exponent for each number (``_wide_loops``): for any length, but several
-times slower.
+The sums are the same, with an exponent for each number (``_wide_loops``). They work for sentences
+of any length, and are several times slower.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from eigentext.errors import ParameterError
 
 if TYPE_CHECKING:
-    from eigentext.grammars.chart.forest import Forest
+    from eigentext.grammars.chart.forest import ParseForest
     from eigentext.grammars.chart.pruning import CoarseGrammar
     from eigentext.grammars.grammar import Grammar
 
@@ -24,7 +24,7 @@ class Wide(NamedTuple):
 
     @classmethod
     def of(cls, values: np.ndarray) -> "Wide":
-        """Finite doubles, as they are."""
+        """Finite doubles as wide numbers."""
         from eigentext.grammars.chart._wide_loops import widen
 
         wide = cls(values.copy(), np.zeros(values.shape, np.int32))
@@ -33,7 +33,7 @@ class Wide(NamedTuple):
 
     @classmethod
     def zeros(cls, *shape: int) -> "Wide":
-        """As many zeros."""
+        """An array of zeros."""
         from eigentext.grammars.chart._wide_loops import ZERO
 
         return cls(np.zeros(shape), np.full(shape, ZERO, np.int32))
@@ -45,7 +45,9 @@ _BITS = 512 * np.log(2.0)
 def prune_wide(
     grammar: "CoarseGrammar", leaves: np.ndarray, threshold: float, memory: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray | None]:
-    """Cells, labels and marginals of the survivors, bottom-up; log p(sentence); and pieces.
+    """Prune with wide numbers.
+
+    Return the cells, labels and marginals of the survivors, bottom-up; log p(sentence); the pieces.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def prune_wide(
     inside_wide(grammar, words, chart, spread, before)
     outer, outer_words = Wide.zeros(size), Wide.zeros(*leaves.shape)
 
-    def above(a: int, i: int, j: int) -> tuple[Wide, Wide, Any]:
+    def above(a: int, i: int, j: int) -> tuple[Wide, Wide, int | tuple[int, int]]:
         if j - i == 1:
             return words, outer_words, (i, a - m)
         return chart, outer, m * j * (j - 1) // 2 + a * j + i
@@ -97,8 +99,8 @@ def prune_wide(
     return *_survivors(outer.x, outer_words.x, m, threshold), log_probability, pieces
 
 
-class Upwards(NamedTuple):
-    """The inside numbers of all states, the outside ones of the roots', and log |p(sentence)|."""
+class WideInside(NamedTuple):
+    """The inside numbers of all states, the outside numbers of the roots, and log |p(sentence)|."""
 
     place: np.ndarray
     inside: Wide
@@ -107,8 +109,10 @@ class Upwards(NamedTuple):
     log_probability: float
 
 
-def inside_wide_forest(forest: "Forest", grammar: "Grammar", words: np.ndarray) -> Upwards | None:
-    """The pass upwards over a forest; None if nothing reaches a root."""
+def inside_wide_forest(
+    forest: "ParseForest", grammar: "Grammar", words: np.ndarray
+) -> WideInside | None:
+    """The inside pass over a forest; None if nothing reaches a root."""
     from eigentext.grammars.chart._wide_loops import inside_forest_wide
     from eigentext.grammars.grammar import ranges, starts
 
@@ -129,33 +133,35 @@ def inside_wide_forest(forest: "Forest", grammar: "Grammar", words: np.ndarray) 
         return None
     outside.x[at], outside.e[at] = Wide.of(pi / total)
     outside.e[at] -= np.where(outside.x[at] != 0.0, level, 0).astype(np.int32)
-    return Upwards(
+    return WideInside(
         place, inside, outside, float(np.sign(total)), float(np.log(abs(total)) + _BITS * level)
     )
 
 
-def marginals_wide(
-    forest: "Forest", grammar: "Grammar", above: Upwards
+def posteriors_wide(
+    forest: "ParseForest", grammar: "Grammar", above: WideInside
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The marginals of items and of edges: the pass downwards."""
+    """The posteriors of all states of items, packed, and those of edges: the outside pass."""
     from eigentext.grammars.chart._wide_loops import multiply, outside_forest_wide
 
     posterior = np.empty(len(forest.left))
     inside, outside = above.inside, above.outside
     outside_forest_wide(*_arrays(forest, grammar), above.place, *inside, *outside, posterior)
     multiply((inside.x, inside.e), (outside.x, outside.e))
-    return np.add.reduceat(outside.x, above.place[:-1]), posterior
+    return outside.x, posterior
 
 
-def _arrays(forest: "Forest", grammar: "Grammar") -> tuple[np.ndarray, ...]:
+def _arrays(forest: "ParseForest", grammar: "Grammar") -> tuple[np.ndarray, ...]:
     return (
         forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
         grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor,
     )  # fmt: skip
 
 
-def _survivors(marginals: np.ndarray, of_words: np.ndarray, m: int, threshold: float) -> Any:
-    """What reaches the threshold, by cell and then by label."""
+def _survivors(
+    marginals: np.ndarray, of_words: np.ndarray, m: int, threshold: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The items that reach the threshold, sorted by cell and then by label."""
     n = len(of_words)
     found = np.flatnonzero((marginals > 0) & (marginals >= threshold))
     ends = np.arange(1, n + 1)
@@ -170,7 +176,7 @@ def _survivors(marginals: np.ndarray, of_words: np.ndarray, m: int, threshold: f
 
 
 def too_long(n: int, size: float) -> ParameterError:
-    """The error for a sentence whose charts are too large."""
+    """The error for a sentence whose charts need too much memory."""
     return ParameterError(
         f"a sentence of {n:,} words needs {1e-9 * size:,.1f} GB for its charts; "
         "cut it into parts, or allow more memory"

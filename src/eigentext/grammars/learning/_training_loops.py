@@ -1,10 +1,11 @@
 """Inside and outside on observed trees, a run of nodes with one rule at a time.
 
-Nodes are sorted by height and then by rule, so the vectors of a run lie side by side and the m^3
-work on it is a matrix product: X, one row of b(h2) c(h3) for each node, times the rule's tensor as
-a matrix of (h2, h3) by h1. Short products are written out: a call to BLAS costs more than they do.
+TreebankNodes are sorted by height and then by rule, so the vectors of a run lie side by side and
+the m^3 work on it is a matrix product: X, one row of b(h2) c(h3) for each node, times the rule's
+tensor as a matrix of (h2, h3) by h1. Short products are written out: a call to BLAS costs more than
+they do.
 
-Vectors are scaled. An inside vector sums to one and the logarithm of what was taken out is in
+InsideOutside are scaled. An inside vector sums to one and the logarithm of what was taken out is in
 `scale`; an outside vector is such that its product with the inside vector is the posterior
 probability of each state, whatever the height of the tree.
 
@@ -237,3 +238,27 @@ def back_off_rules(
                         e[h2, h3, h] = (
                             total * e[h2, h3, h] + dependent * given + independent * p23 * parent[h]
                         ) / (total + dependent + independent)
+
+
+@njit(nogil=True, cache=True)
+def add_losses(
+    label, n_states, was_split, place, inside, outside, state_offsets, states, losses
+):  # fmt: skip
+    """Add minus the logarithms of the ratios of each split to `losses`, at its first state.
+
+    Equivalent, over the nodes p whose label was split and the first states h of splits, with the
+    shares p1 and p2 of the two states by the expected counts `states`, to ``losses[h] -= log(1 - o1
+    * i1 - o2 * i2 + (o1 + o2) * (p1 * i1 + p2 * i2))``, where i1, i2, o1 and o2 are the entries of
+    ``inside`` and ``outside`` for h and h + 1. See ``split_merge.py``.
+    """
+    for p in range(len(label)):
+        a = label[p]
+        if not was_split[a]:
+            continue
+        for h in range(0, n_states[a], 2):
+            s, v = state_offsets[a] + h, place[p] + h
+            i1, i2, o1, o2 = inside[v], inside[v + 1], outside[v], outside[v + 1]
+            both = states[s] + states[s + 1]
+            p1 = states[s] / both if both > 0.0 else 0.5
+            ratio = 1.0 - o1 * i1 - o2 * i2 + (o1 + o2) * (p1 * i1 + (1.0 - p1) * i2)
+            losses[s] -= log(max(ratio, 1e-300))

@@ -1,24 +1,24 @@
-"""Hidden states by clustering: probabilities from spectral projections, for EM to go on from [1]_.
+"""Hidden states by clustering: a start for EM from spectral projections [Narayan and Cohen 2015].
 
-In the projections of ``_spectral.py`` the inside and the outside tree of a node are vectors, whose
-parts vary together by the singular values sigma. What they have in common is the state of the node,
-and what is known of it from both is, but for its length, as in probabilistic CCA [2]_,
+In the projections of ``spectral.py``, the inside and the outside tree of a node are vectors. Their
+components vary together by the singular values sigma. What the two have in common is the state of
+the node. As in probabilistic CCA [Bach and Jordan 2005], the estimate of it from both is, up to its
+length,
 
     sigma^1/2 (U^T phi(t) + V^T psi(o)).
 
-For each label, k-means of these directions gives every node a state; the treebank then shows its
-states, and relative frequencies of rules and words, smoothed, are proper probabilities. It is as if
-the clusters were an E step and the frequencies the M step, so that EM need not spend most of its
-steps on finding out what states there are. Lengths do not count: those of nodes with rare features
-are large, and would make clusters of a few nodes.
+For each label, k-means on these directions gives every node a state. The treebank then shows its
+states, and the smoothed relative frequencies of rules and words are proper probabilities. The
+clusters act as an E step and the frequencies as an M step, so that EM need not spend most of its
+steps on finding the states. Lengths are ignored: nodes with rare features have large ones, and
+would form clusters of a few nodes.
 
-.. [1] S. Narayan and S. Cohen, Diversity in spectral learning for natural language parsing, EMNLP
-   2015.
-.. [2] F. Bach and M. Jordan, A probabilistic interpretation of canonical correlation analysis,
-   2005.
+[Narayan and Cohen 2015] S. Narayan and S. Cohen, Diversity in spectral learning for natural
+language parsing, EMNLP 2015.
+
+[Bach and Jordan 2005] F. Bach and M. Jordan, A probabilistic interpretation of canonical
+correlation analysis, technical report 688, University of California, Berkeley, 2005.
 """
-
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -26,47 +26,67 @@ from scipy.sparse import csr_array
 from eigentext import engine
 from eigentext.engine.spread import in_batches
 from eigentext.grammars.grammar import Grammar, starts
-from eigentext.grammars.learning.learner import Learner
-from eigentext.grammars.learning.spectral import BATCH, Projections
-from eigentext.grammars.learning.training import Expectations, Parameters, Smoothing, maximize
+from eigentext.grammars.learning.counts import CountedTrees
+from eigentext.grammars.learning.em import improve
+from eigentext.grammars.learning.protocol import Learned, Task
+from eigentext.grammars.learning.spectral import BATCH, Projections, projections
+from eigentext.grammars.learning.training import (
+    Expectations,
+    GrammarParameters,
+    Smoothing,
+    maximize,
+)
 
-_STEPS = 20  # of k-means, at most: the last ones move few nodes
-_CANDIDATES = 3  # for each centre to begin with, of which the best is taken
+_STEPS = 20  # steps of k-means, at most: the last ones move few nodes
+_CANDIDATES = 3  # draws for each first center, of which the best is taken
+
+
+def learn(task: Task, k: int) -> Learned:
+    """Clusters, then EM (:func:`eigentext.grammars.learning.em.improve`).
+
+    Grammars differ by the nodes that their clusters begin with; the projections have no noise.
+    """
+    settings, counted = task.settings, task.counted
+    found = projections(task, k)
+    counts = np.bincount(counted.treebank.label, minlength=len(counted.treebank.symbols))
+    n_states = np.clip(counts // settings.nodes_per_state, 1, settings.n_states)
+    start = cluster_start(counted, found, n_states, smoothing=task.smoothing, rng=task.rng(k))
+    return improve(task, start)
 
 
 def cluster_start(
-    learner: Learner,
+    counted: CountedTrees,
     projections: Projections,
     n_states: np.ndarray,
     *,
     smoothing: Smoothing | None = None,
     rng: np.random.Generator,
-) -> Parameters:
-    """Relative frequencies of rules and words, where the states of nodes are clusters.
+) -> GrammarParameters:
+    """Relative frequencies of rules and words, with the clusters of nodes as their states.
 
     Parameters
     ----------
-    learner, projections
+    counted, projections
         The trees, and their nodes as vectors.
     n_states
-        How many clusters to look for in the nodes of each label. There will be fewer where fewer
-        nodes differ.
+        How many clusters to look for among the nodes of each label. There are fewer if fewer nodes
+        differ.
     smoothing
         As in a step of EM. Without it, what no node shows stays at zero in all further steps.
     rng
-        Of the nodes that clusters begin with.
+        Draws the nodes that clusters begin with.
     """
     sizes, state = cluster(projections, n_states, rng)
-    trees = learner.trees
+    trees = counted.trees
     grammar = Grammar(trees.rules, sizes, np.empty(0), np.empty(0))
-    return maximize(trees, grammar, count_states(learner, grammar, state), smoothing)
+    return maximize(trees, grammar, count_states(counted, grammar, state), smoothing)
 
 
 def cluster(
     projections: Projections, n_states: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many clusters each label has, and that of each node, by falling size."""
-    seeds = rng.integers(1 << 63, size=len(n_states))  # so that labels may go to any thread
+    """How many clusters each label has, and the cluster of each node. Cluster 0 is the largest."""
+    seeds = rng.integers(1 << 63, size=len(n_states))  # so that any thread may take any label
 
     views = projections.singular_values, projections.inside, projections.outside
     labels = zip(*views, n_states.tolist(), seeds)
@@ -86,50 +106,50 @@ def cluster(
     return sizes, state
 
 
-def _cluster_label(label: tuple[np.ndarray, np.ndarray, np.ndarray, int, Any]) -> np.ndarray:
+def _cluster_label(label: tuple[np.ndarray, np.ndarray, np.ndarray, int, np.int64]) -> np.ndarray:
     """The cluster of each node of a label."""
     *views, k, seed = label
     return k_means(directions(*views), k, np.random.default_rng(seed))
 
 
 def directions(s: np.ndarray, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
-    """What both views say of each node, a row of length one (or zero, where they say nothing)."""
+    """What both views say about each node: a row of length one, or zero if they say nothing."""
     rows = np.sqrt(s) * (inside + outside)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
 
 
 def k_means(rows: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """The cluster of each row, 0, 1, … by falling size; rows have length one or zero.
+    """The cluster of each row; cluster 0 is the largest. Rows have length one or zero.
 
-    Lloyd's steps from the centres of :func:`spread`. Centres are means; where clusters lose all of
-    their rows there are fewer than `k`.
+    Lloyd's algorithm, from the centers of :func:`spread`. Centers are means. There are fewer than
+    `k` clusters if some lose all of their rows.
     """
-    centres = rows[spread(rows, k, rng)]
+    centers = rows[spread(rows, k, rng)]
     cluster = np.full(len(rows), -1)
     for _ in range(_STEPS):
-        # |x - c|^2 / 2 without |x|^2, which is the same for all centres.
-        distances = np.einsum("ij,ij->i", centres, centres) / 2 - rows @ centres.T
+        # |x - c|^2 / 2 without |x|^2, which is the same for all centers.
+        distances = np.einsum("ij,ij->i", centers, centers) / 2 - rows @ centers.T
         before, cluster = cluster, distances.argmin(axis=1)
         if np.array_equal(cluster, before):
             break
-        centres = _means(rows, cluster)
+        centers = _means(rows, cluster)
     sizes = np.bincount(cluster)
     order = np.argsort(-sizes, kind="stable")
     return np.argsort(order)[cluster]
 
 
 def spread(rows: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Up to `k` rows far from one another: k-means++, the best of a few draws each time.
+    """Up to `k` rows far from one another: k-means++, with the best of a few draws each time.
 
-    A draw is as likely as the square of the distance to the nearest row taken so far.
+    The probability of a row is in proportion to its squared distance from the nearest row taken.
     """
     taken = [int(rng.integers(len(rows)))]
     squares = np.einsum("ij,ij->i", rows, rows)
     far = _squared_distances(rows, squares, np.array(taken))[:, 0]
     while len(taken) < k:
         so_far = np.cumsum(far)
-        if so_far[-1] <= 1e-12 * len(rows):  # no other rows
+        if so_far[-1] <= 1e-12 * len(rows):  # all rows equal some row taken
             break
         draws = np.searchsorted(so_far, rng.random(_CANDIDATES) * so_far[-1], side="right")
         draws = np.minimum(draws, len(rows) - 1)
@@ -141,21 +161,21 @@ def spread(rows: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _squared_distances(rows: np.ndarray, squares: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """Of all rows to some of them; `squares` are their lengths squared."""
+    """The squared distances of all rows to some of them. `squares` are their squared lengths."""
     distances = squares[:, None] + squares[to] - 2 * (rows @ rows[to].T)
     return np.maximum(distances, 0.0)
 
 
 def _means(rows: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Of each cluster that has any rows."""
+    """The mean of each cluster that has any rows."""
     sizes = np.bincount(cluster)
     members = csr_array((np.ones(len(rows)), cluster, np.arange(len(rows) + 1)))
     return (members.T @ rows)[sizes > 0] / sizes[sizes > 0, None]
 
 
-def count_states(learner: Learner, grammar: Grammar, state: np.ndarray) -> Expectations:
-    """How often rules, words and roots occur in their states, if each node shows its own."""
-    treebank, trees = learner.treebank, learner.trees
+def count_states(counted: CountedTrees, grammar: Grammar, state: np.ndarray) -> Expectations:
+    """Count rules, words and roots by states, given the state of each node."""
+    treebank, trees = counted.treebank, counted.trees
     is_leaf, roots = treebank.left < 0, treebank.offsets[1:] - 1
     p = np.flatnonzero(~is_leaf)
     rule, h1 = treebank.rule[p], state[p]

@@ -1,35 +1,36 @@
-r"""Pivot learning of latent-variable PCFGs: true probabilities, if states have pivots [1]_.
+r"""Pivot learning of latent-variable PCFGs: true probabilities, if states have pivots.
 
-For each label, given the state h of a node, the features f of its inside and g of its outside tree
-are independent. If each state has a *pivot*, an inside feature that no other state has, then
+The method is that of [Cohen and Collins 2014]. Given the label and the state h of a node, the
+features f of its inside tree and g of its outside tree are independent. If each state has a
+*pivot*, an inside feature that no other state has, then
 
 1. the means of the projected outside trees, :math:`v_f = E[V^\top \psi(o)|f] = \sum_h p(h|f) w_h`,
-   have the pivots' as corners, and p(h|f) are weights on them (``factor/anchors.py``);
+   have those of the pivots as corners, and p(h|f) are weights on them (``factor/anchors.py``);
 2. a node's average :math:`\bar y` of p(h|f) over its features has
    :math:`E[\bar y|g] = \sum_h p(h|g) C_h`, where :math:`C_h = E[\bar y|h]`, an average of the
    p(·|f) by p(f|h), is known: p(h|g) are weights on these corners, in the same order of states;
-3. t(h1, h2, h3 | a -> b c) maximises the concave
+3. t(h1, h2, h3 | a -> b c) maximizes the concave function
 
    .. math:: \sum \hat p(g, f_2, f_3) \log \sum_{h_1 h_2 h_3} t(h_1, h_2, h_3)\,
              s(g|h_1)\,r(f_2|h_2)\,r(f_3|h_3),
 
    summed over all templates of g, of f2 and of f3, with r and s by Bayes' rule. Steps of EM start
-   from what would solve it without noise, :math:`E[\bar z\,\bar y_2\,\bar y_3]` times the inverses
-   of the three C;
-4. p(h|x) of words, and p(h) at roots, are found as p(h|f) and p(h|g) are.
+   from the solution for data without noise: :math:`E[\bar z\,\bar y_2\,\bar y_3]` times the
+   inverses of the three C;
+4. p(h|x) of words and p(h) at roots are found as p(h|f) and p(h|g) are.
 
-Then rules and words are normalised for each state. Under the pivot assumption the parameters are
-the true ones but for the order of states (theorem 1). Unlike those of ``_spectral.py`` they are
-probabilities, also on samples: EM can go on from them.
+Then rules and words are normalized for each state. Under the pivot assumption, the parameters are
+the true ones up to the order of states (theorem 1 of the paper). Unlike those of ``spectral.py``
+they are probabilities, on samples too, so EM can continue from them.
 
-The seed's figure 2 has pivots on the outside too, and a further step that finds which of them are
-those of the same state. Step 2 needs neither.
+Figure 2 of the paper has pivots for the outside too, and a further step that matches the two sides.
+Step 2 needs neither.
 
-.. [1] S. Cohen and M. Collins, A provably correct learning algorithm for latent-variable PCFGs, ACL
-   2014.
+[Cohen and Collins 2014] S. Cohen and M. Collins, A provably correct learning algorithm for
+latent-variable PCFGs, ACL 2014.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,19 +39,79 @@ from eigentext import engine
 from eigentext.engine.spread import in_batches
 from eigentext.factor.anchors import anchors, separations, simplex_weights
 from eigentext.grammars.grammar import Grammar, starts
-from eigentext.grammars.learning.learner import Learner
-from eigentext.grammars.learning.spectral import BATCH, Projections, packed, spectral_grammar
-from eigentext.grammars.learning.training import Expectations, Smoothing, maximize
+from eigentext.grammars.learning.counts import CountedTrees
+from eigentext.grammars.learning.em import improve
+from eigentext.grammars.learning.protocol import Learned, Task
+from eigentext.grammars.learning.spectral import (
+    BATCH,
+    Projections,
+    packed,
+    projections,
+    spectral_grammar,
+)
+from eigentext.grammars.learning.training import (
+    Expectations,
+    GrammarParameters,
+    Smoothing,
+    maximize,
+)
 from eigentext.grammars.treebank.features import Coded
 from eigentext.grammars.treebank.normal_form import Treebank
 
-_WORK = 1 << 22  # multiplications worth a task of their own
+_WORK = 1 << 22  # multiplications of one task
 _TINY = np.finfo(float).tiny
-_EPS = 1e-12  # the share of each word that is for all states alike: none is left without words
+_EPS = 1e-12  # the share of each word that all states get, so that no state is without words
+
+
+def learn(task: Task, k: int) -> Learned:
+    """Pivots; with the method "pivot+em", then EM (:func:`eigentext.grammars.learning.em.improve`).
+
+    The history has "separations": for each label with several states, how far its pivots are apart.
+    """
+    settings = task.settings
+    found = projections(task, k, noise=settings.noise)
+    assert task.evidence is not None
+    n_states = found.n_states(settings.n_states, settings.tolerance, settings.nodes_per_state)
+    start, separated = pivot(
+        task.counted, task.evidence.features, found, n_states,
+        smoothing=task.smoothing, return_diagnostics=True,
+    )  # fmt: skip
+    learned = improve(task, start)
+    return learned._replace(history=separated | learned.history)
+
+
+@overload
+def pivot(
+    counted: CountedTrees,
+    features: tuple[Coded, Coded],
+    projections: Projections,
+    n_states: np.ndarray,
+    *,
+    least: float = ...,
+    n_iter: int = ...,
+    tol: float = ...,
+    smoothing: Smoothing | None = ...,
+    return_diagnostics: Literal[False] = ...,
+) -> GrammarParameters: ...
+
+
+@overload
+def pivot(
+    counted: CountedTrees,
+    features: tuple[Coded, Coded],
+    projections: Projections,
+    n_states: np.ndarray,
+    *,
+    least: float = ...,
+    n_iter: int = ...,
+    tol: float = ...,
+    smoothing: Smoothing | None = ...,
+    return_diagnostics: Literal[True],
+) -> tuple[GrammarParameters, dict[str, Any]]: ...
 
 
 def pivot(
-    learner: Learner,
+    counted: CountedTrees,
     features: tuple[Coded, Coded],
     projections: Projections,
     n_states: np.ndarray,
@@ -60,55 +121,57 @@ def pivot(
     tol: float = 1e-9,
     smoothing: Smoothing | None = None,
     return_diagnostics: bool = False,
-) -> Any:
-    """Probabilities of rules, words and roots, by steps 1 to 4: `Parameters`.
+) -> GrammarParameters | tuple[GrammarParameters, dict[str, Any]]:
+    """Estimate the probabilities of rules, words and roots by steps 1 to 4.
 
     Parameters
     ----------
-    learner, features, projections
+    counted, features, projections
         The trees, the features of their nodes, and their nodes as vectors.
     n_states
-        How many states to look for in each label, at most as many as it has directions. There will
-        be fewer where there are fewer corners.
+        How many states to look for in each label, at most as many as it has directions. There are
+        fewer if there are fewer corners.
     least
-        A feature that fewer nodes of a label have is no pivot: it may be far out by chance.
+        A feature that fewer nodes of a label have cannot be a pivot: it may be far out by chance.
     n_iter, tol
-        Steps of EM for each rule, at most, or until its log-likelihood is `tol` from the greatest.
-        A few make up for noise in the start; many would fit that of rare rules.
+        EM for each rule ends after `n_iter` steps, or when its log-likelihood is within `tol` of
+        the maximum. A few steps make up for noise in the start. Many would fit the noise of rare
+        rules.
     smoothing
         As at the end of a step of EM on trees.
     return_diagnostics
-        Whether to return a dictionary too: of each label with states, how far the pivot nearest to
-        the span of the others is from it. Where this is small, noise decides what the states are.
+        Whether to return a dictionary too. For each label with several states it has the smallest
+        distance of a pivot from the span of the others. If it is small, noise decides what the
+        states are.
     """
-    trees = learner.trees
-    labels = label_states(learner, features, projections, n_states, least)
+    trees = counted.trees
+    labels = label_states(counted, features, projections, n_states, least)
     with engine.phase("rules"), engine.one_blas_thread():
-        grammar, states = _rules(learner, projections, labels, n_iter, tol)
-    preterminals = labels[learner.treebank.n_inner :]
+        grammar, states = _rules(counted, projections, labels, n_iter, tol)
+    preterminals = labels[counted.treebank.n_inner :]
     lexical = np.concatenate([one.words.ravel() for one in preterminals])
     roots = np.concatenate([one.roots for one in labels])
     states = states + np.bincount(trees.lexical_states(grammar), lexical, len(states))
     counts = Expectations(float("nan"), grammar.tensor, lexical, roots, states)
     parameters = maximize(trees, grammar, counts, smoothing)
-    return (parameters, _diagnostics(learner, labels)) if return_diagnostics else parameters
+    return (parameters, _diagnostics(counted, labels)) if return_diagnostics else parameters
 
 
-def _diagnostics(learner: Learner, labels: list["LabelStates"]) -> dict[str, Any]:
-    corners = {str(a): one.corners for a, one in zip(learner.treebank.symbols, labels)}
+def _diagnostics(counted: CountedTrees, labels: list["LabelStates"]) -> dict[str, Any]:
+    corners = {str(a): one.corners for a, one in zip(counted.treebank.symbols, labels)}
     nearest = {a: float(separations(w).min()) for a, w in corners.items() if len(w) > 1}
     return {"separations": nearest}
 
 
-class Templates:
-    """Features of the nodes of a label: each template deals the nodes out to its values.
+class FeatureTable:
+    """The features of the nodes of one label. Each template gives every node one value.
 
-    To have no value is one too, if other nodes of the label have values.
+    To have no value counts as a value, if other nodes of the label have values.
 
     Parameters
     ----------
     values : array, templates by nodes
-        Negative is no value.
+        A negative number is no value.
     weights
         How often each node occurs.
     """
@@ -129,7 +192,7 @@ class Templates:
         self.counts = self.one_hot.T @ weights
 
     def expect(self, values: np.ndarray) -> np.ndarray:
-        """E[values | f] for every feature f, of a row of values for each node."""
+        """E[values | f] for every feature f, given a row of values for each node."""
         return _divided(self.one_hot.T @ (self.weights[:, None] * values), self.counts)
 
     def average(self, p: np.ndarray) -> np.ndarray:
@@ -149,42 +212,42 @@ class Templates:
 
 
 class Side(NamedTuple):
-    """What the features of one side tell of the states of a label's nodes."""
+    """What the features of one side tell about the states of the nodes of a label."""
 
-    templates: Templates
+    templates: FeatureTable
     p: np.ndarray  # p(h|f), a row for each feature
-    average: np.ndarray  # over the features of each node
-    confusion: np.ndarray  # what that is expected to be in each state
+    average: np.ndarray  # the mean of p(h|f) over the features of each node
+    confusion: np.ndarray  # the expectation of that mean in each state
 
     @classmethod
-    def of(cls, templates: Templates, p: np.ndarray) -> "Side":
-        """One side of a label, from its templates and the states of its nodes."""
+    def of(cls, templates: FeatureTable, p: np.ndarray) -> "Side":
+        """One side of a label, from its features and their p(h|f)."""
         return cls(templates, p, templates.average(p), templates.confusion(p))
 
     def unmixed(self) -> np.ndarray:
-        """What is expected to be one at the state, and zero at the others."""
+        """A vector for each node whose expectation is one at its state and zero at the others."""
         return self.average @ np.linalg.pinv(self.confusion)
 
 
 class LabelStates(NamedTuple):
-    """What is known of the states of one label, but for its rules."""
+    """What is known about the states of one label, except for its rules."""
 
     corners: np.ndarray  # the points of the pivots
     inside: Side
     outside: Side
-    words: np.ndarray  # how often each is in each state, if the label has words
-    roots: np.ndarray  # how often roots are
+    words: np.ndarray  # how often each word is in each state, if the label has words
+    roots: np.ndarray  # how often the root is in each state
 
 
 def label_states(
-    learner: Learner,
+    counted: CountedTrees,
     features: tuple[Coded, Coded],
     projections: Projections,
     n_states: np.ndarray,
     least: float,
 ) -> list[LabelStates]:
     """Steps 1, 2 and 4 for all labels."""
-    treebank, trees = learner.treebank, learner.trees
+    treebank, trees = counted.treebank, counted.trees
     word = np.full((1, len(treebank.label)), -1)
     word[0, treebank.left < 0] = trees.pair_of_token
     at_root = np.zeros(len(treebank.label))
@@ -212,19 +275,19 @@ def label_states(
 
 
 class _Label(NamedTuple):
-    """What is known of the nodes of one label."""
+    """The data of the nodes of one label."""
 
-    inside: np.ndarray  # the values of templates, a row each
+    inside: np.ndarray  # the values of the templates, one row for each template
     outside: np.ndarray
     word: np.ndarray
     weights: np.ndarray
-    projected: np.ndarray  # V^T psi, in as many directions as there are states to look for
+    projected: np.ndarray  # V^T psi, with as many directions as there are states to look for
     at_root: np.ndarray
 
 
 def _label_states(label: _Label, least: float) -> LabelStates:
     *sides, weights, projected, at_root = label
-    below, above, words = (Templates(values, weights) for values in sides)
+    below, above, words = (FeatureTable(values, weights) for values in sides)
     v = below.expect(projected)
     corners = v[_pivots(v, below.counts >= least, projected.shape[1])]
     p, in_words = _weights(corners, v, words.expect(projected))
@@ -242,7 +305,7 @@ def _label_states(label: _Label, least: float) -> LabelStates:
 
 
 def _pivots(v: np.ndarray, frequent: np.ndarray, m: int) -> np.ndarray:
-    """Corners among the points of frequent features, or any point where a label has one state."""
+    """The corners among the points of frequent features; any point if the label has one state."""
     m = min(m, int(frequent.sum()))
     return anchors(v, m, candidates=frequent, fewer=True) if m > 1 else np.zeros(1, np.int64)
 
@@ -255,12 +318,16 @@ def _weights(corners: np.ndarray, *points: np.ndarray) -> list[np.ndarray]:
 
 
 def _rules(
-    learner: Learner, projections: Projections, labels: list[LabelStates], n_iter: int, tol: float
+    counted: CountedTrees,
+    projections: Projections,
+    labels: list[LabelStates],
+    n_iter: int,
+    tol: float,
 ) -> tuple[Grammar, np.ndarray]:
-    """Step 3: a grammar whose tensors are expected counts, and those of the parents' states."""
+    """Step 3: a grammar of expected counts, and the counts of the states of its labels."""
     from eigentext.grammars.learning._pivot_loops import likeliest_rules
 
-    treebank = learner.treebank
+    treebank = counted.treebank
     inside, outside = [one.inside for one in labels], [one.outside for one in labels]
     y, z = ([one.average for one in side] for side in (inside, outside))
     average = _averages(treebank, projections, y, z)
@@ -292,7 +359,7 @@ def _rules(
 def _averages(
     treebank: Treebank, projections: Projections, y: list[np.ndarray], z: list[np.ndarray]
 ) -> Grammar:
-    """E[y2 y3 z] of each rule: the spectral algorithm, in whatever basis y and z are."""
+    """E[y2 y3 z] of each rule: the averages of ``spectral.py`` for any y and z."""
     n_states = np.array([one.shape[1] for one in y])
     ones = [np.ones(m) for m in n_states]
     rows = Projections(projections.nodes, ones, y, z, projections.weights)
@@ -301,7 +368,7 @@ def _averages(
 
 
 def _tables(sides: list[Side], nodes: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Where the rows of each node begin, -1 for none, among r(f|h) / p(f) of all features."""
+    """Where the rows of each node begin among r(f|h) / p(f) of all features; -1 for no row."""
     rows = [side.templates.ratios(side.p).ravel() for side in sides]
     first = starts(np.array([len(row) for row in rows]))
     widest = max(side.templates.codes.shape[1] for side in sides)
@@ -312,5 +379,5 @@ def _tables(sides: list[Side], nodes: list[np.ndarray]) -> tuple[np.ndarray, np.
 
 
 def _divided(x: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Rows divided by numbers; by zero, zero."""
+    """Divide each row by a number. Division by zero gives zero."""
     return np.divide(x, by[:, None], out=np.zeros_like(x), where=by[:, None] > 0)

@@ -23,7 +23,7 @@ _WORK = 1 << 22  # multiplications worth a task of their own
 
 
 @dataclass
-class Parameters:
+class GrammarParameters:
     """What EM learns: a grammar, and q(a -> x | a, h) of each pair of a preterminal and a word."""
 
     grammar: Grammar
@@ -34,11 +34,11 @@ class Parameters:
         parts = {"tensor": self.grammar.tensor, "root": self.grammar.root, "lexical": self.lexical}
         return {prefix + name: part for name, part in parts.items()}
 
-    def replaced(self, arrays: dict[str, Any], prefix: str = "") -> "Parameters":
+    def replaced(self, arrays: dict[str, Any], prefix: str = "") -> "GrammarParameters":
         """Those of another step."""
         tensor, root, lexical = (arrays[prefix + name] for name in ("tensor", "root", "lexical"))
         rules, n_states = self.grammar.rules, self.grammar.n_states
-        return Parameters(Grammar(rules, n_states, tensor, root), lexical)
+        return GrammarParameters(Grammar(rules, n_states, tensor, root), lexical)
 
 
 @dataclass
@@ -92,7 +92,7 @@ def add_parts(
         total[place : place + b - a] += parts[a:b]
 
 
-class Piece(NamedTuple):
+class ShardTrees(NamedTuple):
     """The nodes of some trees in post-order, as a treebank has them; children are counted here.
 
     Symbols, rules and pairs are those of the whole treebank.
@@ -109,14 +109,14 @@ class Piece(NamedTuple):
 
 
 @dataclass
-class Vectors:
+class InsideOutside:
     """The inside and outside vectors of all nodes by some parameters, packed, and their scales."""
 
     sizes: np.ndarray  # of the tensors of the shard's rules
     offsets: np.ndarray
     tensor: np.ndarray
     place: np.ndarray  # where the vectors of each node begin
-    lexical_place: np.ndarray  # where the leaves' are in `Parameters.lexical`
+    lexical_place: np.ndarray  # where the leaves' are in `GrammarParameters.lexical`
     root_place: np.ndarray
     root_state: np.ndarray
     root_sizes: np.ndarray
@@ -128,10 +128,10 @@ class Vectors:
     log_likelihood: float = 0.0
 
 
-class Shard:
+class TreeShard:
     """Trees whose nodes are sorted by height and rule."""
 
-    def __init__(self, nodes: Piece):
+    def __init__(self, nodes: ShardTrees):
         inner = nodes.left >= 0
         # A pair of a preterminal and a terminal is to a leaf what a rule is to an inner node.
         kind = nodes.rule.astype(np.int64)
@@ -159,7 +159,7 @@ class Shard:
         self.by_rule = np.argsort(rule, kind="stable") + self.n_leaves
         self.members = starts(np.bincount(rule, minlength=len(self.rules)))
 
-    def expect(self, parameters: Parameters) -> Counts:
+    def expect(self, parameters: GrammarParameters) -> Counts:
         """One pass up and one down all trees."""
         from eigentext.grammars.learning._training_loops import count_rules
 
@@ -189,11 +189,13 @@ class Shard:
         found = Expectations(v.log_likelihood, tensor, lexical, root, states)
         return Counts(self.rules, np.diff(v.offsets), found)
 
-    def log_likelihood(self, parameters: Parameters) -> float:
+    def log_likelihood(self, parameters: GrammarParameters) -> float:
         """Of the trees, by the pass upwards alone."""
         return self._inside(parameters).log_likelihood
 
-    def leaf_posteriors(self, parameters: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def leaf_posteriors(
+        self, parameters: GrammarParameters
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
         v, grammar, leaf = self.vectors(parameters), parameters.grammar, self.leaf_of_token
         sizes = grammar.n_states[self.label[leaf]]
@@ -202,10 +204,10 @@ class Shard:
         return v.inside[at] * v.outside[at], states, sizes
 
     def split_losses(
-        self, parameters: Parameters, states: np.ndarray, was_split: np.ndarray
+        self, parameters: GrammarParameters, states: np.ndarray, was_split: np.ndarray
     ) -> np.ndarray:
         """What undoing each split loses of the log-likelihood; infinite but at its first state."""
-        from eigentext.grammars.learning._split_loops import add_losses
+        from eigentext.grammars.learning._training_loops import add_losses
 
         grammar, v = parameters.grammar, self.vectors(parameters)
         losses = np.full(grammar.state_offsets[-1], np.inf)
@@ -219,13 +221,13 @@ class Shard:
 
     # -- the passes ------------------------------------------------------------------------------
 
-    def vectors(self, parameters: Parameters) -> Vectors:
+    def vectors(self, parameters: GrammarParameters) -> InsideOutside:
         """Both passes."""
         v = self._inside(parameters)
         self._outside(v)
         return v
 
-    def _laid_out(self, parameters: Parameters) -> Vectors:
+    def _laid_out(self, parameters: GrammarParameters) -> InsideOutside:
         """Where the vector of each node is, and what goes into those of leaves and roots."""
         grammar = parameters.grammar
         n_states = grammar.n_states
@@ -240,7 +242,7 @@ class Shard:
             places = grammar.tensor_offsets[self.rules].tolist()
             ends = (grammar.tensor_offsets[self.rules] + np.diff(offsets)).tolist()
             tensor = np.concatenate([tensor[a:b] for a, b in zip(places, ends)] or [tensor[:0]])
-        return Vectors(
+        return InsideOutside(
             own,
             offsets,
             tensor,
@@ -256,7 +258,7 @@ class Shard:
             np.empty(len(self.label)),
         )
 
-    def _inside(self, parameters: Parameters) -> Vectors:
+    def _inside(self, parameters: GrammarParameters) -> InsideOutside:
         from eigentext.grammars.learning._training_loops import inside_runs
 
         v, grammar = self._laid_out(parameters), parameters.grammar
@@ -284,7 +286,7 @@ class Shard:
             v.log_likelihood = float((np.log(v.at_root) + v.scale[self.roots]).sum())
         return v
 
-    def _outside(self, v: Vectors) -> None:
+    def _outside(self, v: InsideOutside) -> None:
         from eigentext.grammars.learning._training_loops import outside_runs
 
         v.outside = np.empty(v.place[-1])

@@ -1,11 +1,12 @@
-r"""Spectral learning of latent-variable PCFGs: averages of projected features [1]_ [2]_.
+r"""Spectral learning of latent-variable PCFGs: averages of projected features.
 
-At a node i of label a, phi(t) and psi(o) are the features of its inside and outside tree. For each
-label, an SVD of what they have in common,
+The method is that of [Cohen et al. 2012], with the refinements of [Cohen et al. 2013]. At a node i
+of label a, phi(t) and psi(o) are the features of its inside and its outside tree. For each label,
+an SVD of their cross-moments,
 
 .. math:: \Omega^a = \frac{1}{M} \sum_i \phi(t^{(i)})\,\psi(o^{(i)})^\top \approx U \Sigma V^\top,
 
-gives projections Y(t) = U^T phi(t) and Z(o) = Sigma^-1 V^T psi(o), in which the parameters are
+gives projections Y(t) = U^T phi(t) and Z(o) = Sigma^-1 V^T psi(o). With them, the parameters are
 plain averages over the treebank, times relative frequencies:
 
 .. math::
@@ -14,18 +15,21 @@ plain averages over the treebank, times relative frequencies:
     \hat c_{a \to x} = \frac{\#(a \to x)}{\#(a)}\,\hat E[Z(o)],\quad
     \hat c^a = \frac{\#(root = a)}{\#(root)}\,\hat E[Y(t)].
 
-They are the true ones up to an invertible matrix for each label, which cancels wherever states are
-summed out: in p(tree) and in marginals. Three things make it work on small samples:
+They equal the true parameters up to an invertible matrix for each label. These matrices cancel
+wherever states are summed out: in p(tree) and in marginals. Three things make it work on small
+samples:
 
-* features are scaled by sqrt(1 / (count + kappa)), a cheap CCA;
-* directions of small singular values are left out: Z divides by them;
-* averages of three vectors over few nodes are smoothed with products of averages of two and of one,
-  by lambda = sqrt(n) / (C + sqrt(n)) for a rule seen n times; the fewer vectors, the smaller C.
+* Features are scaled by sqrt(1 / (count + kappa)), which is a cheap CCA.
+* Directions with small singular values are left out, because Z divides by them.
+* Averages of three vectors over few nodes are smoothed with products of averages of two and of one.
+  The weight is lambda = sqrt(n) / (C + sqrt(n)) for a rule seen n times. The fewer vectors, the
+  smaller is C.
 
-.. [1] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Spectral learning of
-   latent-variable PCFGs, ACL 2012.
-.. [2] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Experiments with spectral learning
-   of latent-variable PCFGs, NAACL 2013.
+[Cohen et al. 2012] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Spectral learning of
+latent-variable PCFGs, ACL 2012.
+
+[Cohen et al. 2013] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Experiments with
+spectral learning of latent-variable PCFGs, NAACL 2013.
 """
 
 from dataclasses import dataclass
@@ -39,34 +43,71 @@ from eigentext.engine.spread import in_batches
 from eigentext.factor.svd import svd
 from eigentext.grammars.chart.cascade import Level
 from eigentext.grammars.grammar import Grammar, ranges, starts, tensor_sizes
-from eigentext.grammars.learning.learner import Learner, state_tags
-from eigentext.grammars.treebank.features import Coded, FeatureSet, Nodes, code_features
+from eigentext.grammars.learning.counts import CountedTrees, state_tags
+from eigentext.grammars.learning.protocol import Learned, Task
+from eigentext.grammars.treebank.features import Coded, FeatureSet, TreebankNodes, code_features
 from eigentext.grammars.treebank.lexicon import WordStates
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
+from eigentext.monitor import HeldOut
 
-_WORK = 1 << 22  # multiplications worth a task of their own
-BATCH = 1 << 12  # nodes of the labels that go to a worker of a cluster together
-_ROUNDING = 1e-12  # a singular value that is a smaller share of the largest is zero
+_WORK = 1 << 22  # multiplications of one task
+BATCH = 1 << 12  # nodes of the labels that go to a Dask worker together
+_ROUNDING = 1e-12  # a singular value below this share of the largest counts as zero
 RULES = np.array([2.5, 10.0, 40.0])  # the C of averages of one, two and three vectors
-WORDS = 3.0  # and of a word's
+WORDS = 3.0  # the C of the average of a word
 _UNSMOOTHED = np.zeros(3)
-_TOLD = 5  # labels whose singular values are told
+_SHOWN = 5  # labels whose singular values are in the history
+
+
+def learn(task: Task, k: int) -> Learned:
+    """The averages.
+
+    With validation trees, also try a half and a quarter of the states, and return what does best on
+    them. The history has "singular_values" and "condition_number" (:meth:`Projections.spectra`).
+    """
+    found = projections(task, k, noise=task.settings.noise)
+    if task.score is None:
+        return _averages(task, found, task.settings.n_states)
+    held_out = _judge(task)
+    for divisor in (1, 2, 4):
+        held_out.show(_averages(task, found, max(task.settings.n_states // divisor, 1)))
+    best = held_out.best
+    assert best is not None  # something was shown
+    return best._replace(history=best.history | {"validation": held_out.scores})
+
+
+def _averages(task: Task, found: "Projections", most: int) -> Learned:
+    """The averages with at most so many states for each label."""
+    settings = task.settings
+    n_states = found.n_states(most, settings.tolerance, settings.nodes_per_state)
+    level = spectral(task.counted, found, n_states, smoothing=settings.smoothing)
+    return Learned(level, found.spectra(task.counted.treebank.symbols, n_states))
+
+
+def _judge(task: Task) -> HeldOut[Learned]:
+    score = task.score
+    assert score is not None
+
+    def packed(_: Any) -> Any:
+        raise NotImplementedError("no checkpoint is kept between numbers of states")
+
+    return HeldOut(lambda one: score(one.level), pack=packed, unpack=packed)
 
 
 @dataclass(frozen=True)
 class Projections:
-    """What the SVDs make of the features, label by label, in as many dimensions as were asked for.
+    """The nodes of each label as vectors, which the SVDs make of their features.
 
     Attributes
     ----------
     nodes
         The nodes of each label, in the order of the treebank.
     singular_values
-        Those of each label, falling.
+        Those of each label, from the largest to the smallest.
     inside, outside
-        U^T phi and V^T psi of each label's nodes, a row each.
+        U^T phi and V^T psi of the nodes of each label, one row for each node.
     weights
-        How often each node of the treebank occurs: one, of a sample.
+        How often each node of the treebank occurs: once in a sample.
     """
 
     nodes: list[np.ndarray]
@@ -76,9 +117,10 @@ class Projections:
     weights: np.ndarray
 
     def n_states(self, most: int, tolerance: float, nodes_per_state: float) -> np.ndarray:
-        """How many directions to keep of each label: those of singular values that count.
+        """How many directions to keep for each label: those of large singular values.
 
-        Exact zeros are common, in labels seen a few times, and Z would divide by them.
+        Labels seen a few times often have singular values of exactly zero, and Z would divide by
+        them.
         """
         least = max(tolerance, _ROUNDING)
         kept = [int((s > least * s[0]).sum()) for s in self.singular_values]
@@ -87,12 +129,13 @@ class Projections:
         return np.clip(np.minimum(kept, room), 1, most).astype(np.int64)
 
     def spectra(self, symbols: list[Symbol], n_states: np.ndarray) -> dict[str, Any]:
-        """For diagnostics: singular values kept and the next few, as shares of the largest.
+        """For diagnostics: the singular values kept and the next three, as shares of the largest.
 
-        Those of the labels with most nodes; the condition number is the largest of all labels.
+        Only the labels with the most nodes are shown. The condition number is the largest of all
+        labels.
         """
         found: dict[str, Any] = {}
-        for a in sorted(range(len(symbols)), key=lambda a: -len(self.nodes[a]))[:_TOLD]:
+        for a in sorted(range(len(symbols)), key=lambda a: -len(self.nodes[a]))[:_SHOWN]:
             shares, m = self.singular_values[a] / self.singular_values[a][0], n_states[a]
             kept, dropped = shares[:m].round(4).tolist(), shares[m : m + 3].round(4).tolist()
             found[str(symbols[a])] = {"kept": kept, "dropped": dropped}
@@ -101,23 +144,56 @@ class Projections:
 
 
 class Evidence:
-    """The features of a treebank's nodes, and the last projections that were made of them."""
+    """The features of the nodes of a treebank, and the last projections made of them.
 
-    def __init__(self, learner: Learner, feature_set: str | FeatureSet):
-        self.nodes = Nodes(learner.treebank, learner.lexicon.terminals())
-        self.features = code_features(feature_set, self.nodes)
-        self._last: tuple[Any, Projections] | None = None
+    Parameters
+    ----------
+    counted
+        The trees.
+    feature_set
+        "full", "simple" or a function (``treebank/features.py``).
+    n_kept
+        How many projections to keep. They are large.
+    """
 
-    def projections(self, max_states: int, **how: Any) -> Projections:
+    def __init__(self, counted: CountedTrees, feature_set: str | FeatureSet, n_kept: int = 1):
+        with engine.phase("features"):
+            self.nodes = TreebankNodes(counted.treebank, counted.lexicon.terminals())
+            self.features = code_features(feature_set, self.nodes)
+        self._n_kept = n_kept
+        self._kept: dict[tuple[float, ...], Projections] = {}
+
+    def projections(
+        self, max_states: int, *, kappa: float = 5.0, noise: float = 0.0, random_state: int = 0
+    ) -> Projections:
         """See :func:`project`."""
-        key = max_states, how
-        if self._last is None or self._last[0] != key:
-            self._last = key, project(self.nodes, self.features, max_states, **how)
-        return self._last[1]
+        key = max_states, kappa, noise, random_state
+        if key not in self._kept:
+            while len(self._kept) >= self._n_kept:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = project(
+                self.nodes, self.features, max_states,
+                kappa=kappa, noise=noise, random_state=random_state,
+            )  # fmt: skip
+        return self._kept[key]
+
+
+def projections(task: Task, k: int, noise: float = 0.0) -> Projections:
+    """The projections for the k-th grammar. The first one is without noise."""
+    if task.evidence is None:
+        raise ValueError("the task of a method with features needs evidence")
+    settings = task.settings
+    noise = noise if k else 0.0
+    return task.evidence.projections(
+        task.directions or settings.n_states,
+        kappa=settings.kappa,
+        noise=noise,
+        random_state=settings.random_state + k if noise else 0,
+    )
 
 
 def project(
-    nodes: Nodes,
+    nodes: TreebankNodes,
     features: tuple[Coded, Coded],
     max_states: int,
     *,
@@ -126,23 +202,24 @@ def project(
     random_state: int = 0,
     weights: np.ndarray | None = None,
 ) -> Projections:
-    """The SVD of each label's Omega, and its nodes in the directions found.
+    """Compute the SVD of the Omega of each label, and project the nodes of the label.
 
     Parameters
     ----------
     nodes, features
-        The treebank's nodes and what is known of them.
+        The nodes of the treebank and their features.
     max_states
-        Directions at most.
+        The largest number of directions.
     kappa
-        Of the scaling by sqrt(1 / (count + kappa)); infinite is none.
+        Features are scaled by sqrt(1 / (count + kappa)); with infinity they are not scaled.
     noise
-        Each feature's scale is multiplied by a normal variable of mean one and this deviation.
+        The scale of each feature is multiplied by a normal variable of mean one and this standard
+        deviation.
     random_state
-        Of the noise.
+        The seed of the noise.
     weights
-        How often each node occurs, if not once: with the probabilities of all trees there are, the
-        moments are those of the population.
+        How often each node occurs, if not once. With all trees of a grammar and their
+        probabilities, the moments are those of the population.
     """
     label = nodes.treebank.label
     n_labels = len(nodes.treebank.symbols)
@@ -158,7 +235,7 @@ def project(
     )
     with (
         engine.phase("projections", n_labels, "labels") as advance,
-        engine.report_to(None),  # of the phases of each SVD
+        engine.report_to(None),  # the phases of each SVD are not shown
         engine.one_blas_thread(),
     ):
         found = []
@@ -179,7 +256,7 @@ def _project_label(
     noise: float,
     random_state: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Singular values, and the projections of a label's nodes, given their features and weights."""
+    """The singular values of a label and the projections of its nodes."""
     a, *sides, w = label
     rng = np.random.default_rng([random_state, a]) if noise else None
     phi, psi = (scaled(one_hot(side, np.arange(len(w))), w, kappa, noise, rng) for side in sides)
@@ -189,9 +266,9 @@ def _project_label(
 
 
 def one_hot(side: Coded, nodes: np.ndarray) -> sp.csr_array:
-    """The feature vectors of some nodes, a row each; features that none of them has are left out.
+    """The feature vectors of some nodes, one row for each. Features that no node has are left out.
 
-    To have none at all is a feature too: else such nodes would count for nothing.
+    To have no feature at all is a feature too. Otherwise such nodes would not count.
     """
     values = side.values[:, nodes].T.astype(np.int64)
     bare = np.where((values < 0).all(axis=1), 0, -1)
@@ -209,10 +286,10 @@ def scaled(
     noise: float = 0.0,
     rng: np.random.Generator | None = None,
 ) -> sp.csr_array:
-    """Features times sqrt(M / (count + kappa)), and some noise.
+    """Multiply features by sqrt(M / (count + kappa)), and by some noise.
 
-    M, the number of nodes, is there for the eye alone: singular values are then correlations,
-    nearly. All that is learned is the same without.
+    M is the number of nodes. It makes singular values look like correlations. What is learned is
+    the same without it.
     """
     counts = features.T @ weights
     scale = np.ones(len(counts))
@@ -224,19 +301,19 @@ def scaled(
 
 
 @dataclass(frozen=True)
-class Vectors:
-    """Y and Z of all nodes, packed: those of node i start at place[i]."""
+class NodeVectors:
+    """Y and Z of all nodes, packed: the vectors of node i start at place[i]."""
 
     place: np.ndarray
     y: np.ndarray
     z: np.ndarray
     mean_y: np.ndarray  # of each label, packed by states
     mean_z: np.ndarray
-    totals: np.ndarray  # the weight of each label's nodes
+    totals: np.ndarray  # the total weight of the nodes of each label
 
 
-def packed(label: np.ndarray, projections: Projections, n_states: np.ndarray) -> Vectors:
-    """The first so many directions of each label."""
+def packed(label: np.ndarray, projections: Projections, n_states: np.ndarray) -> NodeVectors:
+    """The first `n_states` directions of each label."""
     place, states = starts(n_states[label]), starts(n_states)
     y, z = np.empty(place[-1]), np.empty(place[-1])
     mean_y, mean_z = np.empty(states[-1]), np.empty(states[-1])
@@ -250,23 +327,23 @@ def packed(label: np.ndarray, projections: Projections, n_states: np.ndarray) ->
         y[at], z[at], totals[a] = inside, outside, w.sum()
         mean_y[states[a] : states[a + 1]] = w @ inside / totals[a]
         mean_z[states[a] : states[a + 1]] = w @ outside / totals[a]
-    return Vectors(place, y, z, mean_y, mean_z, totals)
+    return NodeVectors(place, y, z, mean_y, mean_z, totals)
 
 
 def spectral(
-    learner: Learner,
+    counted: CountedTrees,
     projections: Projections,
     n_states: np.ndarray,
     *,
     smoothing: float = 1.0,
 ) -> Level:
-    """The averages, in so many directions of each label; `smoothing` is by how much of C."""
-    vectors = packed(learner.treebank.label, projections, n_states)
+    """The averages, with `n_states` for each label. `smoothing` multiplies the C."""
+    vectors = packed(counted.treebank.label, projections, n_states)
     with engine.phase("averages"):
         grammar = spectral_grammar(
-            learner.treebank, projections.weights, n_states, vectors, C=RULES * smoothing
+            counted.treebank, projections.weights, n_states, vectors, C=RULES * smoothing
         )
-        words = _words(learner, projections.weights, n_states, vectors, C=WORDS * smoothing)
+        words = _words(counted, projections.weights, n_states, vectors, C=WORDS * smoothing)
         return Level(grammar, words)
 
 
@@ -274,7 +351,7 @@ def spectral_grammar(
     treebank: Treebank,
     weights: np.ndarray,
     n_states: np.ndarray,
-    vectors: Vectors,
+    vectors: NodeVectors,
     C: np.ndarray = _UNSMOOTHED,
 ) -> Grammar:
     """The tensors of rules and the vectors of roots."""
@@ -308,10 +385,10 @@ def spectral_grammar(
 
 
 def _words(
-    learner: Learner, weights: np.ndarray, n_states: np.ndarray, vectors: Vectors, C: float
+    counted: CountedTrees, weights: np.ndarray, n_states: np.ndarray, vectors: NodeVectors, C: float
 ) -> WordStates:
-    """The lexicon, of Z instead of posteriors, smoothed with the label's average of it."""
-    treebank, lexicon = learner.treebank, learner.lexicon
+    """The lexicon, with Z instead of posteriors, smoothed with the average Z of the label."""
+    treebank, lexicon = counted.treebank, counted.lexicon
     leaves = np.flatnonzero(treebank.left < 0)
     labels = treebank.label[leaves]
     sizes = n_states[labels]
@@ -322,11 +399,11 @@ def _words(
     root = np.sqrt(np.bincount(pair, weights[leaves])[pair])
     lam = np.repeat(root / (C + root), sizes)
     z = lam * vectors.z[ranges(vectors.place[leaves], sizes)] + (1 - lam) * vectors.mean_z[states]
-    # What the PCFG divides by: a label's leaves, by weight, and what is kept for unseen words.
-    totals = learner.level(learner.pcfg).words.totals
+    # Divide as the PCFG does: by the leaves of the label, and what is kept for unseen words.
+    totals = counted.level(counted.pcfg).words.totals
     totals = totals + np.bincount(labels, weights[leaves] - 1.0, len(n_states))
     return lexicon.learn(
         np.repeat(weights[leaves], sizes) * z, states, sizes,
-        state_tags(treebank.symbols, n_states), beta=learner.beta, gamma=learner.gamma,
+        state_tags(treebank.symbols, n_states), beta=counted.beta, gamma=counted.gamma,
         totals=np.repeat(totals, n_states),
     )  # fmt: skip

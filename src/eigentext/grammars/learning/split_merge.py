@@ -1,63 +1,68 @@
-"""Splitting every state in two, and merging back the splits that gain least [1]_.
+"""Splitting every state in two, and merging back the splits that gain least [Petrov et al. 2006].
 
-A cycle doubles the states of every label, breaks the symmetry with a little noise, fits by EM, and
-undoes the half of the splits whose loss, if undone, is smallest. At a node of label a, undoing the
-split of a state into h and h' adds up their outside probabilities and averages their inside ones
-by how often each occurs, p and p' of the two; the likelihood of the tree changes by the ratio
+A cycle doubles the states of every label, breaks the symmetry with a little noise, and fits by EM.
+It then undoes the half of the splits that lose least, and fits again. At a node of label a, undoing
+the split of a state into h and h' adds up their outside probabilities, and averages their inside
+probabilities by how often each occurs, p and p'. The likelihood of the tree changes by the ratio
 
     1 - o_h i_h - o_h' i_h' + (o_h + o_h') (p i_h + p' i_h'),
 
-where o i are posteriors, and the loss is the sum of minus its logarithms over all nodes. So labels
-end with as many states as they can use: a comma keeps one, a noun phrase dozens.
+where o i are posteriors. The loss of a merge is the sum of minus the logarithms of these ratios
+over all nodes. So a label ends with as many states as it can use: a comma keeps one, a noun phrase
+dozens.
 
-.. [1] S. Petrov, L. Barrett, R. Thibaux and D. Klein, Learning accurate, compact, and
-   interpretable tree annotation, ACL 2006.
+[Petrov et al. 2006] S. Petrov, L. Barrett, R. Thibaux and D. Klein, Learning accurate, compact, and
+interpretable tree annotation, ACL 2006.
 """
 
 import numpy as np
 
 from eigentext.grammars.grammar import Grammar
-from eigentext.grammars.learning.training import Expectations, Parameters, TrainingTrees, maximize
+from eigentext.grammars.learning.em import NOISE, chosen, em, judge
+from eigentext.grammars.learning.protocol import Learned, Task
+from eigentext.grammars.learning.training import (
+    GrammarParameters,
+    TrainingTrees,
+    counted,
+    maximize,
+    split,
+)
+
+_STEPS = 20  # of EM in each cycle: half before merging, half after
 
 
-def split(
-    trees: TrainingTrees,
-    parameters: Parameters,
-    n_states: np.ndarray,
-    noise: float,
-    rng: np.random.Generator,
-) -> Parameters:
-    """Give each label `n_states`, a multiple of those it has; like states differ by `noise`.
+def learn(task: Task, k: int) -> Learned:
+    """Cycles of splitting, fitting, merging and fitting, until there are enough states.
 
-    A state's probability is shared evenly among the states that come of it, so the likelihood is
-    that of before, but for the noise: those of rules and words are multiplied by 1 + noise * u,
-    with u even on (-1, 1), without which EM would find no difference between them to increase.
+    With validation trees, the cycles end when a cycle does not improve the score. The history has
+    the log-likelihood of the trees before each step of EM: "split 1", "merge 1", "split 2" and so
+    on.
     """
-    old = parameters.grammar
-    times = n_states // old.n_states
-    new = Grammar(old.rules, n_states, np.empty(0), np.empty(0))
-    tensor = np.empty(new.tensor_offsets[-1])
-    for r, (left, right, parent) in enumerate(
-        zip(old.rules.left, old.rules.right, old.rules.parent)
-    ):
-        b, c, a = times[left], times[right], times[parent]
-        t = old.tensor_of(r) / (b * c)
-        tensor[new.tensor_offsets[r] : new.tensor_offsets[r + 1]] = (
-            t.repeat(b, 0).repeat(c, 1).repeat(a, 2).ravel()
-        )
-    tensor *= 1 + noise * rng.uniform(-1, 1, tensor.size)
-    pair_times = times[trees.pair_label]
-    lexical = parameters.lexical.repeat(pair_times.repeat(old.n_states[trees.pair_label]))
-    lexical *= 1 + noise * rng.uniform(-1, 1, lexical.size)
-    each = times.repeat(old.n_states)
-    root = (old.root / each).repeat(each)
-    return maximize(trees, new, counted(trees, new, tensor, lexical, root))
+    settings, trees, rng = task.settings, task.counted.trees, task.rng(k)
+    parameters = task.counted.pcfg
+    nodes = np.bincount(trees.label)
+    held_out = judge(task, parameters, every=1, patience=1)
+    n_steps = (_STEPS if settings.n_iter is None else settings.n_iter) // 2
+    history: dict[str, list[float]] = {}
+    for cycle in range(1, int(np.ceil(np.log2(settings.n_states))) + 1):
+        old = parameters.grammar.n_states
+        room = 2 * old <= np.minimum(settings.n_states, nodes)
+        parameters = split(trees, parameters, np.where(room, 2 * old, old), NOISE, rng)
+        for step in ("split", "merge"):
+            if step == "merge":
+                parameters = merge(trees, parameters, room, settings.merge)
+            parameters, history[f"{step} {cycle}"] = em(
+                trees, parameters, n_steps, smoothing=task.smoothing, name=f"{step} {cycle}"
+            )
+        if held_out is not None and held_out.show(parameters):
+            break
+    return chosen(task, parameters, history, held_out)
 
 
 def merge(
-    trees: TrainingTrees, parameters: Parameters, was_split: np.ndarray, share: float
-) -> Parameters:
-    """Undo the `share` of the splits that lose least; `was_split` says which labels were split."""
+    trees: TrainingTrees, parameters: GrammarParameters, was_split: np.ndarray, share: float
+) -> GrammarParameters:
+    """Undo the `share` of the splits that lose least. `was_split` marks the labels split."""
     counts = trees.expect(parameters)
     old = parameters.grammar
     losses = trees.split_losses(parameters, counts.states, was_split)
@@ -68,7 +73,7 @@ def merge(
     kept[undone + 1] = False
     labels = np.repeat(np.arange(len(old.n_states)), old.n_states)
     new = Grammar(old.rules, np.bincount(labels[kept]), np.empty(0), np.empty(0))
-    # Of each label, where the states begin that are one now: they lie side by side.
+    # For each label, the first state of each group that becomes one state. Groups are contiguous.
     first = [
         np.flatnonzero(kept[a:b]) for a, b in zip(old.state_offsets[:-1], old.state_offsets[1:])
     ]
@@ -83,28 +88,3 @@ def merge(
     lexical = np.add.reduceat(counts.lexical, borders)
     root = np.add.reduceat(counts.root, np.flatnonzero(kept))
     return maximize(trees, new, counted(trees, new, tensor, lexical, root))
-
-
-def counted(
-    trees: TrainingTrees,
-    grammar: Grammar,
-    tensor: np.ndarray,
-    lexical: np.ndarray,
-    root: np.ndarray,
-) -> Expectations:
-    """Counts or unnormalised probabilities, with their sums by state, for `maximize`."""
-    m = grammar.sizes[:, 2]
-    rows = grammar.sizes[:, :2].prod(axis=1)
-    sums = np.concatenate(
-        [
-            tensor[grammar.tensor_offsets[r] : grammar.tensor_offsets[r + 1]].reshape(n, k).sum(0)
-            for r, (n, k) in enumerate(zip(rows, m))
-        ]
-        or [np.empty(0)]
-    )
-    parents = grammar.states_of(grammar.rules.parent)
-    n_states = int(grammar.state_offsets[-1])
-    states = np.bincount(parents, sums, n_states) + np.bincount(
-        trees.lexical_states(grammar), lexical, n_states
-    )
-    return Expectations(float("nan"), tensor, lexical, root, states)

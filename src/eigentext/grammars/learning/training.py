@@ -1,8 +1,8 @@
-"""The two steps of EM on a treebank: how often rules are used in each state, and what follows.
+"""The two steps of EM on a treebank: expected counts, and the probabilities that follow.
 
-The trees are cut into shards of whole trees, whose borders depend on the trees alone; expected
-counts are worked out for each (``_shard.py``), on the workers of a cluster where that is faster,
-and added up in an order that is always the same.
+The trees are cut into shards of whole trees. The borders depend only on the trees. Expected counts
+are computed for each shard (``shard.py``), on Dask workers if that is faster, and are added up in
+an order that is always the same.
 """
 
 from dataclasses import dataclass, replace
@@ -19,20 +19,20 @@ from eigentext.grammars.grammar import Grammar, starts
 from eigentext.grammars.learning.shard import (
     Counts,
     Expectations,
-    Parameters,
-    Piece,
-    Shard,
+    GrammarParameters,
+    ShardTrees,
+    TreeShard,
     add_parts,
     in_blocks,
 )
 from eigentext.grammars.treebank.normal_form import Treebank
 from eigentext.storage.checkpoints import fingerprint
 
-# What a step costs on a cluster, in multiplications of about a nanosecond: for each parameter that
-# goes to the workers and comes back as an expected count, and once for the step.
+# What a step costs on Dask workers, in multiplications of about a nanosecond: for each parameter
+# that goes to the workers and comes back as an expected count, and once for each step.
 _WAY, _LATENCY = 40.0, 3e7
-LEAST = 1e-30  # a smaller probability is taken for zero
-_NODES = 1 << 18  # of a shard, at most: a hundred megabytes of vectors, and a second of work
+LEAST = 1e-30  # a smaller probability counts as zero
+_NODES = 1 << 18  # nodes of a shard, at most: 100 MB of vectors, and a second of work
 
 
 class TrainingTrees:
@@ -43,8 +43,8 @@ class TrainingTrees:
     treebank
         The trees.
     terminals
-        The terminal of each leaf, in the order of the sentences: a frequent word's number, or a
-        class of rare words (``Lexicon.terminals``).
+        The terminal of each leaf, in the order of the sentences: the number of a frequent word, or
+        of a class of rare words (``Lexicon.terminals``).
     """
 
     def __init__(self, treebank: Treebank, terminals: np.ndarray):
@@ -57,49 +57,51 @@ class TrainingTrees:
         self.rules = treebank.rules()
         self.label = treebank.label
         self.pieces = self._pieces(treebank)
-        self._shards = Spread(Shard, self.pieces, threaded=True)
+        self._shards = Spread(TreeShard, self.pieces, threaded=True)
 
-    def maximum_likelihood(self, treebank: Treebank) -> Parameters:
-        """Relative frequencies, one state for each label: where EM and split-merge begin."""
+    def maximum_likelihood(self, treebank: Treebank) -> GrammarParameters:
+        """Relative frequencies, with one state for each label. EM and split-merge begin here."""
         grammar = Grammar.maximum_likelihood(treebank)
         labels = np.bincount(self.label, minlength=len(treebank.symbols))
         lexical = np.bincount(self.pair_of_token) / labels[self.pair_label]
-        return Parameters(grammar, lexical)
+        return GrammarParameters(grammar, lexical)
 
-    def expect(self, parameters: Parameters) -> Expectations:
-        """The E step."""
+    def expect(self, parameters: GrammarParameters) -> Expectations:
+        """The E step: expected counts."""
         with engine.one_blas_thread(), engine.use(self._workers(parameters)):
-            counts = self._shards.reduce(Shard.expect, Counts.plus, parameters)
+            counts = self._shards.reduce(TreeShard.expect, Counts.plus, parameters)
         grammar = parameters.grammar
-        if len(counts.rules) < len(grammar.sizes):  # some rules are of other trees
+        if len(counts.rules) < len(grammar.sizes):  # some rules do not occur in these trees
             tensor = np.zeros_like(grammar.tensor)
             places = grammar.tensor_offsets[counts.rules]
             add_parts(counts.found.tensor, counts.lengths, places, tensor)
             return replace(counts.found, tensor=tensor)
         return counts.found
 
-    def log_likelihood(self, parameters: Parameters) -> float:
-        """Of the trees."""
+    def log_likelihood(self, parameters: GrammarParameters) -> float:
+        """The log-likelihood of the trees."""
         with engine.one_blas_thread(), engine.use(self._workers(parameters)):
-            return self._shards.reduce(Shard.log_likelihood, add, parameters)
+            return self._shards.reduce(TreeShard.log_likelihood, add, parameters)
 
-    def leaf_posteriors(self, parameters: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
+    def leaf_posteriors(
+        self, parameters: GrammarParameters
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """P(state | tree) of the leaves, packed; the states; and how many states each token has."""
         with engine.one_blas_thread(), engine.use(self._workers(parameters)):
-            parts = list(self._shards.map(Shard.leaf_posteriors, parameters))
+            parts = list(self._shards.map(TreeShard.leaf_posteriors, parameters))
         posteriors, states, sizes = (np.concatenate(part) for part in zip(*parts))
         return posteriors, states, sizes
 
     def split_losses(
-        self, parameters: Parameters, states: np.ndarray, was_split: np.ndarray
+        self, parameters: GrammarParameters, states: np.ndarray, was_split: np.ndarray
     ) -> np.ndarray:
-        """What undoing each split loses of the log-likelihood; infinite but at its first state.
+        """How much log-likelihood is lost if a split is undone, at the first state of the split.
 
-        `states` is how often each state is expected to occur.
+        It is infinite at all other states. `states` are the expected counts of the states.
         """
         with engine.one_blas_thread(), engine.use(self._workers(parameters)):
             known = parameters, states, was_split
-            return self._shards.reduce(Shard.split_losses, add, *known)
+            return self._shards.reduce(TreeShard.split_losses, add, *known)
 
     @cached_property
     def problem(self) -> str:
@@ -107,19 +109,19 @@ class TrainingTrees:
         return fingerprint(*chain.from_iterable(self.pieces))
 
     def lexical_states(self, grammar: Grammar) -> np.ndarray:
-        """The state of each entry of `Parameters.lexical`."""
+        """The state of each entry of `GrammarParameters.lexical`."""
         return grammar.states_of(self.pair_label)
 
-    def _workers(self, parameters: Parameters) -> Engine:
-        """The cluster, if there is one and a pass is done sooner there than here."""
+    def _workers(self, parameters: GrammarParameters) -> Engine:
+        """The Dask workers, if there are any and a pass is faster there than here."""
         there, here = engine.workers(), engine.current()
         grammar = parameters.grammar
         work = float(self.rules.counts @ grammar.sizes.prod(axis=1))
         gained = work / here.n_workers - work / there.n_workers
         return there if gained > _WAY * len(grammar.tensor) + _LATENCY else here
 
-    def _pieces(self, treebank: Treebank) -> list[Piece]:
-        """Shards of about equal size, as few as may be."""
+    def _pieces(self, treebank: Treebank) -> list[ShardTrees]:
+        """As few shards as possible, of about equal size."""
         n, offsets = len(treebank.label), treebank.offsets
         n_shards = -(-n // _NODES)
         borders = np.searchsorted(offsets, np.arange(1, n_shards) * n // n_shards)
@@ -133,7 +135,7 @@ class TrainingTrees:
                 np.maximum(child[some] - first, -1) for child in (treebank.left, treebank.right)
             )
             pieces.append(
-                Piece(
+                ShardTrees(
                     treebank.label[some], left, right, treebank.rule[some], treebank.height[some],
                     offsets[t + 1 : u + 1] - 1 - first,
                     self.pair_of_token[leaves[first] : leaves[last]],
@@ -145,15 +147,18 @@ class TrainingTrees:
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How far estimates are moved towards simpler ones, in a step of EM or after the last.
+    """How far probabilities move towards those of simpler models, in a step of EM or after it.
 
-    `states` and `words` are the shares by which the probabilities of a state's rules and words move
-    towards the average of the states of its label [1]_. `dependent` and `independent` are numbers
-    of uses: a rule used N times keeps N parts of what was counted, and gets these many of the same
-    counts with the states of its children independent of each other, and also of the parent's.
+    `states` and `words` are shares. The probabilities of the rules and words of a state move by
+    this share towards the average of the states of its label [Petrov et al. 2006].
 
-    .. [1] S. Petrov, L. Barrett, R. Thibaux and D. Klein, Learning accurate, compact, and
-       interpretable tree annotation, ACL 2006.
+    `dependent` and `independent` are numbers of uses. A rule used N times keeps its counts with
+    weight N. It also gets its counts with the states of its children independent of each other
+    given the parent, with weight `dependent`, and with the children independent of the parent too,
+    with weight `independent`.
+
+    [Petrov et al. 2006] S. Petrov, L. Barrett, R. Thibaux and D. Klein, Learning accurate, compact,
+    and interpretable tree annotation, ACL 2006.
     """
 
     states: float = 0.03
@@ -162,7 +167,7 @@ class Smoothing:
     independent: float = 2.0
 
     def times(self, factor: float) -> "Smoothing":
-        """So many times as much of it; shares stay below one."""
+        """The same smoothing, `factor` times as strong. Shares are at most 1/2."""
         states, words = min(factor * self.states, 0.5), min(factor * self.words, 0.5)
         return Smoothing(states, words, factor * self.dependent, factor * self.independent)
 
@@ -172,10 +177,11 @@ def maximize(
     grammar: Grammar,
     counts: Expectations,
     smoothing: Smoothing | None = None,
-) -> Parameters:
-    """The parameters that make expected counts most likely: relative frequencies for each state.
+) -> GrammarParameters:
+    """The M step: the parameters that make expected counts most likely.
 
-    The counts are used up: their tensor becomes that of the new grammar.
+    They are the relative frequencies for each state. The counts are used up: their tensor becomes
+    that of the new grammar.
     """
     from eigentext.grammars.learning._training_loops import back_off_rules, normalize_rules
 
@@ -203,18 +209,79 @@ def maximize(
     lexical[lexical < LEAST] = 0.0
     tensor = counts.tensor
     if smoothing:
-        alive = np.bincount(labels, counts.states > 0).clip(min=1)  # how many states are in use
+        alive = np.bincount(labels, counts.states > 0).clip(
+            min=1
+        )  # how many states of each label are in use
         rows = np.repeat(rules.parent, sizes[:, :2].prod(axis=1))
         tensor = _towards_average(tensor, grammar.n_states[rows], alive[rows], smoothing.states)
         rows = trees.pair_label
         lexical = _towards_average(lexical, grammar.n_states[rows], alive[rows], smoothing.words)
     root = counts.root / counts.root.sum()
-    return Parameters(Grammar(rules, grammar.n_states, tensor, root), lexical)
+    return GrammarParameters(Grammar(rules, grammar.n_states, tensor, root), lexical)
 
 
 def _towards_average(
     values: np.ndarray, sizes: np.ndarray, alive: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """Rows of so many `sizes`, moved towards their average over the states that are `alive`."""
+    """Move each row, of `sizes` values, towards its average over the `alive` states."""
     average = np.add.reduceat(values, starts(sizes)[:-1]) / alive
     return (1 - alpha) * values + alpha * np.repeat(average, sizes)
+
+
+def split(
+    trees: TrainingTrees,
+    parameters: GrammarParameters,
+    n_states: np.ndarray,
+    noise: float,
+    rng: np.random.Generator,
+) -> GrammarParameters:
+    """Give each label `n_states`, which is a multiple of the number it has.
+
+    The probability of a state is shared evenly among the states that it becomes, so the likelihood
+    stays the same except for the noise. Rules and words are multiplied by 1 + noise * u, with u
+    uniform on (-1, 1). Without noise, EM would find no difference between equal states.
+    """
+    old = parameters.grammar
+    times = n_states // old.n_states
+    new = Grammar(old.rules, n_states, np.empty(0), np.empty(0))
+    tensor = np.empty(new.tensor_offsets[-1])
+    for r, (left, right, parent) in enumerate(
+        zip(old.rules.left, old.rules.right, old.rules.parent)
+    ):
+        b, c, a = times[left], times[right], times[parent]
+        t = old.tensor_of(r) / (b * c)
+        tensor[new.tensor_offsets[r] : new.tensor_offsets[r + 1]] = (
+            t.repeat(b, 0).repeat(c, 1).repeat(a, 2).ravel()
+        )
+    tensor *= 1 + noise * rng.uniform(-1, 1, tensor.size)
+    pair_times = times[trees.pair_label]
+    lexical = parameters.lexical.repeat(pair_times.repeat(old.n_states[trees.pair_label]))
+    lexical *= 1 + noise * rng.uniform(-1, 1, lexical.size)
+    each = times.repeat(old.n_states)
+    root = (old.root / each).repeat(each)
+    return maximize(trees, new, counted(trees, new, tensor, lexical, root))
+
+
+def counted(
+    trees: TrainingTrees,
+    grammar: Grammar,
+    tensor: np.ndarray,
+    lexical: np.ndarray,
+    root: np.ndarray,
+) -> Expectations:
+    """Counts, or unnormalized probabilities, with their sums by state, for `maximize`."""
+    m = grammar.sizes[:, 2]
+    rows = grammar.sizes[:, :2].prod(axis=1)
+    sums = np.concatenate(
+        [
+            tensor[grammar.tensor_offsets[r] : grammar.tensor_offsets[r + 1]].reshape(n, k).sum(0)
+            for r, (n, k) in enumerate(zip(rows, m))
+        ]
+        or [np.empty(0)]
+    )
+    parents = grammar.states_of(grammar.rules.parent)
+    n_states = int(grammar.state_offsets[-1])
+    states = np.bincount(parents, sums, n_states) + np.bincount(
+        trees.lexical_states(grammar), lexical, n_states
+    )
+    return Expectations(float("nan"), tensor, lexical, root, states)

@@ -34,7 +34,7 @@ from eigentext.grammars.treebank.heads import by_height, heads
 from eigentext.grammars.treebank.normal_form import Treebank
 
 Templates = Mapping[str, Any]  # a value for each node, by the name of the template
-FeatureSet = Callable[["Nodes"], tuple[Templates, Templates]]
+FeatureSet = Callable[["TreebankNodes"], tuple[Templates, Templates]]
 
 
 class Forgotten(str):
@@ -42,7 +42,7 @@ class Forgotten(str):
 
     __slots__ = ()
 
-    def __call__(self, nodes: "Nodes") -> Any:
+    def __call__(self, nodes: "TreebankNodes") -> Any:
         """Raise an error that says so."""
         raise ParameterError(
             f"features were the function {str(self)!r}, which a model file does not hold; "
@@ -51,7 +51,7 @@ class Forgotten(str):
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class TreebankNodes:
     """What templates look at: arrays over the nodes of a treebank, in its (post-)order.
 
     Parameters
@@ -151,7 +151,7 @@ class Nodes:
         return np.where(self.parent >= 0, values[self.parent], -1)
 
 
-def full(nodes: Nodes) -> tuple[Templates, Templates]:
+def full(nodes: TreebankNodes) -> tuple[Templates, Templates]:
     """The templates of the seed's slides."""
     inside = {**_rules_below(nodes), "head": nodes.tag[nodes.head], "width": nodes.width}
     inside["head"] = np.where(nodes.is_leaf, -1, inside["head"])
@@ -169,12 +169,12 @@ def full(nodes: Nodes) -> tuple[Templates, Templates]:
     return inside, {name: values + 1 for name, values in outside.items()}
 
 
-def simple(nodes: Nodes) -> tuple[Templates, Templates]:
+def simple(nodes: TreebankNodes) -> tuple[Templates, Templates]:
     """The rule below and the rule above."""
     return {"rule": nodes.kind}, {"rule": codes(nodes.above(nodes.kind), nodes.is_right)}
 
 
-def _rules_below(nodes: Nodes) -> dict[str, np.ndarray]:
+def _rules_below(nodes: TreebankNodes) -> dict[str, np.ndarray]:
     left, right, kind = nodes.treebank.left, nodes.treebank.right, nodes.kind
     label, inner = nodes.treebank.label, ~nodes.is_leaf
 
@@ -190,7 +190,7 @@ def _rules_below(nodes: Nodes) -> dict[str, np.ndarray]:
     }
 
 
-def _rules_above(nodes: Nodes) -> dict[str, np.ndarray]:
+def _rules_above(nodes: TreebankNodes) -> dict[str, np.ndarray]:
     one = codes(nodes.above(nodes.kind), nodes.is_right)
     two = codes(one, nodes.above(one))
     return {"rule": one, "2 rules": two, "3 rules": codes(two, nodes.above(nodes.above(one)))}
@@ -232,7 +232,7 @@ class Coded(NamedTuple):
     sizes: np.ndarray  # how many values each template has
 
 
-def code_features(feature_set: str | FeatureSet, nodes: Nodes) -> tuple[Coded, Coded]:
+def code_features(feature_set: str | FeatureSet, nodes: TreebankNodes) -> tuple[Coded, Coded]:
     """The inside and the outside features of every node.
 
     Parameters
@@ -247,7 +247,7 @@ def code_features(feature_set: str | FeatureSet, nodes: Nodes) -> tuple[Coded, C
     Examples
     --------
     >>> treebank = Treebank.from_trees(["(S (NP (D the) (N dog)) (VP (V saw) (P him)))"])
-    >>> nodes = Nodes(treebank, np.arange(4))
+    >>> nodes = TreebankNodes(treebank, np.arange(4))
     >>> def widths(nodes):
     ...     return {"width": nodes.width}, {"left": nodes.end - nodes.width}
     >>> inside, outside = code_features(widths, nodes)

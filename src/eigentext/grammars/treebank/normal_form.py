@@ -167,7 +167,7 @@ class Treebank:
         return cls.from_parts([binarized(trees, how)], how)
 
     @classmethod
-    def from_parts(cls, parts: Iterable["Part"], how: Binarization) -> "Treebank":
+    def from_parts(cls, parts: Iterable["TreebankPart"], how: Binarization) -> "Treebank":
         """Trees that were binarised in several places (:func:`binarized`), as one treebank."""
         parts = list(parts)
         numbers: defaultdict[Symbol, int] = defaultdict()
@@ -228,6 +228,11 @@ class Treebank:
     def n_inner(self) -> int:
         """How many symbols are inner ones; the others, the preterminals, come after them."""
         return sum(not symbol.preterminal for symbol in self.symbols)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all symbols and rules are those of the treebank that encoded this one."""
+        return bool(self.label.min() >= 0 and (self.rule[self.left >= 0] >= 0).all())
 
     def trees(self) -> list[Tree]:
         """The trees as they were."""
@@ -292,7 +297,7 @@ class Treebank:
         return np.where(known, (left * n + right) * n + parent, -1)
 
 
-class Part(NamedTuple):
+class TreebankPart(NamedTuple):
     """Binarised trees as a treebank has them, but for their symbols, which are their own."""
 
     symbols: list[Symbol]
@@ -303,12 +308,12 @@ class Part(NamedTuple):
     offsets: np.ndarray
 
 
-def binarized(trees: Iterable[Any], how: Binarization, first: int = 1) -> Part:
+def binarized(trees: Iterable[Any], how: Binarization, first: int = 1) -> TreebankPart:
     """Trees as a part of a treebank; `first` is the number that an error calls the first one."""
     numbers: defaultdict[Symbol, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     flat = _flatten(trees, how, numbers, first)
-    return Part(list(numbers), *flat)
+    return TreebankPart(list(numbers), *flat)
 
 
 def restore(

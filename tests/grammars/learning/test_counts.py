@@ -1,13 +1,9 @@
-"""From trees to a grammar's parts: what is normalised, counted, classed."""
-
-from pathlib import Path
+"""Relative frequencies: the PCFG, the coarse grammar, and the words of states."""
 
 import numpy as np
 import pytest
 
-from eigentext.corpus.trees import Tree
-from eigentext.errors import CorpusError, ParameterError
-from eigentext.grammars.learning.learner import Learner, normalized, state_tags
+from eigentext.grammars.learning.counts import CountedTrees, state_tags
 from eigentext.grammars.treebank.normal_form import Symbol, coarse
 
 SMOOTHING = {"rare": 5, "beta": 1.0, "gamma": 3.0}
@@ -24,64 +20,10 @@ def rules_of(level, symbols):
     return t, {name: p for name, p in zip(names, grammar.root) if p > 0}
 
 
-def test_trees_are_normalised_whatever_they_come_as():
-    nltk = pytest.importorskip("nltk")
-    text = "( (S (NP-SBJ (N dogs)) (VP (V bark) (NP (-NONE- *)))))"
-    plain = Tree.parse("(S (NP (N dogs)) (VP (V bark)))")
-    given = [text, Tree.parse(text), nltk.Tree.fromstring(text)]
-    assert normalized(given) == normalized(iter(given)) == [plain] * 3
-
-
-@pytest.mark.parametrize(
-    "one",
-    ["wsj_0001.mrg", Path("wsj_0001.mrg"), b"(N a)", "(N a)", Tree.parse("(N a)"), None, 7],
-)
-def test_one_tree_or_a_path_is_no_list_of_trees(one):
-    with pytest.raises(CorpusError, match=r"give a list of trees, as et\.read_trees does, not a"):
-        normalized(one)
-
-
-def test_one_tree_of_nltk_is_not_taken_for_its_children():
-    nltk = pytest.importorskip("nltk")
-    with pytest.raises(CorpusError, match="not a single one or a path"):
-        normalized(nltk.Tree.fromstring("(S (N a) (V b))"))
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ("(S (N a)", "tree 2: .* is never closed; put the missing"),
-        ("(S (N a)))", "tree 2: .* closes nothing"),
-        ("", "tree 2: .* no trees in it"),
-        ("()", "tree 2: .* has neither words nor trees"),
-        ("(N a) (N b)", "tree 2: .* 2 trees; give a string for each"),
-        ("(S (NP (-NONE- *)))", "tree 2: .* has no words; leave such trees out"),
-        ("wsj_0001.mrg", "tree 2: .* stands outside of brackets"),
-        (Path("wsj_0001.mrg"), "tree 2: .* is neither a tree nor a word"),
-        (3, "tree 2: '3' of type int is neither a tree nor a word"),
-        (None, "tree 2: 'None' of type NoneType"),
-    ],
-)
-def test_a_bad_tree_is_named(bad, message):
-    with pytest.raises((CorpusError, ParameterError), match=message):
-        normalized(["(N a)", bad, "(N b)"])
-
-
-def test_a_word_beside_other_children_is_named(ambiguous_trees):
-    with pytest.raises(CorpusError, match=r"tree 9: .* has a word beside other children"):
-        Learner([*ambiguous_trees, "(NP the (N dogs))"], **SMOOTHING)
-
-
-def test_no_trees():
-    for nothing in ([], (), iter([])):
-        with pytest.raises(CorpusError, match="no trees to learn from: is the treebank empty"):
-            normalized(nothing)
-
-
 @pytest.mark.parametrize("how", [{"horizontal": 1}, {"horizontal": None, "vertical": 3}])
 def test_the_coarse_grammar_is_that_of_labels_without_memory(hand_trees, how):
     learner, plain = (
-        Learner(hand_trees, **SMOOTHING, **x) for x in (how, {"horizontal": 0, "vertical": 1})
+        CountedTrees(hand_trees, **SMOOTHING, **x) for x in (how, {"horizontal": 0, "vertical": 1})
     )
     _, symbols = coarse(learner.treebank.symbols)
     assert symbols == plain.treebank.symbols
@@ -96,7 +38,7 @@ def test_the_coarse_grammar_is_that_of_labels_without_memory(hand_trees, how):
 
 def test_rules_are_relative_frequencies():
     trees = ["(S (A a) (B b))"] * 3 + ["(S (A b) (A a))", "(A (B b) (B b))"]
-    learner = Learner(trees, **SMOOTHING, horizontal=0)
+    learner = CountedTrees(trees, **SMOOTHING, horizontal=0)
     t, pi = rules_of(learner.level(learner.pcfg), learner.treebank.symbols)
     assert t == {("S", "A", "B"): 3 / 4, ("S", "A", "A"): 1 / 4, ("A", "B", "B"): 1}
     assert pi == pytest.approx({"S": 4 / 5, "A": 1 / 5})
@@ -104,7 +46,7 @@ def test_rules_are_relative_frequencies():
 
 @pytest.mark.parametrize("rare", [0, 1, 5])
 def test_what_a_label_may_become_sums_to_one(hand_trees, rare):
-    learner = Learner(hand_trees, rare=rare, beta=1.0, gamma=3.0, horizontal=1)
+    learner = CountedTrees(hand_trees, rare=rare, beta=1.0, gamma=3.0, horizontal=1)
     for level, symbols in (
         (learner.level(learner.pcfg), learner.treebank.symbols),
         (learner.coarse(), coarse(learner.treebank.symbols)[1]),
@@ -123,7 +65,7 @@ def test_what_a_label_may_become_sums_to_one(hand_trees, rare):
 
 def test_only_the_first_word_of_a_sentence_is_first():
     trees = ["(S (A Abc) (B Abd))", "(S (B Abe) (A Abf) (A Abg))", "(A Abh)"]
-    lexicon = Learner(trees, **SMOOTHING).lexicon
+    lexicon = CountedTrees(trees, **SMOOTHING).lexicon
     kind = {word: lexicon.classes[k] for word, k in zip(lexicon.words, lexicon.class_of)}
     first = {word for word, name in kind.items() if name.startswith("F")}
     assert first == {"Abc", "Abe", "Abh"}
@@ -132,7 +74,7 @@ def test_only_the_first_word_of_a_sentence_is_first():
 
 def test_the_share_of_rare_tokens():
     trees = ["(S (A a) (B b))"] * 3 + ["(S (A c) (B a))"]  # a four times, b three, c once
-    shares = [Learner(trees, rare=n, beta=1.0, gamma=3.0).rare_tokens for n in range(5)]
+    shares = [CountedTrees(trees, rare=n, beta=1.0, gamma=3.0).rare_tokens for n in range(5)]
     assert shares == [0, 1 / 8, 1 / 8, 1 / 2, 1]
 
 

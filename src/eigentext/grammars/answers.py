@@ -1,0 +1,87 @@
+"""What parsers return."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigentext.corpus.trees import Tree
+
+
+class Parse(NamedTuple):
+    """A tree for a sentence.
+
+    Attributes
+    ----------
+    tree
+        The tree; None for an empty sentence only.
+    log_probability
+        log p(sentence), summed over its parses; -inf for pieces and for an empty sentence.
+    fallback
+        None if the tree is a parse by the grammar. Else the reason why it is not. It is then a
+        parse by the plain PCFG without memory and states, whose probability is given, or it is made
+        of pieces below a root.
+    """
+
+    tree: Tree | None
+    log_probability: float
+    fallback: str | None
+
+
+class Span(NamedTuple):
+    """A label over the words ``start`` to ``end - 1``, and the probability that the tree has it."""
+
+    label: str
+    start: int
+    end: int
+    probability: float
+
+
+class ScoredTree(NamedTuple):
+    """A tree and log p(tree, words)."""
+
+    tree: Tree
+    log_probability: float
+
+
+class Analysis(NamedTuple):
+    """All that one reading of a sentence gives.
+
+    Attributes
+    ----------
+    parse
+        As :meth:`Parser.parses` gives it.
+    spans
+        As :meth:`Parser.marginals` gives them.
+    best
+        As :meth:`Parser.k_best` gives them.
+    """
+
+    parse: Parse
+    spans: list[Span]
+    best: list[ScoredTree]
+
+
+class NodeStates(NamedTuple):
+    """A node of a tree, and the posterior of its hidden states.
+
+    Attributes
+    ----------
+    label
+        The symbol of the node as text. A chain of nodes with one child each is one node: "S+VP".
+    chain
+        The labels of that chain, the topmost first. The last one of a leaf is its tag.
+    start, end
+        The node spans the words ``start`` to ``end - 1``.
+    states
+        p(h | tree, words) for each state h of the label. They sum to one.
+    """
+
+    label: str
+    chain: tuple[str, ...]
+    start: int
+    end: int
+    states: np.ndarray
+
+
+class FallbackWarning(UserWarning):
+    """A sentence has no parse by the grammar; its tree is plainer, made of pieces, or None."""
