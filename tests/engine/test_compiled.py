@@ -65,6 +65,34 @@ def test_loops_are_kept(declare):
     assert hits_and_misses(second) == (1, 0)
 
 
+def test_a_change_in_a_helper_of_another_file_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    head = "from eigentext.engine.compiled import njit\n"
+    loop = "\n@njit(cache=True)\ndef {}(x):\n    return {}\n"
+    (tmp_path / "loops_a.py").write_text(head + loop.format("deepest", "x"))
+    (tmp_path / "loops_b.py").write_text(
+        f"{head}from loops_a import deepest\n" + loop.format("helper", "deepest(x) + 1")
+    )
+    (tmp_path / "loops_c.py").write_text(
+        f"{head}from loops_b import helper\n" + loop.format("outer", "helper(x)")
+    )
+
+    def outer():
+        for name in ("loops_a", "loops_b", "loops_c"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return importlib.import_module("loops_c").outer
+
+    assert outer()(1) == 2
+    again = outer()
+    assert again(1) == 2
+    assert hits_and_misses(again) == (1, 0)
+    (tmp_path / "loops_a.py").write_text(head + loop.format("deepest", "100 * x"))
+    again = outer()
+    assert again(1) == 101
+    assert hits_and_misses(again) == (0, 1)
+
+
 def test_options_are_numbas(declare):
     loop = declare()
     assert loop.targetoptions["nogil"]
@@ -280,7 +308,7 @@ def test_python_and_the_command_line_share_a_temporary_folder(closed, model, tmp
     assert answers == expected
     (folder,) = (tmp_path / "temporary").iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert f"they are in {folder} for now" in warning
+    assert f"they go to {folder};" in warning
     kept = sorted(folder.rglob("*.nbc"))
     assert kept
     done = closed(COMMAND, *neighbors(path))

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from eigentext import engine
-from eigentext.matrices._panel_loops import PANEL, csr_times_panel
+from eigentext.engine.intrinsics import PANEL
+from eigentext.matrices._panel_loops import csr_times_panel
 from eigentext.matrices.products import (
     factorable,
     rows_times,

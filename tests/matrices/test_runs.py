@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext import engine
-from eigentext.matrices import _run_loops, row_loops
+from eigentext.matrices import _run_loops
 from eigentext.matrices import runs as runs_module
 from eigentext.matrices.runs import (
     assembled,
@@ -102,15 +102,6 @@ def test_csr_keeps_the_arrays_and_scipy_takes_it():
     assert again.indices is F.indices
     assert again.indices.dtype == again.indptr.dtype == np.int32
     assert (again.tocoo().toarray() == F.toarray()).all()
-
-
-def test_positions_are_sorted_by_word():
-    tokens = np.random.default_rng(3).integers(-1, 5, 200).astype(np.int32)
-    starts, positions = row_loops.sort_positions(tokens, 150, 5)
-    twin = np.flatnonzero(tokens[:150] >= 0)
-    twin = twin[np.argsort(tokens[twin], kind="stable")]
-    assert np.array_equal(positions, twin)
-    assert np.array_equal(np.diff(starts), np.bincount(tokens[twin], minlength=5))
 
 
 # On disk.

@@ -1,4 +1,4 @@
-"""Sweeps over tokens: a plain twin with the same random numbers, chances, the eight-fold loops."""
+"""Sweeps over tokens: a plain twin with the same random numbers, and chances."""
 
 import os
 import subprocess
@@ -13,32 +13,19 @@ from numba import config, njit
 from scipy.stats import chisquare, kstest
 
 from eigentext.factor.mixture import proportions
-from eigentext.topics import _sweep_loops
 from eigentext.topics._sweep_loops import (
     WIDTH,
     _drawn,
     _next,
     _seeded,
-    add_scaled,
     draw,
     fit_proportions,
     padded,
     sweep,
-    weigh,
 )
 
 MASK = (1 << 64) - 1
 SEED = np.int64(1234567890123456789)
-
-
-@njit
-def weighed(m, phi, p, lanes, w, K):
-    return weigh(m, phi, p, lanes, w, K)
-
-
-@njit
-def added(factor, p, expected, w, K):
-    add_scaled(factor, p, expected, w, K)
 
 
 @njit
@@ -131,44 +118,7 @@ def run_sweep(documents, times, phi, alpha, topics, seed=SEED, keep=True, blocks
     return topics, expected, total
 
 
-# --- loops over topics ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("K", range(1, 41))
-def test_loops_over_topics(K):
-    rng = np.random.default_rng(K)
-    phi, m = padded(rng.random((5, K))), padded(rng.random((1, K)))[0]
-    width = phi.shape[1]
-    room, lane_room = (np.full(n + 3, np.nan, np.float32) for n in (width, WIDTH))
-    p, lanes = room[:width], lane_room[:WIDTH]
-    mass = weighed(m, phi, p, lanes, 3, width)
-    assert np.array_equal(p, m * phi[3])
-    assert np.allclose(lanes, p.reshape(-1, WIDTH).sum(axis=0), rtol=1e-6)
-    assert mass == pytest.approx(p.sum(), rel=1e-6)
-    assert np.isnan(room[width:]).all()
-    assert np.isnan(lane_room[WIDTH:]).all()
-    expected = padded(rng.random((5, K)))
-    before = expected.copy()
-    added(np.float32(0.7), p, expected, 3, width)
-    others = [0, 1, 2, 4]
-    assert np.array_equal(expected[others], before[others])
-    assert np.allclose(expected[3], before[3] + np.float32(0.7) * p, rtol=1e-6)
-    assert not expected[:, K:].any()
-
-
-@pytest.mark.parametrize("K", [1, 8, 13, 40])
-def test_the_plain_ones(K):
-    rng = np.random.default_rng(K)
-    phi, m = padded(rng.random((3, K))), padded(rng.random((1, K)))[0]
-    width = phi.shape[1]
-    p, lanes = np.zeros(width, np.float32), np.zeros(WIDTH, np.float32)
-    mass = _sweep_loops._plain_weigh(m, phi, p, lanes, 1, width)
-    assert np.allclose(p, [m[k] * phi[1, k] for k in range(width)])
-    assert np.allclose(lanes, [p[lane::WIDTH].sum() for lane in range(WIDTH)], rtol=1e-6)
-    assert mass == pytest.approx(sum(p.tolist()), rel=1e-6)
-    expected = phi.copy()
-    _sweep_loops._plain_add_scaled(np.float32(2), p, expected, 1, width)
-    assert np.allclose(expected, phi + np.array([[0], [2], [0]]) * p)
+# --- padding --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("K", "width"), [(1, 8), (7, 8), (8, 8), (9, 16), (17, 24)])
@@ -375,12 +325,8 @@ def test_without_compilation():
     code = """
 import numpy as np
 import scipy.sparse as sp
-from numba import config
 from eigentext.factor.mixture import proportions
-from eigentext.topics import _sweep_loops
 from eigentext.topics._refinement import _Sampler, refine_lda
-plain = _sweep_loops._plain_weigh, _sweep_loops._plain_add_scaled
-assert ((_sweep_loops.weigh, _sweep_loops.add_scaled) == plain) == config.DISABLE_JIT
 rng = np.random.default_rng(0)
 phi = rng.dirichlet(np.ones(12), 3)
 X = sp.csr_array(rng.multinomial(200, rng.dirichlet(np.ones(3), 5) @ phi))

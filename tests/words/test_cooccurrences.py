@@ -30,11 +30,10 @@ class Totals(CooccurrenceModel):
         self.min_count = min_count
         self.max_size = max_size
 
-    def _learn(self, moments, memory):
+    def _learn(self, moments):
         cut = self._cut(moments)
         self.totals_ = cut.counts().sum(axis=1)
-        told = self._source(cut, int(cut.counts().nnz))
-        self.vocabulary_, self.provenance_, self.diagnostics_ = told
+        self._describe(cut, int(cut.counts().nnz))
         return self
 
 

@@ -10,14 +10,15 @@ import time
 
 import numpy as np
 import pytest
-from eigentext.storage.maps import is_mapped
 
 import eigentext as et
 from eigentext import CooccurrenceMoments, Eigenwords, NgramMoments, TextCorpus, engine
 from eigentext.errors import EigentextError
 from eigentext.factor import svd as svd_function
+from eigentext.matrices import budget
 from eigentext.matrices.runs import is_on_disk
 from eigentext.moments import pairs, states, tries
+from eigentext.storage.maps import is_mapped
 
 NONE = 1  # a budget that leaves no room: whatever can be on disk is
 pytestmark = pytest.mark.filterwarnings("ignore:memory=1, but")
@@ -89,7 +90,10 @@ def test_counts_on_disk_are_the_counts(folder, text, context):
         found = CooccurrenceMoments.from_corpus(text, memory=NONE, n_shards=n_shards, **settings)
         assert is_on_disk(found.forward)
         assert found == expected
-        assert np.array_equal(found.counts(keep=0).toarray(), expected.counts().toarray())
+        with budget.within(NONE):
+            counts = found.counts()
+        assert is_on_disk(counts)
+        assert np.array_equal(counts.toarray(), expected.counts().toarray())
         assert all(map(np.array_equal, found.totals(), expected.totals()))
     assert found + found == expected + expected
     assert found.thresholded(2) == expected.thresholded(2)

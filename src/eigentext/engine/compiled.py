@@ -5,6 +5,9 @@ neither (a service without a home, a read-only installation), it raises an error
 goes to a private folder in the temporary folder. If that fails too, every process compiles again.
 One warning tells the user. A damaged or full cache costs time, but never an answer.
 
+Numba compiles a loop again when its file changes, but not when a helper in another file does. So
+the files of the helpers that a loop's module imports are a part of the cache's key here.
+
 All compiled loops import `njit` from here. No other module of the engine loads Numba.
 """
 
@@ -34,6 +37,7 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
     def compiled(function: Callable[..., Any]) -> Any:
         loop = _declared(function, options) if cache else numba.njit(**options)(function)
         if hasattr(loop, "_cache"):  # else a plain function under NUMBA_DISABLE_JIT
+            _stamp_with_helpers(loop._cache, function)
             loop._cache = _Cache(loop._cache, f"{function.__module__}.{function.__name__}")
         return loop
 
@@ -59,6 +63,29 @@ def substitute_folder() -> str | None:
     Child processes that get it as NUMBA_CACHE_DIR use it without a warning.
     """
     return _Substitute.folder
+
+
+def _stamp_with_helpers(cache: Any, function: Callable[..., Any]) -> None:
+    """Let the cache also notice changes in the files of imported helpers."""
+    stamps = []
+    for file in sorted(_helper_files(function, set())):
+        with suppress(OSError):
+            about = Path(file).stat()
+            stamps.append((Path(file).name, about.st_mtime, about.st_size))
+    if stamps and hasattr(cache, "_cache_file"):  # else there is no cache
+        cache._cache_file._source_stamp = (cache._cache_file._source_stamp, *stamps)
+
+
+def _helper_files(function: Callable[..., Any], seen: set[str]) -> set[str]:
+    """The files of compiled helpers in the module of a function, and of their helpers."""
+    own = function.__code__.co_filename
+    for helper in list(function.__globals__.values()):
+        code = getattr(helper, "py_func", None) or getattr(helper, "_defn", None)  # an intrinsic
+        file = getattr(getattr(code, "__code__", None), "co_filename", own)
+        if file != own and file not in seen:
+            seen.add(file)
+            _helper_files(code, seen)  # type: ignore[arg-type]
+    return seen
 
 
 class _Cache:

@@ -35,7 +35,7 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import arguments
 from eigentext.factor.basis import Basis, KeptBlocks
-from eigentext.matrices.budget import room
+from eigentext.matrices import budget
 from eigentext.matrices.disk import Growing
 from eigentext.matrices.products import (
     Factorable,
@@ -93,8 +93,9 @@ def svd(
     right : bool
         Whether Vt is needed: where it is not, "krylov" may spare itself the work.
     memory : int, optional
-        A budget of bytes for the whole process: "krylov" keeps on disk what would exceed it, and
-        U and Vt are then maps of files without a name.
+        The bytes that the whole process may take; by default the budget of
+        :mod:`eigentext.matrices.budget`. "krylov" keeps on disk what would exceed it, and U and Vt
+        are then maps of files without a name.
 
     Returns
     -------
@@ -115,12 +116,11 @@ def svd(
     method = argument("method", _METHOD, method)
     n_oversamples = argument("n_oversamples", _OPTIONAL, n_oversamples)
     n_iter = argument("n_iter", _OPTIONAL, n_iter)
-    memory = argument("memory", _OPTIONAL, memory)
     random_state = arguments.seed(random_state)
     if method == "auto":
         method = _best_method(A, rank)
     # One BLAS thread: see eigentext.matrices.products on equal bits.
-    with engine.one_blas_thread():
+    with engine.one_blas_thread(), budget.within(memory):
         match method:
             case "exact":
                 U, s, Vt = _exact(A, rank)
@@ -134,7 +134,7 @@ def svd(
                 enough = max(_FEWEST_BLOCKS, int(-(-(rank + spare) // _BLOCK)) + 1)
                 steps = min(enough, min(A.shape) // _BLOCK) if n_iter is None else n_iter
                 kept = KeptBlocks()
-                U, s, Vt = _krylov(factorable(A), rank, steps, random_state, right, memory, kept)
+                U, s, Vt = _krylov(factorable(A), rank, steps, random_state, right, kept)
     return _fix_signs(U, s, Vt if right else Vt[:0])
 
 
@@ -193,12 +193,11 @@ def _krylov(
     n_iter: int,
     random_state: Any,
     right: bool,
-    memory: int | None,
     kept: KeptBlocks,
 ) -> Factors:
     n, d = A.shape
     if d < n:  # the basis lives on the shorter side
-        V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True, memory, kept)
+        V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True, kept)
         return Ut.T, s, V.T
     n_blocks = max(n_iter, -(-rank // _BLOCK))
     size = n_blocks * _BLOCK
@@ -208,7 +207,7 @@ def _krylov(
             "use method='randomized' or 'exact'"
         )
     wide = n * size + (n + d * right) * rank  # entries of Q, U and V
-    on_disk = A.dtype.itemsize * (wide + _PANELS * d * _BLOCK) > room(memory)
+    on_disk = A.dtype.itemsize * (wide + _PANELS * d * _BLOCK) > budget.current().left
     Q = Basis(n, size, A.dtype, on_disk=on_disk)
     H = np.empty((size, size), A.dtype)
     block, _ = thin_qr(A.times(_gaussian(d, _BLOCK, A.dtype, random_state)))

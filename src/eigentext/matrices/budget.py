@@ -1,16 +1,120 @@
-"""The memory budget of a fit: how much of it is left."""
+"""The memory budget of a fit: how many bytes the process may take, and how many are left.
+
+A fit states its budget once, and everything that it calls asks the current one::
+
+    with budget.within(memory):          # bytes of the whole process; None changes nothing
+        ...
+        keep = budget.current().left     # what is larger than this goes to disk
+
+Without a budget everything stays in memory, except partial counts: these wait on disk when they
+exceed `DEFAULT_MEMORY`. No answer depends on the budget.
+"""
 
 import math
 import mmap
+import os
 import resource
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-DEFAULT_MEMORY = 2_000_000_000  # bytes, where nobody states a budget
+from eigentext.errors import ParameterError
+from eigentext.parameters import Count, argument
+
+DEFAULT_MEMORY = 2_000_000_000  # bytes for partial counts where nobody states a budget
+_MEMORY = Count(None)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A number of bytes for the whole process, or None for no limit.
+
+    Examples
+    --------
+    >>> from eigentext.matrices import budget
+    >>> budget.current().left
+    inf
+    >>> with budget.within(1):
+    ...     budget.current().left
+    0.0
+    """
+
+    memory: int | None = None
+    reserved: int = 0  # bytes that the next steps need
+    parts: int = 1  # how many arrays of the same size share what is left
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether there is a limit."""
+        return self.memory is not None
+
+    @property
+    def left(self) -> float:
+        """The bytes that an array may still take in memory."""
+        if self.memory is None:
+            return math.inf
+        return max(0, self.memory - resident() - self.reserved) / self.parts
+
+
+_UNLIMITED = Budget()
+_current: ContextVar[Budget] = ContextVar("eigentext_budget", default=_UNLIMITED)
+
+
+def current() -> Budget:
+    """The budget of the innermost :func:`within`; without one, no limit."""
+    return _current.get()
+
+
+@contextmanager
+def _using(budget: Budget) -> Iterator[None]:
+    token = _current.set(budget)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def within(memory: int | None) -> Iterator[None]:
+    """Keep to `memory` bytes inside the ``with`` block; None keeps to the budget outside."""
+    memory = argument("memory", _MEMORY, memory)
+    with _using(current() if memory is None else Budget(memory)):
+        yield
+
+
+@contextmanager
+def reserving(n_bytes: int, what: str, remedy: str) -> Iterator[None]:
+    """Leave `n_bytes` free inside the ``with`` block, because a later step needs them.
+
+    Warns if even these are more than what is left.
+    """
+    budget = replace(current(), reserved=current().reserved + n_bytes)
+    if budget.memory is not None and budget.memory < resident() + budget.reserved:
+        warnings.warn(
+            f"memory={budget.memory:,}, but {what} take about {resident() + budget.reserved:,} "
+            f"bytes even with everything else on disk; the fit uses that much: {remedy}",
+            stacklevel=7,  # whoever called fit
+        )
+    with _using(budget):
+        yield
+
+
+@contextmanager
+def shared_by(parts: int) -> Iterator[None]:
+    """Divide what is left among `parts` arrays of about the same size."""
+    with _using(replace(current(), parts=current().parts * parts)):
+        yield
 
 
 def resident() -> int:
-    """The memory this process takes now, in bytes (where the system does not say, at its most)."""
+    """The memory that this process takes now, in bytes.
+
+    Where the system does not report it, the most that the process has taken so far.
+    """
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
     except (OSError, IndexError):
@@ -18,14 +122,34 @@ def resident() -> int:
         return most if sys.platform == "darwin" else most * 1024
 
 
-def room(memory: int | None) -> float:
-    """What is left of a stated memory of the process: bytes; endless if none was stated."""
-    return math.inf if memory is None else max(0, memory - resident())
-
-
 def give_back() -> None:
-    """Let the system have what Arrow and malloc keep for later."""
+    """Return to the system the memory that Arrow and malloc keep for later."""
     import pyarrow as pa
 
     for pool in (pa.default_memory_pool(), pa.system_memory_pool()):
         pool.release_unused()
+
+
+def check_room(n_bytes: float, what: str, remedy: str) -> None:
+    """Raise a ParameterError if `what` takes more memory than this machine has.
+
+    Examples
+    --------
+    >>> check_room(1e18, "a table of all pairs", "take fewer states")
+    Traceback (most recent call last):
+    eigentext.errors.ParameterError: a table of all pairs needs about 1e+09 GB of memory, ...
+    """
+    total = machine_memory()
+    if n_bytes > total:
+        raise ParameterError(
+            f"{what} needs about {n_bytes / 1e9:,.3g} GB of memory, and this machine has "
+            f"{total / 1e9:,.3g} GB; {remedy}"
+        )
+
+
+def machine_memory() -> float:
+    """The memory of this machine, in bytes; infinite where the system does not report it."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf

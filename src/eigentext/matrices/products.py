@@ -100,7 +100,8 @@ def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
     """
     if isinstance(A, RowRanges):
         return A.times(X)
-    from eigentext.matrices._panel_loops import PANEL, csr_times_panel
+    from eigentext.engine.intrinsics import PANEL
+    from eigentext.matrices._panel_loops import csr_times_panel
 
     def padded(panel: np.ndarray) -> np.ndarray:
         if panel.shape[1] < PANEL:

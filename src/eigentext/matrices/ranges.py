@@ -87,7 +87,7 @@ class RowRanges:
 
 
 def _cluster() -> Any:
-    cluster = engine.cluster()
+    cluster = engine.distributed()
     assert cluster is not None, "the cluster that holds the matrix is no longer in use"
     return cluster
 

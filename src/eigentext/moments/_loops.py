@@ -6,37 +6,13 @@ text is read in leaps, each of which would wait for memory: asking for tokens so
 makes the count twice as fast.
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from eigentext.engine.compiled import njit
+from eigentext.engine.intrinsics import prefetch
 from eigentext.matrices.row_loops import SHIFT, write_row
 
 _AHEAD = 16  # positions
-
-
-def _prefetch(typingctx, array, place):
-    """Ask for what stands at a place, which may lie outside: nothing is read yet."""
-
-    def generate(context, builder, signature, args):
-        start = context.make_array(signature.args[0])(context, builder, args[0]).data
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        form = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        ask = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
-        address = builder.bitcast(builder.gep(start, [args[1]]), byte)
-        # To read, into all caches, data.
-        builder.call(ask, [address, *(ir.Constant(number, value) for value in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
-
-
-prefetch: Any = (lambda array, place: None) if config.DISABLE_JIT else intrinsic(_prefetch)
 
 
 @njit(cache=True, nogil=True)

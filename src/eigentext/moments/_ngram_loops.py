@@ -9,7 +9,7 @@ distinct symbols are sorted. The text is read in leaps, so it is asked for ahead
 import numpy as np
 
 from eigentext.engine.compiled import njit
-from eigentext.moments._loops import prefetch
+from eigentext.engine.intrinsics import prefetch
 
 _FEW = 40  # up to so many symbols are put in order by insertion
 _SHIFT = 6  # else by scanning the touched blocks of 64 symbols

@@ -25,13 +25,16 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.shards import can_shard
 from eigentext.errors import CorpusError, MomentsError, ParameterError
-from eigentext.matrices.budget import DEFAULT_MEMORY, give_back, room
+from eigentext.matrices import budget
+from eigentext.matrices.budget import give_back
 from eigentext.matrices.disk import rows_of
+from eigentext.matrices.lazy import Later, lazy, waiting
 from eigentext.matrices.ranges import RowRanges
 from eigentext.matrices.runs import (
     CSR,
@@ -45,6 +48,7 @@ from eigentext.matrices.runs import (
 )
 from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
+from eigentext.moments.distributed import OnWorkers
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.pairs import (
     check_pairs,
@@ -71,7 +75,6 @@ _LIMITS = Table(
     "CooccurrenceMoments",
     min_count=Count(1),
     max_size=Count(None),
-    memory=Count(None),
     n_shards=Count(None),
 )
 _TOKENS = Count(0, least=0, most=2**53)
@@ -86,6 +89,7 @@ _ABOUT = {
 }
 
 
+@lazy("forward")
 @dataclass(eq=False)
 class CooccurrenceMoments(VocabularyMoments):
     """Forward co-occurrence counts of a corpus; see the module for their definition.
@@ -152,8 +156,7 @@ class CooccurrenceMoments(VocabularyMoments):
     def _made(cls, **parts: Any) -> Self:
         """Of parts that were made here, and need no look at every entry."""
         self = object.__new__(cls)
-        vars(self).update(options={}, sources=[], min_pairs=0)
-        vars(self).update(parts)
+        vars(self).update({"options": {}, "sources": [], "min_pairs": 0} | parts)
         return self
 
     def _with(self, **parts: Any) -> Self:
@@ -186,58 +189,42 @@ class CooccurrenceMoments(VocabularyMoments):
         min_count, max_size
             Words that occur less often, or beyond the most frequent, are counted as `RARE`.
         memory : int, optional
-            A budget of bytes for the whole process: what does not fit lies in files of the
-            temporary folder, counts and, if need be, the answer. Without, the answer is in memory,
-            and partial counts wait on disk past 2 GiB.
+            The bytes that the whole process may take. Counts that do not fit are in files of the
+            temporary folder. By default the answer is in memory, and partial counts wait on disk
+            when they exceed 2 GB.
         cache
             See :func:`eigentext.corpus.encode`.
         n_shards : int, optional
-            Pieces to count separately; by default as memory and threads ask for. No answer
-            depends on it.
+            The number of pieces to count separately; by default the memory decides. It changes no
+            answer.
         """
         how = _SETTINGS.taken({"window": window, "context": context, "weighting": weighting})
-        limits = _LIMITS.taken(
-            {"min_count": min_count, "max_size": max_size, "memory": memory, "n_shards": n_shards}
-        )
-        memory, n_shards = limits.pop("memory"), limits.pop("n_shards")
+        limits = _LIMITS.taken({"min_count": min_count, "max_size": max_size, "n_shards": n_shards})
+        n_shards = limits.pop("n_shards")
         check_window(**how)
         weights = pair_weights(how["window"], how["weighting"])
 
         def shape_of(n_words: int) -> tuple[int, int]:
             return _shape(n_words, how["window"], how["context"])
 
-        if engine.cluster() and can_shard(corpus):
-            found = distributed.cooccurrences(corpus, weights, shape_of, **limits)
-            forward = found.counts
-            if forward.nbytes <= (DEFAULT_MEMORY if memory is None else room(memory) / 3):
-                forward = distributed.gathered(forward)
-        else:
-            encoded = encode(corpus, cache=cache, memory=memory)
-            check_pairs(encoded.n_tokens)
-            vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts, **limits)
-            found = Counted.of(encoded, vocabulary)
-            places = vocabulary.ids_of(encoded.words)
-            places[places < 0] = len(vocabulary)
-            # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
-            lookup = np.append(places, np.int32(-1))
-            shape = shape_of(len(vocabulary) + (not found.whole))
-            give_back()
-            forward = counted(encoded, lookup, weights, shape, memory, n_shards)
-        if forward.nnz == 0:
+        with budget.within(memory):
+            if engine.distributed() and can_shard(corpus):
+                found = distributed.cooccurrences(corpus, weights, shape_of, **limits)
+            else:
+                found = _counted_here(corpus, weights, shape_of, limits, n_shards, cache)
+        if found.counts.nnz == 0:
             raise CorpusError(
                 f"no two words share a {found.options['unit']}, so there is nothing to count; "
                 "read the text as one with unit='document' or 'stream' (--unit)"
             )
-        # Ranges of rows on a cluster are brought here when somebody asks for them.
-        place = "_ranges" if isinstance(forward, RowRanges) else "forward"
         return cls._made(
             vocabulary=found.vocabulary,
             rare_count=found.n_tokens - int(found.vocabulary.counts.sum()),
+            forward=found.counts,
             whole=found.whole,
             options=found.options,
             sources=[found.fingerprint],
             **how,
-            **{place: forward},
         )
 
     @property
@@ -252,13 +239,14 @@ class CooccurrenceMoments(VocabularyMoments):
 
     @property
     def n_pairs(self) -> int:
-        """Distinct pairs: entries of `forward`, wherever it is."""
+        """Distinct pairs: the entries of `forward`."""
         return (self._on_workers or self.forward).nnz
 
     @property
     def _on_workers(self) -> RowRanges | None:
-        """The counts of a cluster, if they were too many to be brought here."""
-        return vars(self).get("_ranges")
+        """The counts as they are on the Dask workers, if nobody has brought them here yet."""
+        later = waiting(self, "forward")
+        return later.counts if isinstance(later, OnWorkers) else None
 
     @property
     def limits(self) -> str | None:
@@ -274,13 +262,13 @@ class CooccurrenceMoments(VocabularyMoments):
     def counts(
         self,
         function: Callable[[np.ndarray], np.ndarray] = lambda x: x,
-        dtype: Any = np.int64,
-        keep: float = math.inf,
+        dtype: DTypeLike = np.int64,
     ) -> CSR:
         """#(w, c): words by contexts, as integers over `unit`; or a function of these.
 
-        More than `keep` bytes of them go to disk.
+        They are on disk if the memory budget has no room for them.
         """
+        keep = budget.current().left
         if self._on_workers and self.context == "bag":
             return distributed.mirrored(self._on_workers, function, dtype)
         with engine.phase("mirror", 2 * self.forward.nnz, "entries") as advance:
@@ -459,22 +447,30 @@ class CooccurrenceMoments(VocabularyMoments):
             check_packed(*saved)
         except ValueError as error:
             raise damage("packed", f"cannot be unpacked ({error})") from error
-        return cls._made(vocabulary=vocabulary, _saved=saved, **known)
+        return cls._made(vocabulary=vocabulary, forward=Later(_unpacked, *saved), **known)
 
-    def __getattr__(self, name: str) -> Any:
-        # Saved counts are unpacked when they are first asked for: looking words up takes none. So
-        # are those that a cluster has.
-        known = vars(self)
-        saved, ranges = known.get("_saved"), known.get("_ranges")
-        if name == "forward" and ranges is not None:
-            self.forward = distributed.gathered(ranges)
-        elif name == "forward" and saved is not None:
-            self.forward = _unpacked(*saved)
-        elif name not in known:  # another thread may have unpacked them just now
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        for place in ("_saved", "_ranges"):
-            known.pop(place, None)
-        return known[name]
+
+def _counted_here(
+    corpus: Any,
+    weights: np.ndarray,
+    shape_of: Callable[[int], tuple[int, int]],
+    limits: dict[str, Any],
+    n_shards: int | None,
+    cache: str | os.PathLike[str] | bool | None,
+) -> Counted:
+    """Forward counts by the threads of this process."""
+    encoded = encode(corpus, cache=cache, memory=budget.current().memory)
+    check_pairs(encoded.n_tokens)
+    vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts, **limits)
+    found = Counted.of(encoded, vocabulary)
+    places = vocabulary.ids_of(encoded.words)
+    places[places < 0] = len(vocabulary)
+    # END is -1, NumPy's index of the last place: one look-up maps words and the ends of units.
+    lookup = np.append(places, np.int32(-1))
+    shape = shape_of(len(vocabulary) + (not found.whole))
+    give_back()
+    found.counts = counted(encoded, lookup, weights, shape, n_shards)
+    return found
 
 
 def _unpacked(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CSR:

@@ -20,6 +20,9 @@ from eigentext.corpus.encoded import END
 from eigentext.corpus.shards import EncodedShard, ShardedCorpus, encode_on
 from eigentext.corpus.symbols import UNKNOWN
 from eigentext.corpus.tokenizers import UNIT_END
+from eigentext.matrices import budget
+from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.matrices.lazy import Later
 from eigentext.matrices.ranges import RowRanges
 from eigentext.matrices.runs import CSR, csr, merge, rows_of, transposed
 from eigentext.moments import multisets, tries
@@ -43,7 +46,7 @@ def cooccurrences(
     min_count: int,
     max_size: int | None,
 ) -> Counted:
-    """Forward counts of a corpus, as ranges of rows on the workers: a :class:`RowRanges`.
+    """Forward counts of a corpus: in this process if the memory budget has room, else on workers.
 
     `weights` are those of the distances 0 to the window; `shape_of` gives the shape of the counts
     for a number of words.
@@ -56,9 +59,11 @@ def cooccurrences(
     shape = shape_of(n)
     borders = _borders(found, n, window)
     spec = PairCounts(weights, shape, borders, len(found.vocabulary) if not found.whole else n)
-    found.counts = RowRanges(
+    counts = RowRanges(
         _summed(text, words, spec, found, window), borders, shape, np.dtype(np.int64)
     )
+    most = budget.current().left / 3 if budget.current().is_stated else DEFAULT_MEMORY
+    found.counts = gathered(counts) if counts.nbytes <= most else OnWorkers(counts)
     return found
 
 
@@ -101,6 +106,19 @@ def documents(corpus: Any) -> Counted:
             advance(1)
         found.counts = cluster.fetch(cluster.combine(_add_documents, shards))
     return found
+
+
+class OnWorkers(Later[CSR]):
+    """Counts that stay on the Dask workers until somebody needs them in this process."""
+
+    def __init__(self, counts: RowRanges):
+        super().__init__(gathered, counts)
+        self.counts = counts
+
+    @property
+    def nnz(self) -> int:
+        """The number of entries."""
+        return self.counts.nnz
 
 
 def gathered(counts: RowRanges) -> CSR:
@@ -184,7 +202,7 @@ def count_documents(
 
 
 def _cluster() -> Any:
-    cluster = engine.cluster()
+    cluster = engine.distributed()
     assert cluster is not None
     return cluster
 

@@ -40,6 +40,7 @@ from eigentext.corpus.encoded import EncodedCorpus
 from eigentext.corpus.shards import can_shard
 from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.matrices.lazy import Later, lazy
 from eigentext.matrices.runs import CSR, csr
 from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
@@ -58,6 +59,7 @@ from eigentext.moments.sound_documents import (
 from eigentext.storage import checkpoint
 
 
+@lazy("counts")
 @dataclass(eq=False)
 class DocumentMoments(VocabularyMoments):
     """A multiset of bags of words; see the module.
@@ -180,7 +182,7 @@ class DocumentMoments(VocabularyMoments):
     @classmethod
     def _counted(cls, corpus: TextCorpus | EncodedCorpus, cache: Any, limits: dict) -> Self:
         n_empty = 0
-        if engine.cluster() and can_shard(corpus):
+        if engine.distributed() and can_shard(corpus):
             found = distributed.documents(corpus)
             counts, times, n_empty = found.counts
         else:
@@ -433,26 +435,22 @@ class DocumentMoments(VocabularyMoments):
         vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["totals"]))
         times = np.asarray(arrays["times"])
         shape = (len(times), len(vocabulary))
-        self = cls(vocabulary, None, times, **{name: about[name] for name in ABOUT})
         if "packed" in arrays:
             check_packed(arrays["packed"], arrays["blocks"], shape)
-            del self.counts
-            self._saved = (arrays["packed"], arrays["blocks"], shape)
-            return self
-        data, indices, indptr = (np.array(arrays[part]) for part in ("data", "indices", "indptr"))
-        self.counts = csr(data, indices, indptr, shape)
-        check_counts(vocabulary, self.counts, times)
-        return self
+            counts = Later(_unpacked, arrays["packed"], arrays["blocks"], shape, times)
+        else:
+            counts = csr(*(np.array(arrays[part]) for part in ("data", "indices", "indptr")), shape)
+            check_counts(vocabulary, counts, times)
+        return cls(vocabulary, counts, times, **{name: about[name] for name in ABOUT})
 
-    def __getattr__(self, name: str) -> Any:
-        # Saved counts are unpacked when they are first asked for.
-        if name != "counts" or "_saved" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        counts = narrowed(read_counts(*self._saved))
-        check_sums(counts, self.times)
-        self.counts = counts
-        vars(self).pop("_saved", None)  # another thread may have unpacked them too
-        return counts
+
+def _unpacked(
+    packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int], times: np.ndarray
+) -> CSR:
+    """The counts of a file."""
+    counts = narrowed(read_counts(packed, blocks, shape))
+    check_sums(counts, times)
+    return counts
 
 
 def document_counts(X: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> CSR:

@@ -26,7 +26,8 @@ from eigentext import engine
 from eigentext.corpus import TextCorpus, Vocabulary
 from eigentext.corpus.symbols import encode_sequences
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.matrices import budget
+from eigentext.matrices.lazy import Later, lazy, waiting
 from eigentext.matrices.runs import CSR
 from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, limited, read_counts
@@ -36,6 +37,7 @@ from eigentext.moments.tries import counted, merged, relabelled
 from eigentext.parameters import Count, argument
 
 
+@lazy("levels")
 @dataclass(eq=False)
 class NgramMoments(VocabularyMoments):
     """Counts of all n-grams up to an order; see the module for their layout.
@@ -88,7 +90,7 @@ class NgramMoments(VocabularyMoments):
         order: int = 3,
         min_count: int = 1,
         max_size: int | None = None,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
         n_shards: int | None = None,
     ) -> Self:
@@ -103,15 +105,17 @@ class NgramMoments(VocabularyMoments):
             The longest window.
         min_count, max_size
             Words that occur less often, or beyond the most frequent, are counted as `rare`.
-        memory : int
-            Bytes for counting, besides the answer itself; past that, partial counts wait on disk.
+        memory : int, optional
+            The bytes that the whole process may take. Partial counts that do not fit wait on disk;
+            by default, when they exceed 2 GB. The answer itself is in memory.
         cache
             See :func:`eigentext.corpus.encode`.
         n_shards : int, optional
-            Pieces to count separately; by default as memory asks for. No answer depends on it.
+            The number of pieces to count separately; by default the memory decides. It changes no
+            answer.
         """
         order = argument("order", Count(3), order)
-        if engine.cluster() and isinstance(corpus, (TextCorpus, str, os.PathLike)):
+        if engine.distributed() and isinstance(corpus, (TextCorpus, str, os.PathLike)):
             found, n_units = distributed.ngrams(
                 corpus, order, min_count=min_count, max_size=max_size
             )
@@ -127,7 +131,8 @@ class NgramMoments(VocabularyMoments):
             places[places < 0] = V
             # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
             lookup = np.append(places, np.int32(V + 1))
-            n_units, levels = counted(encoded, lookup, order, memory, n_shards)
+            with budget.within(memory):
+                n_units, levels = counted(encoded, lookup, order, n_shards)
         rare = found.n_tokens - int(vocabulary.counts.sum())
         return cls(
             vocabulary,
@@ -141,10 +146,8 @@ class NgramMoments(VocabularyMoments):
     @property
     def order(self) -> int:
         """Symbols of the longest windows."""
-        # Of saved levels that nobody has asked for yet, too. Another thread may unpack them now:
-        # they are there before `_saved` goes.
-        saved = vars(self).get("_saved")
-        return len(self.levels if saved is None else saved) + 1
+        later = waiting(self, "levels")  # levels of a file that nobody has read yet
+        return len(self.levels) + 1 if later is None else len(later.arguments)
 
     @property
     def rare(self) -> int:
@@ -299,20 +302,11 @@ class NgramMoments(VocabularyMoments):
             n_rows = int(blocks[:, 1].sum())
         check_levels(unigrams, [])
         about = {name: about[name] for name in ("whole", "options", "sources")}
-        self = cls(vocabulary=vocabulary, unigrams=unigrams, levels=[], **about)
-        del self.levels
-        self._saved = saved
-        return self._counted()
+        return cls(vocabulary, unigrams, Later(_unpacked, unigrams, *saved), **about)._counted()
 
-    def __getattr__(self, name: str) -> Any:
-        # Saved counts are unpacked when they are first asked for: looking words up takes none.
-        saved = vars(self).get("_saved")
-        if name == "levels" and "levels" in vars(self):  # another thread has just unpacked them
-            return vars(self)["levels"]
-        if name != "levels" or saved is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        levels = [read_counts(*level) for level in saved]
-        check_levels(self.unigrams, levels)
-        self.levels = levels
-        vars(self).pop("_saved", None)
-        return levels
+
+def _unpacked(unigrams: np.ndarray, *packed: tuple[Any, Any, tuple[int, int]]) -> list[CSR]:
+    """The levels of a file."""
+    levels = [read_counts(*level) for level in packed]
+    check_levels(unigrams, levels)
+    return levels

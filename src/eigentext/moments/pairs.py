@@ -8,7 +8,8 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.matrices.budget import DEFAULT_MEMORY, room
+from eigentext.matrices import budget
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.matrices.runs import CSR, assembled, is_on_disk, merge
 from eigentext.moments.states import SHARD, KeptCounts
 from eigentext.storage.maps import forget
@@ -46,12 +47,12 @@ def counted(
     lookup: np.ndarray,
     weights: np.ndarray,
     shape: tuple[int, int],
-    memory: int | None,
     n_shards: int | None,
 ) -> CSR:
     """F of a corpus: shards that fit in memory, each counted by blocks of rows, then added up.
 
-    `lookup` gives the row of each word, and -1 last; `memory` is a budget of the whole process.
+    `lookup` gives the row of each word, and -1 last. The memory budget decides how large a shard
+    is, and whether the sum is in memory or on disk.
     """
     window = len(weights) - 1
     n_tokens = len(encoded.tokens)
@@ -59,11 +60,12 @@ def counted(
         {"text": encoded.fingerprint, "weights": weights.tolist(), "shape": list(shape)}, lookup
     )
     if n_shards is None:
-        most = _affordable(n_tokens, window, memory)
+        most = _affordable(n_tokens, window)
         n_shards = -(-n_tokens // (min(most, SHARD) if kept.in_use else most))
-    # With a budget, the answer may have a third of what is left; partial counts wait on disk.
-    answer = math.inf if memory is None else room(memory) / 3
-    left = answer if n_shards == 1 else DEFAULT_MEMORY / 2 if memory is None else 0
+    # With a budget, the sum may take a third of what is left, and partial counts wait on disk.
+    answer = budget.current().left / 3
+    partial = 0 if budget.current().is_stated else DEFAULT_MEMORY / 2
+    left = answer if n_shards == 1 else partial
     if found := kept.read("sum", answer):
         return found[0][0]
     runs: list[CSR] = []
@@ -123,13 +125,13 @@ def check_pairs(n_tokens: int) -> None:
         )
 
 
-def _affordable(n_tokens: int, window: int, memory: int | None) -> int:
-    """The tokens of a shard; no answer depends on it."""
+def _affordable(n_tokens: int, window: int) -> int:
+    """The number of tokens of a shard, which changes no answer."""
     # A token needs its id and its position.
-    if memory is not None:
+    if budget.current().is_stated:
         # A third of what is left, but not less than a block of text; the counts go to disk. A power
         # of two: what is left is never quite the same, and a checkpoint wants the same shards.
-        third = max(room(memory) / 3, 1 << 23)
+        third = max(budget.current().left / 3, 1 << 23)
         return n_tokens if 8 * n_tokens <= third else 1 << int(math.log2(third / 8))
     if 8 * n_tokens <= DEFAULT_MEMORY // 2:
         return n_tokens

@@ -3,6 +3,7 @@
 See :mod:`eigentext.moments.ngrams` for their layout. Nodes of one depth are in lexicographic order.
 """
 
+import math
 import tempfile
 from collections.abc import Callable
 
@@ -10,26 +11,30 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus import EncodedCorpus
+from eigentext.matrices import budget
+from eigentext.matrices.budget import DEFAULT_MEMORY
 from eigentext.matrices.runs import CSR, assembled, csr, is_on_disk, merge, spilled
 from eigentext.moments.states import SHARD, KeptCounts
 
 Trie = list[CSR]
+_FEWEST_BYTES = 1 << 25  # to count with, however small the budget is
 _BLOCK = 1 << 19  # entries to look up that make a task
 
 
 def counted(
-    encoded: EncodedCorpus, lookup: np.ndarray, order: int, memory: int, n_shards: int | None
+    encoded: EncodedCorpus, lookup: np.ndarray, order: int, n_shards: int | None
 ) -> tuple[int, Trie]:
     """Units and trie of a corpus: shards that fit in memory, each counted, then merged.
 
     `lookup` gives the symbol of each word, and the edge, the largest symbol, last.
     """
     n_tokens = len(encoded.tokens)
+    memory = _memory()
     kept = KeptCounts({"text": encoded.fingerprint, "order": order}, lookup)
     if n_shards is None:
         # A token needs its id and its position. If all do not fit, also the counts of a shard need
         # room besides the answer: at worst a new entry on each level, and a row of the next.
-        affordable = max(1, memory // 2 // (8 + 20 * (order - 1)))
+        affordable = memory // 2 // (8 + 20 * (order - 1))
         n_shards = 1 if 8 * n_tokens <= memory // 2 else -(-n_tokens // affordable)
         if kept.in_use:
             n_shards = max(n_shards, -(-n_tokens // SHARD))
@@ -68,6 +73,17 @@ def counted(
     for start, stop in shards:
         kept.drop(f"run-{start}-{stop}")
     return n_units, total
+
+
+def _memory() -> int:
+    """The bytes for a shard and for partial counts, which change no answer.
+
+    They are a power of two if a budget is stated: what is left of it is never quite the same, and
+    a checkpoint wants the same shards.
+    """
+    if not budget.current().is_stated:
+        return DEFAULT_MEMORY
+    return 1 << int(math.log2(max(budget.current().left, _FEWEST_BYTES)))
 
 
 def _windows(

@@ -1,26 +1,18 @@
 """One sweep of Gibbs sampling over the tokens of documents, with topics held fixed.
 
-Every document draws from a generator of its own, seeded by its place, so how documents are dealt
-out to threads never changes a bit. The two loops over topics are lines of LLVM's vector code, eight
-topics at a time: a compiler makes little of loops that short. `padded` makes room for them; topics
-of the padding have no chance and are never drawn.
+Every document has its own random generator, seeded by the document's place, so the number of
+threads never changes a bit. The two loops over topics (`weigh`, `add_scaled`) work on eight topics
+at a time. `padded` adds topics up to a multiple of eight; these have no chance and are never drawn.
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
+from numba import config
 
 from eigentext.engine.compiled import njit
+from eigentext.engine.intrinsics import TOPIC_WIDTH as WIDTH
+from eigentext.engine.intrinsics import add_scaled, weigh
 
-WIDTH = 8
 _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64's step from one document's generator to the next
-_INT32, _INT64 = ir.IntType(32), ir.IntType(64)
-_VECTOR = ir.VectorType(ir.FloatType(), WIDTH)
-_ALIGNMENT = 4  # bytes; no more is known of rows
-_FUSED = ("contract",)  # a multiplication and the addition after it may be one instruction
 
 
 def padded(matrix: np.ndarray) -> np.ndarray:
@@ -161,106 +153,5 @@ def _next(state):
     return state ^ (state << np.uint64(17))
 
 
-def _weigh(typingctx, m, phi, p, lanes, w, K):
-    """Equivalent to ``p[:] = m * phi[w]; lanes[:] = p.reshape(-1, 8).sum(axis=0)``.
-
-    Returns ``p.sum()``.
-    """
-
-    def generate(context, builder, signature, args):
-        m, phi, p, lanes = _starts(context, builder, signature.args[:4], args[:4])
-        w, K = args[4:]
-
-        def block(k, total):
-            row = _eight(builder, phi, builder.add(builder.mul(w, K), k))
-            chances = builder.fmul(_load(builder, _eight(builder, m, k)), _load(builder, row))
-            builder.store(chances, _eight(builder, p, k), align=_ALIGNMENT)
-            return builder.fadd(total, chances)
-
-        total = _loop(builder, K, block, ir.Constant(_VECTOR, [0.0] * WIDTH))
-        builder.store(total, _eight(builder, lanes, ir.Constant(_INT64, 0)), align=_ALIGNMENT)
-        half = WIDTH // 2
-        while half:  # the upper half onto the lower
-            upper = [half + lane for lane in range(half)] + [0] * (WIDTH - half)
-            places = ir.Constant(ir.VectorType(_INT32, WIDTH), upper)
-            total = builder.fadd(total, builder.shuffle_vector(total, total, places))
-            half //= 2
-        return builder.extract_element(total, ir.Constant(_INT32, 0))
-
-    return types.float32(m, phi, p, lanes, types.int64, types.int64), generate
-
-
-def _add_scaled(typingctx, factor, p, expected, w, K):
-    """Equivalent to ``expected[w] += factor * p``."""
-
-    def generate(context, builder, signature, args):
-        p, expected = _starts(context, builder, signature.args[1:3], args[1:3])
-        factor, w, K = args[0], *args[3:]
-        undefined = ir.Constant(_VECTOR, ir.Undefined)
-        single = builder.insert_element(undefined, factor, ir.Constant(_INT32, 0))
-        places = ir.Constant(ir.VectorType(_INT32, WIDTH), [0] * WIDTH)
-        factors = builder.shuffle_vector(single, undefined, places)
-
-        def block(k, _):
-            row = _eight(builder, expected, builder.add(builder.mul(w, K), k))
-            product = builder.fmul(factors, _load(builder, _eight(builder, p, k)), flags=_FUSED)
-            more = builder.fadd(_load(builder, row), product, flags=_FUSED)
-            builder.store(more, row, align=_ALIGNMENT)
-
-        _loop(builder, K, block)
-        return context.get_dummy_value()
-
-    return types.void(types.float32, p, expected, types.int64, types.int64), generate
-
-
-def _starts(context, builder, kinds, arrays):
-    """Where the numbers of arrays begin."""
-    return [
-        context.make_array(kind)(context, builder, array).data for kind, array in zip(kinds, arrays)
-    ]
-
-
-def _eight(builder, numbers, first):
-    """Where the eight from `first` on begin."""
-    return builder.bitcast(builder.gep(numbers, [first]), _VECTOR.as_pointer())
-
-
-def _load(builder, place):
-    return builder.load(place, align=_ALIGNMENT)
-
-
-def _loop(builder, stop, body, value=None):
-    """``for i in range(0, stop, WIDTH): value = body(i, value)``; returns the last value."""
-    before = builder.block
-    head, inside, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
-    builder.branch(head)
-    builder.position_at_end(head)
-    i = builder.phi(_INT64)
-    carried = None if value is None else builder.phi(value.type)
-    builder.cbranch(builder.icmp_signed("<", i, stop), inside, done)
-    builder.position_at_end(inside)
-    new = body(i, carried)
-    i.add_incoming(ir.Constant(_INT64, 0), before)
-    i.add_incoming(builder.add(i, ir.Constant(_INT64, WIDTH)), builder.block)
-    if carried is not None:
-        carried.add_incoming(value, before)
-        carried.add_incoming(new, builder.block)
-    builder.branch(head)
-    builder.position_at_end(done)
-    return carried
-
-
-def _plain_weigh(m, phi, p, lanes, w, K):
-    p[:] = m * phi[w]
-    lanes[:] = p.reshape(-1, WIDTH).sum(axis=0)
-    return p.sum()
-
-
-def _plain_add_scaled(factor, p, expected, w, K):
-    expected[w] += factor * p
-
-
 if config.DISABLE_JIT:  # where NumPy warns of what is meant
     _seeded = np.errstate(over="ignore")(_seeded)
-weigh: Any = _plain_weigh if config.DISABLE_JIT else intrinsic(_weigh)
-add_scaled: Any = _plain_add_scaled if config.DISABLE_JIT else intrinsic(_add_scaled)

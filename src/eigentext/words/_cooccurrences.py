@@ -7,6 +7,7 @@ from typing import Any, Self
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError
 from eigentext.estimators import Estimator, learning
+from eigentext.matrices import budget
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting, check_window
 from eigentext.storage import Saved
@@ -17,7 +18,7 @@ Facts = dict[str, Any]
 class CooccurrenceModel(Saved, Estimator):
     """An estimator whose statistics are co-occurrence counts: ``fit = fit_moments(collect)``.
 
-    Subclasses have ``_learn(moments, memory)``, which may let go of the moments it was given.
+    Subclasses have ``_learn(moments)``.
     """
 
     n_components: int
@@ -41,10 +42,12 @@ class CooccurrenceModel(Saved, Estimator):
     ) -> Self:
         """Learn from a :class:`TextCorpus` or what it takes; same as collect + fit_moments.
 
-        `memory` (a budget of bytes for the whole process: what does not fit lies in files of the
-        temporary folder) and `cache` (a folder for encoded text) change no answer.
+        `memory` is the number of bytes that the whole process may take: what does not fit is in
+        files of the temporary folder. `cache` is a folder for encoded text. Neither changes the
+        answer.
         """
-        return self._learn(self.collect(corpus, memory=memory, cache=cache), memory)
+        with budget.within(memory):
+            return self._learn(self.collect(corpus, cache=cache))
 
     def collect(
         self,
@@ -76,14 +79,13 @@ class CooccurrenceModel(Saved, Estimator):
     ) -> Self:
         """Learn from statistics alone; `memory` as for `fit`.
 
-        Large moments may be given by a function that returns them: then nobody holds them while
-        they are factored.
+        Large moments may be given by a function that returns them. Then they take no memory while
+        the model factors them.
         """
-        if callable(moments):
-            return self._learn(moments(), memory)
-        return self._learn(moments, memory)
+        with budget.within(memory):
+            return self._learn(moments() if callable(moments) else moments)
 
-    def _learn(self, moments: CooccurrenceMoments, memory: int | None) -> Self:
+    def _learn(self, moments: CooccurrenceMoments) -> Self:
         raise NotImplementedError
 
     def _check_together(self) -> None:
@@ -108,12 +110,16 @@ class CooccurrenceModel(Saved, Estimator):
             return moments
         return moments.restrict(min_count=self.min_count, max_size=self.max_size)
 
-    def _source(self, cut: CooccurrenceMoments, n_pairs: int) -> tuple[Vocabulary, Facts, Facts]:
-        """The vocabulary, `provenance_`, and what diagnostics say about the text."""
-        provenance = {"n_tokens": cut.n_tokens, "options": cut.options, "sources": cut.sources}
-        diagnostics = {
+    def _describe(self, cut: CooccurrenceMoments, n_pairs: int) -> None:
+        """Note the vocabulary, where the counts come from, and how many there are."""
+        self.vocabulary_ = cut.vocabulary
+        self.provenance_ = {
+            "n_tokens": cut.n_tokens,
+            "options": cut.options,
+            "sources": cut.sources,
+        }
+        self.diagnostics_ = {
             "n_words": len(cut.vocabulary),
             "rare_tokens": cut.rare_count,
             "pairs": n_pairs,
         }
-        return cut.vocabulary, provenance, diagnostics

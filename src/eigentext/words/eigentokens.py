@@ -39,7 +39,6 @@ from eigentext.estimators import check_is_fitted, framed, learned_with
 from eigentext.matrices.runs import transposed
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context
-from eigentext.parameters import Count, argument
 from eigentext.storage.schema import Array, damage
 from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
@@ -140,21 +139,20 @@ class Eigentokens(CooccurrenceModel):
 
     # Learning.
 
-    def _learn(self, moments: CooccurrenceMoments, memory: int | None) -> Self:
-        memory = argument("memory", Count(None), memory)
+    def _learn(self, moments: CooccurrenceMoments) -> Self:
         cut = self._cut(moments)
         counts, places = self._word_context_counts(cut)
         Omega = scaled_counts(counts, transform=self.count_transform, scaling="cca", alpha=1)
         U, s, Vt, spectrum = decomposed(
-            Omega, self.n_components, random_state=self.random_state, right=True, memory=memory
+            Omega, self.n_components, random_state=self.random_state, right=True
         )
-        self.vocabulary_, self.provenance_, text = self._source(cut, int(Omega.nnz))
-        self.diagnostics_ = spectrum | text
+        self._describe(cut, int(Omega.nnz))
         self.singular_values_, self.places_ = s, places
         self._define_words(U)
         self._define_contexts(Vt.T, counts)
         alone = counts.sum(axis=1)[: len(cut.vocabulary)] == 0
-        self.diagnostics_["words_without_context"] = int(alone.sum())
+        found = {"words_without_context": int(alone.sum())}
+        self.diagnostics_ = spectrum | self.diagnostics_ | found
         return self
 
     # Using.

@@ -20,19 +20,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import adding, check_is_fitted, framed, learned_with
-from eigentext.factor import scaled_symmetric
-from eigentext.matrices.budget import give_back, resident, room
-from eigentext.matrices.disk import Growing
-from eigentext.matrices.products import row_blocks, with_transpose
-from eigentext.matrices.runs import is_on_disk, transposed
+from eigentext.matrices import budget
+from eigentext.matrices.budget import give_back
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting
 from eigentext.parameters import Choice, Count, argument
-from eigentext.storage.maps import forget
 from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words._renamed import current_names, takes_old_names
@@ -43,14 +38,13 @@ from eigentext.words.template import (
     Scaling,
     Transform,
     decomposed,
-    factored_counts,
-    scaled_counts,
+    scaled_moments,
+    unit_rows,
 )
 from eigentext.words.texts import mean_vectors
 
 _TOPN = Count(10, least=0)
 _METHOD = Choice("mul", of=("mul", "add"))
-_THIN = 8 * 32  # columns of the thin matrices that stand in memory during the SVD
 
 
 class Eigenwords(CooccurrenceModel):
@@ -163,22 +157,22 @@ class Eigenwords(CooccurrenceModel):
 
     # Learning.
 
-    def _learn(self, moments: CooccurrenceMoments, memory: int | None) -> Self:
-        memory = argument("memory", Count(None), memory)
+    def _learn(self, moments: CooccurrenceMoments) -> Self:
         cut = self._cut(moments)
-        Omega, n_pairs = self._scale(cut, memory)
-        vocabulary, provenance, text = self._source(cut, n_pairs)
-        kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
-        del cut, moments  # the factorisation needs the room
-        give_back()
-        U, s, _, spectrum = decomposed(
-            Omega, self.n_components, random_state=self.random_state, memory=memory
+        Omega, n_pairs = scaled_moments(
+            cut, transform=self.count_transform, scaling=self.scaling, alpha=self.alpha
         )
+        self._describe(cut, n_pairs)
+        kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
+        del cut, moments  # the factorization needs their memory
+        give_back()
+        U, s, _, spectrum = decomposed(Omega, self.n_components, random_state=self.random_state)
         del Omega
-        self.vocabulary_, self.provenance_ = vocabulary, provenance
-        self.diagnostics_ = spectrum | text
+        # U has one more row than there are words if rare words share one.
+        self.vectors_, n_alone = unit_rows(U, s**self.beta, len(self.vocabulary_))
         self.singular_values_ = s
-        self._define_vectors(U, s, len(vocabulary), memory)
+        found = {"words_without_context": n_alone}
+        self.diagnostics_ = spectrum | self.diagnostics_ | found
         self.moments_ = kept and kept.thresholded(self.keep_pairs)
         self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
         return self
@@ -216,10 +210,9 @@ class Eigenwords(CooccurrenceModel):
                 "keep_moments='whole', or accept that with fixed_vocabulary=True "
                 "(--fixed-vocabulary)"
             )
-        new = self._counted(corpus, memory=memory, cache=cache)  # of all words
-        if old is None:
-            return self._learn(new, memory)
-        return self._learn(old + new, memory)
+        with budget.within(memory):
+            new = self._counted(corpus, cache=cache)  # of all words
+            return self._learn(new if old is None else old + new)
 
     def fit_transform(self, X: Any, y: Any = None, **settings: Any) -> Any:
         """Learn from texts, and return the vectors of these; see :meth:`transform`."""
@@ -340,62 +333,15 @@ class Eigenwords(CooccurrenceModel):
 
         return plots.drawn(kind, {"map": draw_map, "spectrum": draw_spectrum})
 
-    # The template's steps.
+    # Private steps.
 
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
-
-    def _scale(self, moments: CooccurrenceMoments, memory: int | None) -> tuple[Any, int]:
-        """Omega, and how many entries it has."""
-        steps = {"transform": self.count_transform, "scaling": self.scaling, "alpha": self.alpha}
-        # What the SVD needs at least is left free.
-        least = 4 * _THIN * len(moments.vocabulary)
-        if memory is not None and memory < resident() + least:
-            warnings.warn(
-                f"memory={memory:,}, but {len(moments.vocabulary):,} words take about "
-                f"{resident() + least:,} bytes with all else on disk; the fit goes on with that: "
-                "raise the memory (--memory), or min_count for fewer words",
-                stacklevel=4,
-            )
-        keep = max(0, room(memory) - least)
-        if self.context == "bag" and self.scaling != "ppmi":
-            left, T, right = factored_counts(moments, **steps, keep=keep)
-            return scaled_symmetric(left, T, right), int(T.nnz)
-        # Besides the counts there are Omega and its transpose.
-        counts = moments.counts(keep=keep / 3)
-        Omega = scaled_counts(counts, **steps, unit=moments.unit)
-        if is_on_disk(Omega):
-            return with_transpose(Omega, transposed(Omega)), int(counts.nnz)
-        return Omega, int(counts.nnz)
 
     def _learn_spelling(self) -> Any:
         from eigentext.words.subwords import CharacterRidge
 
         return CharacterRidge().fit(self.vocabulary_.words, self.vectors_)
-
-    def _define_vectors(
-        self, U: np.ndarray, s: np.ndarray, n_words: int, memory: int | None
-    ) -> None:
-        vectors = Growing(np.float32, room(memory) / 2, (len(s),))
-        alone = 0
-        scale = s**self.beta
-
-        def unit_rows(rows: slice) -> tuple[np.ndarray, int]:
-            part = U[rows] * scale
-            forget(U[rows])
-            norms = np.linalg.norm(part, axis=1, keepdims=True)
-            without = norms[:, 0] <= np.finfo(np.float32).tiny
-            norms[without] = 1
-            return (part / norms).astype(np.float32, copy=False), int(without.sum())
-
-        with engine.phase("normalise", n_words, "words") as advance:
-            # The last row of U may be the rare words'.
-            for part, without in engine.current().map(unit_rows, row_blocks(n_words)):
-                vectors.append(part)
-                alone += without
-                advance(len(part))
-        self.vectors_ = vectors.finish()
-        self.diagnostics_["words_without_context"] = alone
 
     # Vectors of a file are looked at when they are first used: rows, or all of them.
 

@@ -16,17 +16,19 @@ Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with
 for ``none``, ``reg``, ``ppmi`` and ``cca``. Step 3 is the SVD of rank m.
 """
 
-import math
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import svd
-from eigentext.matrices.disk import rows_of
-from eigentext.matrices.runs import assembled, is_on_disk, sums
+from eigentext.matrices import budget
+from eigentext.matrices.disk import Growing, rows_of
+from eigentext.matrices.products import Factorable, row_blocks, scaled_symmetric, with_transpose
+from eigentext.matrices.runs import assembled, is_on_disk, sums, transposed
 from eigentext.moments import CooccurrenceMoments
 from eigentext.parameters import Choice, Count, Number, argument
 from eigentext.storage.maps import forget
@@ -44,7 +46,8 @@ SCALINGS = ("none", "reg", "ppmi", "cca")
 _TRANSFORM = Choice("sqrt", of=tuple(TRANSFORMS))
 _SCALING = Choice("cca", of=SCALINGS)
 _ALPHA = Number(1.0, most=1)
-_ENTRIES = 1 << 19
+_ENTRIES = 1 << 19  # that one task scales
+_THIN = 4 * 8 * 32  # bytes of a row of the thin matrices that are in memory during the SVD
 _DROPPED = 5  # how many singular values past the kept ones are computed, to show where they stand
 
 
@@ -55,7 +58,7 @@ def scaled_counts(
     scaling: Scaling = "cca",
     alpha: float = 1.0,
     unit: int = 1,
-    dtype: Any = np.float32,
+    dtype: DTypeLike = np.float32,
 ) -> sp.csr_array:
     """Omega, as sparse as the counts.
 
@@ -129,26 +132,52 @@ def _nonzero(
     return rows
 
 
+def scaled_moments(
+    moments: CooccurrenceMoments,
+    *,
+    transform: Transform = "sqrt",
+    scaling: Scaling = "cca",
+    alpha: float = 1.0,
+) -> tuple[Factorable | sp.csr_array, int]:
+    """Steps 1 and 2: Omega in the form that :func:`decomposed` takes, and the number of pairs.
+
+    Where the memory budget has no room for Omega, it is on disk.
+    """
+    steps = {"transform": transform, "scaling": scaling, "alpha": alpha}
+    n_words = len(moments.vocabulary)
+    remedy = "raise the memory (--memory), or min_count for fewer words"
+    with budget.reserving(_THIN * n_words, f"{n_words:,} words", remedy):  # for the SVD
+        if moments.context == "bag" and scaling != "ppmi":
+            left, T, right = factored_counts(moments, **steps)
+            return scaled_symmetric(left, T, right), int(T.nnz)
+        with budget.shared_by(3):  # the counts, Omega and its transpose
+            counts = moments.counts()
+        Omega = scaled_counts(counts, **steps, unit=moments.unit)
+        if is_on_disk(Omega):
+            return with_transpose(Omega, transposed(Omega)), int(counts.nnz)
+        return Omega, int(counts.nnz)
+
+
 def factored_counts(
     moments: CooccurrenceMoments,
     *,
     transform: Transform = "sqrt",
     scaling: Scaling = "cca",
     alpha: float = 1.0,
-    dtype: Any = np.float32,
-    keep: float = math.inf,
+    dtype: DTypeLike = np.float32,
 ) -> tuple[np.ndarray, sp.csr_array, np.ndarray]:
     """Omega in three parts, ``diag(left) T diag(right)``, straight from moments.
 
     T, the transformed counts, is symmetric for bags of contexts. There are no such parts for
-    "ppmi"; other parameters as for :func:`scaled_counts`. A T of more than `keep` bytes is on disk.
+    "ppmi". The other parameters are those of :func:`scaled_counts`. T is on disk where the memory
+    budget has no room for it.
     """
     t = _checked(transform, scaling, alpha)
     if scaling == "ppmi":
         raise ParameterError("the logarithm of PPMI does not come apart; use scaled_counts")
     unit = moments.unit
     word, context = (t(total / unit) for total in moments.totals())
-    T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype, keep)
+    T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype)
     left, right = _factors(word, context, scaling, alpha)
     return left.astype(dtype), T, right.astype(dtype)
 
@@ -183,11 +212,10 @@ def decomposed(
     *,
     random_state: int = 0,
     right: bool = False,
-    memory: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-    """U, s and Vt (if asked for) of rank m, and what to say about the spectrum.
+    """Step 3: U, s and Vt of rank m, and the diagnostics of the spectrum.
 
-    Raises a ParameterError if the rank of Omega is less than m.
+    Without `right`, Vt has no rows. Raises a ParameterError if the rank of Omega is less than m.
     """
     most = min(Omega.shape)
     if m > most:
@@ -195,9 +223,7 @@ def decomposed(
     rank = min(m + _DROPPED, most)
     # The directions at the cut are half noise: nearer to the exact ones than a basis of twice the
     # rank comes, vectors do not get better (docs/results.md).
-    U, s, Vt = svd(
-        Omega, rank, n_oversamples=rank, random_state=random_state, right=right, memory=memory
-    )
+    U, s, Vt = svd(Omega, rank, n_oversamples=rank, random_state=random_state, right=right)
     # Rounding errors add up as a random walk does: with max(Omega.shape) itself, a tenth of s[0]
     # would count as nothing in single precision and a million columns.
     rank = int((s > s[0] * np.sqrt(max(Omega.shape)) * np.finfo(s.dtype).eps).sum())
@@ -209,6 +235,30 @@ def decomposed(
         "condition": float(s[0] / s[m - 1]),
     }
     return U[:, :m], s[:m], Vt[:m], diagnostics
+
+
+def unit_rows(U: np.ndarray, scale: np.ndarray, n_words: int) -> tuple[np.ndarray, int]:
+    """Step 4: the first `n_words` rows of ``U * scale`` as unit vectors, and how many are zero.
+
+    They are on disk where the memory budget has no room for them.
+    """
+    vectors = Growing(np.float32, budget.current().left / 2, (len(scale),))
+    n_zero = 0
+
+    def unit(rows: slice) -> tuple[np.ndarray, int]:
+        part = U[rows] * scale
+        forget(U[rows])
+        norms = np.linalg.norm(part, axis=1, keepdims=True)
+        is_zero = norms[:, 0] <= np.finfo(np.float32).tiny
+        norms[is_zero] = 1
+        return (part / norms).astype(np.float32, copy=False), int(is_zero.sum())
+
+    with engine.phase("normalize", n_words, "words") as advance:
+        for part, zero in engine.current().map(unit, row_blocks(n_words)):
+            vectors.append(part)
+            n_zero += zero
+            advance(len(part))
+    return vectors.finish(), n_zero
 
 
 def _too_many(m: int, why: str, most: int) -> str:

@@ -1,0 +1,317 @@
+"""Steps of compiled loops that are written in LLVM's own instructions.
+
+Numba compiles plain loops well, with two exceptions: it cannot ask for memory ahead of time, and it
+loads and stores a short row at every step where the row could stay in registers. Each function here
+is one such step. They are called inside compiled loops (``@njit``), with C-contiguous arrays.
+
+Every function has a plain twin in NumPy, in `PLAIN`. It is the definition, and it is used where
+loops are not compiled (``NUMBA_DISABLE_JIT``). It is also used where this version of llvmlite
+cannot build the instructions: then a warning says so, and the loops are slower. Every sum is in the
+order of the rows. A multiplication and the addition after it may be one instruction (fused), so the
+last bit may differ between a function and its twin.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding, ir
+from numba import config, types
+from numba.extending import intrinsic
+
+PANEL = 32  # columns of the matrix in `sum_rows`
+ROW_WIDTH = 16  # divides the columns of the matrices in `row_times` and `add_outer`
+TOPIC_WIDTH = 8  # divides the columns of the matrices in `weigh` and `add_scaled`
+_INT8, _INT32, _INT64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_FUSED = ("contract",)
+
+# The twins. What is compiled in their place must not change their meaning.
+
+
+def _plain_prefetch(array, place):
+    pass
+
+
+def _plain_sum_rows(indices, data, X, out, first, last, row):
+    out[row] = 0
+    for p in range(first, last):
+        out[row] += data[p] * X[indices[p]]
+
+
+def _plain_row_times(x, M, out, n_rows, n_columns):
+    out[:n_columns] = 0
+    for h in range(n_rows):
+        out[:n_columns] += x[h] * M[h]
+
+
+def _plain_add_outer(x, y, M, n_rows, n_columns):
+    for h in range(n_rows):
+        M[h] += x[h] * y[:n_columns]
+
+
+def _plain_weigh(m, phi, p, lanes, w, K):
+    p[:] = m * phi[w]
+    lanes[:] = 0
+    for k in range(0, K, len(lanes)):
+        lanes += p[k : k + len(lanes)]
+    return p.sum()
+
+
+def _plain_add_scaled(factor, p, expected, w, K):
+    expected[w] += factor * p
+
+
+PLAIN: dict[str, Callable[..., Any]] = {
+    "prefetch": _plain_prefetch,
+    "sum_rows": _plain_sum_rows,
+    "row_times": _plain_row_times,
+    "add_outer": _plain_add_outer,
+    "weigh": _plain_weigh,
+    "add_scaled": _plain_add_scaled,
+}
+
+
+# The instructions. A matrix or a row is a pointer to its first number.
+
+
+def _build_prefetch(builder, array, place):
+    byte = _INT8.as_pointer()
+    form = ir.FunctionType(ir.VoidType(), [byte, _INT32, _INT32, _INT32])
+    name = "llvm.prefetch.p0i8"
+    ask = builder.module.globals.get(name) or ir.Function(builder.module, form, name)
+    address = builder.bitcast(builder.gep(array, [place]), byte)
+    # To read, into all caches, data.
+    builder.call(ask, [address, *(ir.Constant(_INT32, value) for value in (0, 3, 1))])
+
+
+def _build_sum_rows(builder, indices, data, X, out, first, last, row, *, element):
+    lanes = _Lanes(builder, element, PANEL)
+    width = ir.Constant(_INT64, PANEL)
+
+    def add(p, total):
+        column = builder.load(builder.gep(indices, [p]))
+        if column.type != _INT64:
+            column = builder.zext(column, _INT64)
+        x = lanes.load(X, builder.mul(column, width))
+        a = lanes.spread(builder.load(builder.gep(data, [p])))
+        return lanes.add_product(total, a, x)
+
+    total = _loop(builder, first, last, 1, add, lanes.zero)
+    lanes.store(total, out, builder.mul(row, width))
+
+
+def _build_row_times(builder, x, M, out, n_rows, n_columns, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+    start = ir.Constant(_INT64, 0)
+
+    def block(k, _):
+        def add(h, total):
+            row = lanes.load(M, builder.add(builder.mul(h, n_columns), k))
+            return lanes.add_product(total, lanes.spread(builder.load(builder.gep(x, [h]))), row)
+
+        lanes.store(_loop(builder, start, n_rows, 1, add, lanes.zero), out, k)
+
+    _loop(builder, start, n_columns, ROW_WIDTH, block)
+
+
+def _build_add_outer(builder, x, y, M, n_rows, n_columns, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+    start = ir.Constant(_INT64, 0)
+
+    def block(k, _):
+        columns = lanes.load(y, k)
+
+        def add(h, _):
+            place = builder.add(builder.mul(h, n_columns), k)
+            factor = lanes.spread(builder.load(builder.gep(x, [h])))
+            lanes.store(lanes.add_product(lanes.load(M, place), factor, columns), M, place)
+
+        _loop(builder, start, n_rows, 1, add)
+
+    _loop(builder, start, n_columns, ROW_WIDTH, block)
+
+
+def _build_weigh(builder, m, phi, p, lane_sums, w, K, *, element):
+    lanes = _Lanes(builder, element, TOPIC_WIDTH)
+    start = ir.Constant(_INT64, 0)
+
+    def block(k, total):
+        row = lanes.load(phi, builder.add(builder.mul(w, K), k))
+        chances = builder.fmul(lanes.load(m, k), row)
+        lanes.store(chances, p, k)
+        return builder.fadd(total, chances)
+
+    total = _loop(builder, start, K, TOPIC_WIDTH, block, lanes.zero)
+    lanes.store(total, lane_sums, start)
+    half = TOPIC_WIDTH // 2
+    while half:  # the upper half onto the lower
+        upper = [half + lane for lane in range(half)] + [0] * (TOPIC_WIDTH - half)
+        places = ir.Constant(ir.VectorType(_INT32, TOPIC_WIDTH), upper)
+        total = builder.fadd(total, builder.shuffle_vector(total, total, places))
+        half //= 2
+    return builder.extract_element(total, ir.Constant(_INT32, 0))
+
+
+def _build_add_scaled(builder, factor, p, expected, w, K, *, element):
+    lanes = _Lanes(builder, element, TOPIC_WIDTH)
+    factors = lanes.spread(factor)
+
+    def block(k, _):
+        place = builder.add(builder.mul(w, K), k)
+        product = lanes.add_product(lanes.load(expected, place), factors, lanes.load(p, k))
+        lanes.store(product, expected, place)
+
+    _loop(builder, ir.Constant(_INT64, 0), K, TOPIC_WIDTH, block)
+
+
+class _Lanes:
+    """Vectors of `width` numbers: loaded, stored, multiplied and added as one."""
+
+    def __init__(self, builder, element, width):
+        self._builder, self._width = builder, width
+        self._vector = ir.VectorType(element, width)
+        self._alignment = 8 if isinstance(element, ir.DoubleType) else 4  # no more is known of rows
+        self.zero = ir.Constant(self._vector, [0.0] * width)
+
+    def _at(self, numbers, place):
+        start = self._builder.gep(numbers, [place])
+        return self._builder.bitcast(start, self._vector.as_pointer())
+
+    def load(self, numbers, place):
+        return self._builder.load(self._at(numbers, place), align=self._alignment)
+
+    def store(self, vector, numbers, place):
+        self._builder.store(vector, self._at(numbers, place), align=self._alignment)
+
+    def spread(self, number):
+        """A vector of one number."""
+        undefined = ir.Constant(self._vector, ir.Undefined)
+        places = ir.Constant(ir.VectorType(_INT32, self._width), [0] * self._width)
+        single = self._builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
+        return self._builder.shuffle_vector(single, undefined, places)
+
+    def add_product(self, total, a, b):
+        product = self._builder.fmul(a, b, flags=_FUSED)
+        return self._builder.fadd(total, product, flags=_FUSED)
+
+
+def _loop(builder, start, stop, step, body, value=None):
+    """``for i in range(start, stop, step): value = body(i, value)``; returns the last value."""
+    before = builder.block
+    head, inside, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    i = builder.phi(_INT64)
+    carried = None if value is None else builder.phi(value.type)
+    builder.cbranch(builder.icmp_signed("<", i, stop), inside, done)
+    builder.position_at_end(inside)
+    new = body(i, carried)
+    i.add_incoming(start, before)
+    i.add_incoming(builder.add(i, ir.Constant(_INT64, step)), builder.block)
+    if carried is not None:
+        carried.add_incoming(value, before)
+        carried.add_incoming(new, builder.block)
+    builder.branch(head)
+    builder.position_at_end(done)
+    return carried
+
+
+# What Numba asks for: the types of a call, and a function that generates its code.
+
+
+def _generator(name: str, build: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:
+    def generate(context, builder, signature, args):
+        try:
+            values = [
+                context.make_array(kind)(context, builder, value).data
+                if isinstance(kind, types.Array)
+                else value
+                for kind, value in zip(signature.args, args)
+            ]
+            element = {} if dtype is None else {"element": context.get_value_type(dtype)}
+            _check_builds(build, values, element)
+        except Exception as error:  # whatever another version of llvmlite or Numba raises
+            _warn(name, error)
+            return context.compile_internal(builder, PLAIN[name], signature, args)
+        result = build(builder, *values, **element)
+        return context.get_dummy_value() if result is None else result
+
+    return generate
+
+
+def _check_builds(build: Callable[..., Any], values: list[Any], element: dict[str, Any]) -> None:
+    """Raise unless LLVM accepts the instructions, in a module that is thrown away.
+
+    A failure in the module itself would leave it half written.
+    """
+    module = ir.Module()
+    form = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+    function = ir.Function(module, form, "check")
+    builder = ir.IRBuilder(function.append_basic_block())
+    build(builder, *function.args, **element)
+    builder.ret_void()
+    binding.parse_assembly(str(module)).verify()
+
+
+def _warn(name: str, error: Exception) -> None:
+    warnings.warn(
+        f"the fast form of {name} cannot be compiled here ({error!r:.200}); loops that use it are "
+        "slower. Install the versions of numba and llvmlite that eigentext is tested with",
+        stacklevel=2,
+    )
+
+
+def _prefetch(typingctx, array, place):
+    """Ask for what is at a place, which may be outside the array: nothing is read yet."""
+    return types.void(array, types.int64), _generator("prefetch", _build_prefetch)
+
+
+def _sum_rows(typingctx, indices, data, X, out, first, last, row):
+    """Equivalent to ``out[row] = sum(data[p] * X[indices[p]] for p in range(first, last))``.
+
+    X and out have `PANEL` columns.
+    """
+    place = types.int64
+    signature = types.void(indices, data, X, out, place, place, place)
+    return signature, _generator("sum_rows", _build_sum_rows, data.dtype)
+
+
+def _row_times(typingctx, x, M, out, n_rows, n_columns):
+    """Equivalent to ``out[:n_columns] = x[:n_rows] @ M[:n_rows]``, in float64."""
+    signature = types.void(x, M, out, types.int64, types.int64)
+    return signature, _generator("row_times", _build_row_times, types.float64)
+
+
+def _add_outer(typingctx, x, y, M, n_rows, n_columns):
+    """Equivalent to ``M[:n_rows] += outer(x[:n_rows], y[:n_columns])``, in float64."""
+    signature = types.void(x, y, M, types.int64, types.int64)
+    return signature, _generator("add_outer", _build_add_outer, types.float64)
+
+
+def _weigh(typingctx, m, phi, p, lanes, w, K):
+    """Equivalent to ``p[:] = m * phi[w]; lanes[:] = p.reshape(-1, 8).sum(axis=0)``, in float32.
+
+    Returns ``p.sum()``.
+    """
+    signature = types.float32(m, phi, p, lanes, types.int64, types.int64)
+    return signature, _generator("weigh", _build_weigh, types.float32)
+
+
+def _add_scaled(typingctx, factor, p, expected, w, K):
+    """Equivalent to ``expected[w] += factor * p``, in float32."""
+    signature = types.void(types.float32, p, expected, types.int64, types.int64)
+    return signature, _generator("add_scaled", _build_add_scaled, types.float32)
+
+
+def _declared(definition: Callable[..., Any]) -> Any:
+    if config.DISABLE_JIT:
+        return PLAIN[definition.__name__[1:]]
+    return intrinsic(definition)
+
+
+prefetch: Any = _declared(_prefetch)
+sum_rows: Any = _declared(_sum_rows)
+row_times: Any = _declared(_row_times)
+add_outer: Any = _declared(_add_outer)
+weigh: Any = _declared(_weigh)
+add_scaled: Any = _declared(_add_scaled)
