@@ -142,8 +142,10 @@ def _plain(value: Any) -> Any:
 
 def figure(value: Any, digits: int | None = None) -> str:
     """A number as people want to read it; nothing for None."""
-    if value is None or isinstance(value, (bool, str)):
-        return {None: "", True: "yes", False: "no"}.get(value, value)
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if digits is not None:
         return f"{value:,.{digits}f}"
     if isinstance(value, int):
