@@ -149,7 +149,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(CorpusError, match=r"no files to read"):
         read_conll([])
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a D O\n" * 99)[:-9])
-    with pytest.raises(CorpusError, match=r"cut\.gz: not a whole \.gz file"):
+    with pytest.raises(CorpusError, match=r"cut\.gz: not a complete \.gz file"):
         list(read_conll(tmp_path / "cut.gz"))
 
 

@@ -162,7 +162,7 @@ def test_enwiki_has_a_paragraph_on_each_line(data):
     path.write_bytes(lzma.compress(b"The first .\nThe second .\n"))
     assert list(et.load_dataset("enwiki-30m")) == [["The", "first", "."], ["The", "second", "."]]
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(CorpusError, match=r"enwiki-30m\.tok\.txt\.xz: not a whole \.xz file"):
+    with pytest.raises(CorpusError, match=r"enwiki-30m\.tok\.txt\.xz: not a complete \.xz file"):
         list(et.load_dataset("enwiki-30m"))
 
 
@@ -580,23 +580,23 @@ def test_found_nowhere(tmp_path, monkeypatch):
     with pytest.raises(CorpusError) as caught:
         et.load_dataset("brown")
     message = str(caught.value)
-    assert message.startswith("brown: not found; looked in EIGENTEXT_DATA (not set), NLTK_DATA (")
+    assert message.startswith("brown: not found; searched EIGENTEXT_DATA (not set), NLTK_DATA (")
     for place in ("home/nltk_data", "prefix/share/nltk_data", "system/nltk_data", "cache/data"):
         assert str(tmp_path / place) in message
-    assert "set EIGENTEXT_DATA to a folder that holds nltk_data/corpora/brown" in message
+    assert "set EIGENTEXT_DATA to a folder that contains nltk_data/corpora/brown" in message
     assert "run `python -m nltk.downloader brown`" in message
     assert "load_dataset('brown', download=True)" in message
     with pytest.raises(CorpusError, match=r"run `python -m nltk\.downloader treebank`"):
         et.load_dataset("penn-sample")  # NLTK has another name for it
     monkeypatch.setenv("EIGENTEXT_DATA", "/no/such/folder")
     monkeypatch.setenv("NLTK_DATA", "/nor/this")
-    with pytest.raises(CorpusError, match=r"looked in /no/such/folder, /nor/this, /.*home"):
+    with pytest.raises(CorpusError, match=r"searched /no/such/folder, /nor/this, /.*home"):
         et.load_dataset("brown")
     with pytest.raises(CorpusError) as caught:
         et.load_dataset("text8")
     assert "NLTK" not in str(caught.value)  # which has no text8
     assert "download" not in str(caught.value)
-    assert "holds text/text8 or text/text8-prefix.txt.xz" in str(caught.value)
+    assert "contains text/text8 or text/text8-prefix.txt.xz" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -701,7 +701,7 @@ def test_a_server_that_sends_something_else(server, tmp_path, content):
         et.load_dataset("brown", download=True)
     message = str(caught.value)
     assert message.startswith("brown: not found, and what http://127.0.0.1:")
-    assert "/all/corpora/brown.zip sent cannot be read (File is not a zip file); looked" in message
+    assert "/all/corpora/brown.zip sent cannot be read (File is not a zip file); " in message
     assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
 
 

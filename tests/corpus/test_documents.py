@@ -119,7 +119,7 @@ def test_threads_and_blocks_change_nothing(threads, monkeypatch, zipf_lines):
         (["b c", ["a"]], "not a mixture"),
         (["a b", None], "item 2 is None"),
         ([["a", 1.5]], "token list 1: tokens must be strings"),
-        ([], "an empty list"),
+        ([], "the list is empty"),
         (None, "item 1 is None"),
     ],
 )

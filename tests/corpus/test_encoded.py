@@ -323,7 +323,7 @@ def test_text_that_changes_while_it_is_read_is_not_kept(text, tmp_path, monkeypa
 def test_a_cache_that_cannot_be_written_names_the_remedy(text, tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
     Path("a file").touch()
-    with pytest.raises(CorpusError, match=rf"^{folder}: cannot keep.*--cache DIR.*--no-cache"):
+    with pytest.raises(CorpusError, match=rf"^{folder}: cannot save.*--cache DIR.*--no-cache"):
         encode(text, cache=folder)
 
 

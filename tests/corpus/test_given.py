@@ -134,8 +134,8 @@ def test_every_form_of_one_sequence(form):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "an empty list"),
-        (iter(()), "an empty list"),
+        ([], "the list is empty"),
+        (iter(()), "the list is empty"),
         (["a", Path("here.txt")], "list of strings .text., .* not a mixture"),
         (["a", ["b"]], "not a mixture"),
         (["a", 5], "item 2 is 5; give a list of strings"),
@@ -145,8 +145,8 @@ def test_every_form_of_one_sequence(form):
         (b"a", "item 1 is b'a'"),
         (5, "item 1 is 5"),
         (None, "item 1 is None"),
-        ("missing", "missing: no such file.*one string names a file; give a text as a list"),
-        ("a line\nand another", "is no file name; give text as a list of strings"),
+        ("missing", "missing: no such file.*a single string names a file; give text as a list"),
+        ("a line\nand another", "is not a file name; give text as a list of strings"),
     ],
 )
 def test_what_is_no_text(given, message):

@@ -113,7 +113,7 @@ def test_a_cut_file_is_never_taken_for_a_whole_one(tmp_path, ending):
     path = tmp_path / f"text{ending}"
     for size in range(1, len(whole)):
         path.write_bytes(whole[:size])
-        with pytest.raises(CorpusError, match=rf"text{ending}: not a whole {ending}.*unpack it"):
+        with pytest.raises(CorpusError, match=rf"text{ending}: not a complete {ending}.*unpack it"):
             list(read_blocks(path))
 
 
@@ -165,10 +165,10 @@ def test_a_file_with_signs_of_a_glob_in_its_name(tmp_path):
     [
         ("missing.txt", r"missing\.txt: no such file; check the name"),
         (f"{'long' * 100}.txt", "no such file"),
-        ("folder", r"folder: is a folder; name its files, as in '.*folder/\*\.txt'"),
+        ("folder", r"folder: is a folder; name its files, for example '.*folder/\*\.txt'"),
         ("*.none", r"\*\.none: no file matches; check the pattern"),
         ("fold*", r"fold\*: no file matches"),
-        ("pipe", "pipe: is a pipe or a device, not a file; save its text in one"),
+        ("pipe", "pipe: is a pipe or a device, not a file; save its text in a file"),
     ],
 )
 def test_names_that_cannot_be_read(tmp_path, name, message):
@@ -255,7 +255,7 @@ def test_files_too_large_to_be_parsed_whole(tmp_path, ending, monkeypatch):
     monkeypatch.setattr(readers, "LARGEST_FILE", 1000)
     path = tmp_path / f"text{ending}"
     path.write_bytes(PACK[ending](b"x " * 600))
-    with pytest.raises(CorpusError, match=f"text{ending}: holds more than .*cut it into several"):
+    with pytest.raises(CorpusError, match=f"text{ending}: has more than .*split it into several"):
         read_whole(path)
 
 
@@ -269,7 +269,7 @@ def test_an_xz_file_that_asks_for_gigabytes(tmp_path):
     data[12 : 12 + len(header)] = header
     path = tmp_path / "text.xz"
     path.write_bytes(data)
-    with pytest.raises(CorpusError, match=r"not a whole \.xz file .*[Mm]emory"):
+    with pytest.raises(CorpusError, match=r"not a complete \.xz file .*[Mm]emory"):
         list(read_blocks(path))
 
 

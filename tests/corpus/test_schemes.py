@@ -114,9 +114,13 @@ def test_misfits_by_hand(tags, scheme, misfit):
         ),
         (["B-X", "U-X"], "bilou", "^token 2: U-X after B-X breaks the scheme 'bilou'; .*to_bilou"),
         (["B-X"], "bilou", "^token 2: the end after B-X breaks the scheme 'bilou'; .*scheme=None"),
-        (["O", "L-X"], "bio", "^token 2: 'L-X' is no tag of the scheme 'bio': give B-X, I-X or O"),
-        (["NN"], "bilou", "^token 1: 'NN' is no tag of the scheme 'bilou': give .* U-X or O"),
-        ([None], "bio", "^token 1: None is no tag of the scheme 'bio'"),
+        (
+            ["O", "L-X"],
+            "bio",
+            "^token 2: 'L-X' is not a tag of the scheme 'bio'; give B-X, I-X or",
+        ),
+        (["NN"], "bilou", "^token 1: 'NN' is not a tag of the scheme 'bilou'; give .* U-X or O"),
+        ([None], "bio", "^token 1: None is not a tag of the scheme 'bio'"),
     ],
 )
 def test_errors_name_the_place_and_the_remedy(tags, scheme, message):
@@ -128,7 +132,9 @@ def test_errors_name_the_place_and_the_remedy(tags, scheme, message):
 
 
 def test_tags_and_schemes_that_are_none():
-    with pytest.raises(CorpusError, match=r"^tag 2: 'S-X' is no tag of the scheme 'bilou': give"):
+    with pytest.raises(
+        CorpusError, match=r"^tag 2: 'S-X' is not a tag of the scheme 'bilou'; give"
+    ):
         allowed(["O", "S-X"], "bilou")
     for call in (allowed, find_misfit, check_tags):
         with pytest.raises(ParameterError, match="must be 'bio', 'bilou' or None, not 'iob1'"):
@@ -196,7 +202,7 @@ def test_iob1_by_hand():
 @pytest.mark.parametrize("convert", [to_bilou, from_bilou, iob1_to_bio, spans])
 def test_what_is_no_tag_of_chunks(convert):
     for tag in ("NN", "", "O-X", None):
-        with pytest.raises(CorpusError, match=f"^token 2: {tag!r} is no tag of chunks: give B-X"):
+        with pytest.raises(CorpusError, match=f"^token 2: {tag!r} is not a chunk tag; give B-X"):
             convert(["O", tag])
     if convert is not spans:  # conlleval knows chunks without a type
         with pytest.raises(CorpusError, match=r"^token 2: 'B' has no type"):

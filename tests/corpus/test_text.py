@@ -234,16 +234,16 @@ def test_a_generator_is_read_once_and_kept():
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ([], {}, "an empty list: give at least one"),
-        ((), {}, "an empty list"),
+        ([], {}, "the list is empty; give at least one"),
+        ((), {}, "the list is empty"),
         (["a b", 5], {}, "item 2 is 5; give files, texts or token lists"),
         (["a b", ["c"]], {}, "not a mixture"),
         (5, {}, "item 1 is 5"),
         (None, {}, "item 1 is None"),
         ("no such.txt", {}, r"no such\.txt: no such file; check the name"),
-        ("a text\nof two lines", {}, "is no file name; give text as a list of strings"),
-        ("word " * 2000, {}, "is no file name; give text as a list of strings"),
-        (["and/or"], {}, "and/or: no such file; check the name, or say kind='texts'"),
+        ("a text\nof two lines", {}, "is not a file name; give text as a list of strings"),
+        ("word " * 2000, {}, "is not a file name; give text as a list of strings"),
+        (["and/or"], {}, "and/or: no such file; check the name, or use kind='texts'"),
         ([["a"], ["b", 1]], {}, r"token list 2: tokens must be strings .*int found"),
         ([["a", None]], {}, "token list 1: tokens must be strings .*NoneType"),
         ([["a", b"b"]], {}, "token list 1: tokens must be strings .*bytes"),
@@ -345,7 +345,7 @@ def test_a_tokenizer_that_makes_no_tokens(result, message):
 def test_a_file_without_words(tmp_path, content):
     (path,) = written(tmp_path, [content])
     assert list(TextCorpus(path)) == []
-    with pytest.raises(CorpusError, match=r"000\.txt: no words in it; is the file empty\?"):
+    with pytest.raises(CorpusError, match=r"000\.txt: contains no words; is the file empty\?"):
         encode(TextCorpus(path))
 
 

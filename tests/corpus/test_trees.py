@@ -197,7 +197,7 @@ def test_a_packed_file_that_is_cut(tmp_path):
     path = tmp_path / "trees.xz"
     write_trees([CAT] * 50, path)
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(CorpusError, match=r"trees.xz: not a whole .xz file"):
+    with pytest.raises(CorpusError, match=r"trees.xz: not a complete .xz file"):
         read_trees(path)
 
 

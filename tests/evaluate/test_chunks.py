@@ -141,7 +141,7 @@ def test_bad_input():
         chunks([["O"], ["O"]], [["O"]])
     with pytest.raises(ParameterError, match="sentence 2: 1 gold tags and 2 predicted"):
         chunks([["O"], ["O"]], [["O"], ["O", "O"]])
-    with pytest.raises(CorpusError, match="sentence 1, token 2: 'NP' is no tag of chunks"):
+    with pytest.raises(CorpusError, match="sentence 1, token 2: 'NP' is not a chunk tag"):
         chunks([["O", "O"]], [["O", "NP"]])
     with pytest.raises(CorpusError, match="token 1: None is no tag"):
         chunk_spans([("word", None)])

@@ -156,7 +156,7 @@ def test_files_that_are_not_there(read, write, tmp_path):
         write("a b 1", name)
     with pytest.raises(CorpusError, match=r"\*\.txt: matches 2 files; name one"):
         read(tmp_path / "*.txt")
-    with pytest.raises(CorpusError, match=r"not a whole \.gz file"):
+    with pytest.raises(CorpusError, match=r"not a complete \.gz file"):
         read(write("a b 1", "pairs.gz"))
 
 

@@ -1,4 +1,4 @@
-"""What comes in: text and its vocabulary, tagged sentences, and trees."""
+"""The input: text and its vocabulary, tagged sentences, trees, and data sets."""
 
 from eigentext.corpus.conll import factored, read_conll, write_conll
 from eigentext.corpus.datasets import LabelledTexts, load_dataset

@@ -1,4 +1,4 @@
-"""Data sets from NLTK's collection: fetched when asked for, whole and readable, or not at all."""
+"""Downloads of data sets from the NLTK collection. Only complete, readable files are kept."""
 
 import lzma
 import os
@@ -12,16 +12,16 @@ from eigentext.corpus._places import NLTK, Dataset, not_found, own_folder
 from eigentext.errors import CorpusError
 
 DOWNLOADS = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages"
-# What a damaged, cut, foreign or encrypted archive raises, and text that is none.
+# The errors of damaged, incomplete or encrypted archives, and of files that are not text.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
     *(OSError, RuntimeError, ValueError),
 )
-_SECONDS = 30  # of silence, after which a download is given up
+_SECONDS = 30  # a download without data for this long is given up
 
 
 def fetch(dataset: Dataset) -> Path:
-    """Fetch the data set into eigentext's own folder: whole and readable, or not at all."""
+    """Download the data set into the folder of eigentext. Keep it only if it can be read."""
     if not dataset.download:
         raise not_found(dataset, "not offered for download")
     base = os.environ.get("EIGENTEXT_DOWNLOADS") or DOWNLOADS
@@ -41,7 +41,7 @@ def fetch(dataset: Dataset) -> Path:
     except OSError as error:
         raise CorpusError(
             f"{target}: cannot be written ({error.strerror}); "
-            "set EIGENTEXT_CACHE to a folder of your own"
+            "set EIGENTEXT_CACHE to a folder that you may write to"
         ) from error
     return target
 
@@ -61,6 +61,6 @@ def _fetched(dataset: Dataset, url: str) -> bytes:
                     advance(len(piece))
     except (OSError, ValueError, HTTPException) as error:
         if isinstance(error, HTTPError):
-            error.close()  # its connection
+            error.close()  # the connection
         raise not_found(dataset, f"{url} cannot be fetched ({error})") from error
     return b"".join(pieces)

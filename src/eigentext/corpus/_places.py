@@ -1,4 +1,4 @@
-"""Where data sets are looked for: ``EIGENTEXT_DATA``, NLTK's folders, eigentext's cache."""
+"""Where data sets are searched for: ``EIGENTEXT_DATA``, folders of NLTK, the cache."""
 
 import os
 import sys
@@ -11,32 +11,32 @@ from eigentext.corpus.encoded import default_cache
 from eigentext.errors import CorpusError
 
 NLTK = "nltk_data/"
-_SYSTEM = ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")  # as NLTK has it
+_SYSTEM = ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")  # as in NLTK
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Where a data set is kept, and how it is read."""
+    """The places of a data set, and how to read it."""
 
     name: str
-    places: tuple[str, ...]  # in EIGENTEXT_DATA, the preferred one first
+    places: tuple[str, ...]  # in EIGENTEXT_DATA; the first one is preferred
     read: Callable[..., Any]
-    tagged: bool = False  # if asked for
+    tagged: bool = False  # can be read with tags
     always_tagged: bool = False
-    options: tuple[str, ...] = ()  # of load_dataset, that reading takes
+    options: tuple[str, ...] = ()  # arguments of load_dataset that `read` takes
     splits: tuple[str, ...] = ("train", "test", "all")
-    download: str = ""  # below DOWNLOADS; nothing where terms or form forbid it
+    download: str = ""  # path below DOWNLOADS; "" if it cannot be downloaded
 
 
 def candidates(dataset: Dataset) -> Iterator[Path]:
-    """Every path that may hold the data set, in the order of search."""
+    """All possible paths of the data set, in the order of the search."""
     for folder, is_nltk in _folders(dataset):
         for place in dataset.places:
             yield Path(folder, place.removeprefix(NLTK) if is_nltk else place)
 
 
 def _folders(dataset: Dataset) -> Iterator[tuple[Path, bool]]:
-    """Folders to look in, and whether they are laid out as NLTK's are."""
+    """Folders to search, and whether they have the layout of NLTK."""
     if data := os.environ.get("EIGENTEXT_DATA"):
         yield Path(data).expanduser(), False
     if dataset.places[0].startswith(NLTK):
@@ -49,22 +49,22 @@ def _folders(dataset: Dataset) -> Iterator[tuple[Path, bool]]:
 
 
 def own_folder() -> Path:
-    """What is fetched is kept here."""
+    """The folder for downloads."""
     return default_cache() / "data"
 
 
 def not_found(dataset: Dataset, failed: str = "") -> CorpusError:
-    """Where it was looked for, and what to do; `failed` says why it was not fetched either."""
+    """The error that lists all places searched and the remedies; `failed` tells of a download."""
     of_nltk = dataset.places[0].startswith(NLTK)
     variables = ("EIGENTEXT_DATA", "NLTK_DATA") if of_nltk else ("EIGENTEXT_DATA",)
     looked = [f"{variable} (not set)" for variable in variables if not os.environ.get(variable)]
     looked += [str(folder) for folder, _ in _folders(dataset)]
-    remedies = [f"set EIGENTEXT_DATA to a folder that holds {' or '.join(dataset.places)}"]
+    remedies = [f"set EIGENTEXT_DATA to a folder that contains {' or '.join(dataset.places)}"]
     if of_nltk:
         remedies.append(f"run `python -m nltk.downloader {Path(dataset.places[0]).name}`")
     if dataset.download and not failed:
         remedies.append(f"call load_dataset({dataset.name!r}, download=True)")
     return CorpusError(
         f"{dataset.name}: not found{failed and f', and {failed}'}; "
-        f"looked in {', '.join(looked)}; {', or '.join(remedies)}"
+        f"searched {', '.join(looked)}; {', or '.join(remedies)}"
     )

@@ -1,14 +1,14 @@
-"""Trees as pictures: SVG made here, by a layout of a few lines, without any dependency.
+"""Trees as SVG pictures, with a short layout algorithm and no dependency.
 
-Words stand in one row, their parts of speech above them, and every other node one row above the
-highest of its children, so that the sentence can be read along the bottom. A subtree gets a slot as
-wide as its label or its children side by side, whichever is more, and its label stands in the
-middle of it: labels and words never overlap. A line is aslant within one row and then goes straight
-down, in the slot of the child it leads to: it crosses nothing. Colours are the page's
-(``currentColor``), so a tree is readable on light and dark pages alike.
+Words are in the bottom row with their parts of speech above them. Every other node is one row above
+its highest child. A subtree gets a slot as wide as its label, or as its children side by side if
+these are wider. The label is in the middle of the slot, so labels and words never overlap. An edge
+runs diagonally within one row and then straight down in the slot of the child, so edges never
+cross. The drawing uses the text color of the page (``currentColor``) and is readable on light and
+dark pages.
 
-Widths are estimates, from the widths that characters have in common fonts; like all that concerns
-trees, nothing here recurses.
+Widths are estimates from the character widths of common fonts. Nothing here recurses, so trees may
+be deep.
 """
 
 import re
@@ -18,14 +18,14 @@ from typing import Any
 
 from eigentext.corpus.trees import walk
 
-_SIZE = 14  # of the font, in pixels
+_SIZE = 14  # font size in pixels
 _ROW = 40
-_GAP = 12  # between neighbours
+_GAP = 12  # between neighbors
 _MARGIN = 6
-_BOLD = ' font-weight="600"'  # labels, beside the plain words
+_BOLD = ' font-weight="600"'  # labels are bold, words are not
 _NARROW = frozenset("iljtfrI.,:;'`!|()[]{}/\\ -")
 _WIDE = frozenset("mwMW%@—…")
-# What XML forbids even as a reference: control characters, halves of pairs, two that are none.
+# Characters that XML forbids even as references: control characters, surrogates, two more.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -74,11 +74,11 @@ def tree_svg(tree: Any) -> str:
 
 
 def _measured(nodes: list[Any], names: list[str]) -> tuple[list[list[int]], list[int], list[float]]:
-    """Of each node, parents first: its children's places, the rows below it, its slot's width."""
+    """For each node, parents first: the places of its children, its height, its width."""
     children: list[list[int]] = [[] for _ in nodes]
     heights = [0] * len(nodes)
     widths = [_width(name) for name in names]
-    waiting: list[int] = []  # nodes whose parents are still to come, the first child last
+    waiting: list[int] = []  # nodes whose parents come later, the first child last
     for i in range(len(nodes) - 1, -1, -1):
         node = nodes[i]
         if not isinstance(node, str):
@@ -86,7 +86,7 @@ def _measured(nodes: list[Any], names: list[str]) -> tuple[list[list[int]], list
             below = waiting[border:][::-1]
             del waiting[border:]
             children[i] = below
-            # A label without children is no word, and stands above the row of words.
+            # A label without children is above the row of words.
             heights[i] = 1 + max((heights[j] for j in below), default=0)
             inner = sum(widths[j] for j in below) + _GAP * (len(below) - 1)
             widths[i] = max(widths[i], inner)
@@ -99,7 +99,7 @@ def _width(name: str) -> float:
 
 
 def _em(character: str) -> float:
-    """About how wide a character is, as a share of the font's size."""
+    """The approximate width of a character as a share of the font size."""
     if unicodedata.combining(character):
         return 0.0
     if unicodedata.east_asian_width(character) in "WF" or character in _WIDE:

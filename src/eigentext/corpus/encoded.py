@@ -1,8 +1,8 @@
-"""Text -> integers, once: the only step that touches strings.
+"""Text becomes integers, once. No later step touches strings.
 
-Blocks are split and dictionary-encoded by Arrow in the engine's threads; the distinct words of
-each block are then looked up in one table, in the order of the blocks, so the ids depend on the
-text alone. Tokens are one int32 array in which -1 ends a unit, in memory or mapped from a file.
+Threads of the engine split blocks into tokens and encode them with Arrow. Then one table numbers
+the distinct words of each block, in the order of the blocks, so the ids depend on the text alone.
+Tokens are one int32 array, in memory or mapped from a file. The value -1 ends a unit.
 """
 
 import contextlib
@@ -29,10 +29,10 @@ from eigentext.errors import CorpusError
 from eigentext.matrices.budget import give_back
 
 END = -1
-_IN_MEMORY = 1 << 28  # tokens (1 GiB); a longer corpus goes to a file
+_IN_MEMORY = 1 << 28  # tokens (1 GiB); longer texts go to a file
 _CACHE_BYTES = 20 << 30
-_VERSION = 1  # of the files in the cache, part of their key
-# The folder may hold other things than ours: these names say what may be deleted.
+_VERSION = 1  # the version of cache files, a part of their key
+# The folder may contain other files. Only files with these names may be deleted.
 _ENTRY = re.compile(r"[0-9a-f]{40}-v\d+")
 _UNFINISHED = ".eigentext-new-"
 
@@ -48,7 +48,7 @@ class EncodedCorpus:
     words : list of str
     counts : int64 array
     fingerprint : str
-        Of the text and of how it was read; equal for equal input.
+        A hash of the text and the options; equal for equal input.
     options : dict
         Tokenizer, lower case, unit.
     """
@@ -61,7 +61,7 @@ class EncodedCorpus:
 
     @property
     def n_tokens(self) -> int:
-        """Tokens, not counting the marks between units."""
+        """The number of tokens, without the marks between units."""
         return int(self.counts.sum())
 
     def shards(self, n_shards: int) -> list[tuple[int, int]]:
@@ -76,26 +76,26 @@ def encode(
     cache: str | os.PathLike[str] | bool | None = None,
     memory: int | None = None,
 ) -> EncodedCorpus:
-    """The corpus as integers: split, looked up and counted, in the engine's threads.
+    """Encode a corpus as integers: split, number and count its tokens on all threads.
 
     Parameters
     ----------
     corpus : TextCorpus, list of strings, list of lists of tokens, path or list of paths
-        A list of strings is text, always; files are paths: see :mod:`eigentext.corpus.given`.
+        A list of strings is always text; paths are files: see :mod:`eigentext.corpus.given`.
     cache : path or bool, optional
-        A folder that keeps the result, keyed by content and options, and maps it into memory: the
-        next call with the same text skips the encoding. True is the user's cache folder
-        (``EIGENTEXT_CACHE``); by default nothing is kept, and never what a tokenizer of the
-        user's made: nothing would tell whether that is still the same function.
+        A folder for the result. The next call with the same content and options maps the result
+        into memory and skips the encoding. True means the user's cache folder
+        (``EIGENTEXT_CACHE``). The default saves nothing. Tokens of a user's own tokenizer are never
+        saved, because nothing would tell whether the function has changed.
     memory : int, optional
-        A budget of bytes for the whole process: the tokens may have a sixteenth of it, else they go
-        to a file in the temporary folder, as any past 1 GiB do.
+        The memory budget of the whole process in bytes. Tokens may take a sixteenth of it, and
+        1 GiB without a budget. Longer texts go to a file in the temporary folder.
     """
     if isinstance(corpus, EncodedCorpus):
         return corpus
     corpus = as_corpus(corpus)
     if cache is True and not _usable(default_cache()):
-        cache = None  # nobody asked for that folder: do without
+        cache = None  # the user did not choose this folder, so do without
     if cache is None or cache is False or callable(corpus.tokenizer):
         with _room_in(tempfile.gettempdir(), "set TMPDIR to another folder"):
             return _encode(corpus, None, _IN_MEMORY if memory is None else memory // 64)
@@ -107,7 +107,7 @@ def encode(
 
 
 def default_cache() -> Path:
-    """``EIGENTEXT_CACHE``, else the folder the system has for caches."""
+    """``EIGENTEXT_CACHE``, or the cache folder of the system."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("EIGENTEXT_CACHE") or Path(base, "eigentext"))
 
@@ -126,14 +126,14 @@ def _encode(
     tokens, words, counts = encoded_tokens(corpus, tokens_path, in_memory)
     if not words:
         where = ", ".join(map(str, corpus.files)) or "the corpus"
-        raise CorpusError(f"{where}: no words in it; is the file empty?")
+        raise CorpusError(f"{where}: contains no words; is the file empty?")
     return EncodedCorpus(tokens, words, counts, corpus.fingerprint(), corpus.options)
 
 
 def encoded_tokens(
     corpus: TextCorpus, tokens_path: Path | None = None, in_memory: int = _IN_MEMORY
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Tokens with a last `END`, in memory or in a file; the distinct words, and their counts."""
+    """Tokens (in memory or in a file, ending with `END`), the distinct words, their counts."""
     ids: defaultdict[str, int] = defaultdict(count().__next__, {UNIT_END: END})
     counts = np.zeros(1 << 16, np.int64)
 
@@ -142,7 +142,7 @@ def encoded_tokens(
             yield len(block) if isinstance(block, list) else len(block.data), block
 
     def encode_block(sized):
-        # In a worker thread: Arrow lets go of the GIL while it splits and hashes.
+        # In a worker thread: Arrow releases the GIL while it splits and hashes.
         size, block = sized
         column = corpus.tokens_of(block).dictionary_encode()
         local, words = column.indices.to_numpy(), column.dictionary.to_pylist()
@@ -157,17 +157,17 @@ def encoded_tokens(
             if len(ids) > len(counts):
                 counts.resize(2 * len(ids), refcheck=False)
             counts[table] += occurrences
-            counts[END] = 0  # the last place is no word's: unit ends were counted there
+            counts[END] = 0  # unit ends were counted in the last place
             sink.append(table[local])
             advance(size)
         tokens = sink.finish()
-    give_back()  # counting needs the room
+    give_back()  # counting needs the memory
     del ids[UNIT_END]
     return tokens, list(ids), counts[: len(ids)].copy()
 
 
 class _TokenSink(contextlib.AbstractContextManager):
-    """Collects tokens in memory, and past a limit (or from the start, given a path) in a file."""
+    """Collects tokens in memory. Beyond a limit, or if a path is given, in a file."""
 
     def __init__(self, path: Path | None, in_memory: int):
         self._in_memory = in_memory
@@ -184,12 +184,12 @@ class _TokenSink(contextlib.AbstractContextManager):
         if self._file is not None:
             self._file.write(tokens.data)
             return
-        # Grown in place (the system moves pages, not bytes): two copies never exist at once.
+        # Grows in place (the system moves pages, not bytes), so there are never two copies.
         self._tokens.resize(self._size, refcheck=False)
         self._tokens[filled:] = tokens
 
     def finish(self) -> np.ndarray:
-        """All tokens, with a last unit end, so that no kernel can run past the array."""
+        """All tokens with a last unit end, so that no loop can run past the array."""
         self.append(np.array([END], np.int32))
         if self._file is None:
             return self._tokens
@@ -198,7 +198,7 @@ class _TokenSink(contextlib.AbstractContextManager):
 
     def __exit__(self, *exception: object) -> None:
         if self._file is not None:
-            self._file.close()  # the map of it stays
+            self._file.close()  # its map stays valid
 
 
 @contextlib.contextmanager
@@ -207,11 +207,11 @@ def _room_in(folder: str | Path, remedy: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise CorpusError(
-            f"{folder}: cannot keep encoded text there ({error.strerror}); {remedy}"
+            f"{folder}: cannot save encoded text there ({error.strerror}); {remedy}"
         ) from error
 
 
-# The cache: one folder an entry, moved into place whole.
+# The cache: one folder per entry, moved into place when it is complete.
 
 
 def _key(fingerprint: str) -> str:
@@ -224,10 +224,10 @@ def _read_cached(entry: Path) -> EncodedCorpus | None:
     try:
         arrays, about = read_saved(entry / "words.safetensors")
         tokens = np.memmap(entry / "tokens.i32", np.int32, "r", shape=(about["length"],))
-    except (OSError, KeyError, ValueError):  # not there, or damaged
+    except (OSError, KeyError, ValueError):  # missing or damaged
         return None
-    with contextlib.suppress(OSError):  # another user's
-        os.utime(entry)  # the least recently used goes first
+    with contextlib.suppress(OSError):  # it belongs to another user
+        os.utime(entry)  # the least recently used entry is deleted first
     return EncodedCorpus(
         tokens,
         arrays["words"],  # type: ignore[arg-type]
@@ -252,21 +252,21 @@ def _fill_cache(corpus: TextCorpus, entry: Path) -> EncodedCorpus:
         arrays: dict[str, Any] = {"words": encoded.words, "counts": encoded.counts}
         write_saved(temporary / "words.safetensors", "eigentext.encoded.v1", arrays, about)
         (temporary / "README").write_text(f"encoded text, safe to delete\n{json.dumps(about)}\n")
-        if entry.name == _key(encoded.fingerprint):  # else the text changed under our hands
+        if entry.name == _key(encoded.fingerprint):  # else the text changed during reading
             shutil.rmtree(entry, ignore_errors=True)
             with contextlib.suppress(OSError):  # another process was faster
                 temporary.rename(entry)
             _trim(entry.parent)
-        return encoded  # its tokens stay mapped wherever the file went
+        return encoded  # its tokens stay mapped after the rename
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _trim(folder: Path) -> None:
-    """Keep the cache within its limit; what a running process has mapped stays readable to it."""
+    """Keep the cache within its limit. Entries that a process has mapped stay readable."""
     entries = []
     for entry in folder.iterdir():
-        with contextlib.suppress(OSError):  # another process deletes too, or it is not ours
+        with contextlib.suppress(OSError):  # another process deletes it too, or it is not ours
             age = time.time() - entry.stat().st_mtime
             if _ENTRY.fullmatch(entry.name):
                 size = sum(file.stat().st_size for file in entry.iterdir())

@@ -1,15 +1,15 @@
-"""What may be given where text is wanted: one rule, for every estimator and for moments.
+"""What users may give where text is expected: one rule for all estimators and moments.
 
-- A list of strings is text, always, whatever the strings look like: ``["n/a"]`` is a document of
-  one word, and no file is looked for.
+- A list of strings is always text, whatever the strings look like: ``["n/a"]`` is one document of
+  one word, and no file is searched for.
 - A list of lists of strings is text that is already split into tokens.
-- Files are named by paths: a :class:`pathlib.Path` (or anything else that is ``os.PathLike``), or a
-  list of them. They may be globs.
-- One string by itself, ``fit("corpus.txt")``, names a file, a glob or an address, and is never
-  text; for one text give a list of one.
-- A :class:`TextCorpus` says everything else: lists of names, how to split, what a unit is.
+- Paths name files: a :class:`pathlib.Path` (or any other ``os.PathLike``), or a list of them. They
+  may be globs.
+- A single string, ``fit("corpus.txt")``, names a file, a glob or an address. It is never text. For
+  a single text give a list with one string.
+- A :class:`TextCorpus` can say everything else: lists of file names, how to split, what a unit is.
 
-A list may be a tuple, a generator, an array or the column of a table. It is gone through once.
+A list may also be a tuple, a generator, an array or the column of a table. It is read once.
 """
 
 from os import PathLike
@@ -22,14 +22,14 @@ _REMEDY = "give a list of strings (text), of lists of tokens, or of paths (files
 
 
 def as_corpus(given: Any, **reading: Any) -> TextCorpus:
-    """What an estimator was given, as a corpus, by the rule above.
+    """The corpus that the given input means, by the rule above.
 
     Parameters
     ----------
     given : TextCorpus, or what the rule above names
-        A corpus stays as it is.
+        A corpus is returned unchanged.
     **reading
-        How to split text, and what a unit is: see :class:`TextCorpus`.
+        Options of :class:`TextCorpus`: how to split text, what a unit is.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def as_corpus(given: Any, **reading: Any) -> TextCorpus:
         return TextCorpus([given], kind="files", **reading)
     items = listed(given)
     if not items:
-        raise CorpusError("an empty list: give at least one file, string or list of tokens")
+        raise CorpusError("the list is empty; give at least one file, string or list of tokens")
     kinds = {kind_of_item(kind) for kind in set(map(type, items))}
     for kind in ("texts", "tokens", "files"):
         if kinds == {kind}:
@@ -60,5 +60,5 @@ def _named(name: str, reading: dict[str, Any]) -> TextCorpus:
         return TextCorpus(name, **reading)
     except CorpusError as error:
         raise CorpusError(
-            f"{error} (one string names a file; give a text as a list of strings: [text])"
+            f"{error} (a single string names a file; give text as a list of strings: [text])"
         ) from error

@@ -1,10 +1,10 @@
-"""Files as blocks of bytes: plain, .gz, .bz2, .xz or .zst, cut where no token is cut.
+"""Files as blocks of bytes: plain, .gz, .bz2, .xz or .zst. No block cuts a token.
 
-Limits that no honest file meets keep damaged and hostile ones from taking all memory: a token may
-have 64 MiB, a line that must be held whole 256 MiB, a file that is parsed whole 1 GiB (unpacked),
-and packed files may not grow out of proportion (see :mod:`eigentext.corpus.unpacking`).
+Limits protect the memory from damaged and malicious files: a token may have 64 MiB, a line that is
+read at once 256 MiB, and a file that is parsed at once 1 GiB (unpacked). Packed files may not grow
+out of proportion (see :mod:`eigentext.corpus.unpacking`).
 
-A byte order mark (BOM) at the start of a file is passed over by every reader.
+All readers skip a byte order mark (BOM) at the start of a file.
 """
 
 import contextlib
@@ -29,16 +29,16 @@ LONGEST_LINE = 256 << 20
 LARGEST_FILE = 1 << 30
 _BLANKS = (b" ", b"\n", b"\t", b"\r")
 _NEWLINES = (b"\n",)
-_LOOK = 1 << 16  # bytes to look for a blank in at a time
+_LOOK = 1 << 16  # bytes to search for a blank at a time
 _BOM = b"\xef\xbb\xbf"
 _ENDINGS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".lzma": "xz", ".zst": "zst", ".zstd": "zst"}
-# What a broken or foreign compressed file raises, by the library that reads it.
+# The errors of the libraries for damaged compressed files.
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, OSError)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of one source: whole tokens (or whole lines), with its place for error messages."""
+    """A piece of one source: complete tokens or lines, with its place for error messages."""
 
     data: bytes
     source: str
@@ -47,16 +47,16 @@ class Block:
 
 
 def expand_paths(patterns: Sequence[str | os.PathLike[str]]) -> list[Any]:
-    """Files that the names and globs stand for, in the order given, each glob sorted.
+    """The files that names and globs stand for, in the given order; each glob is sorted.
 
-    They are paths, and `RemoteFile` for addresses.
+    Files are paths; files of addresses are `RemoteFile` objects.
     """
     paths: list[File] = []
     for pattern in patterns:
         if is_url(pattern):
             paths.extend(find(os.fspath(pattern)))
             continue
-        # os.path, as pathlib raises on names too long, of unknown users or in closed folders.
+        # os.path, because pathlib raises errors for long names, unknown users and closed folders.
         name = os.path.expanduser(pattern)  # noqa: PTH111
         if os.path.exists(name) or not has_magic(name):  # noqa: PTH110
             paths.append(Path(name))
@@ -72,24 +72,24 @@ def expand_paths(patterns: Sequence[str | os.PathLike[str]]) -> list[Any]:
         if not os.path.exists(path):  # noqa: PTH110
             raise CorpusError(f"{path}: no such file; check the name")
         if path.is_dir():
-            raise CorpusError(f"{path}: is a folder; name its files, as in '{path}/*.txt'")
+            raise CorpusError(f"{path}: is a folder; name its files, for example '{path}/*.txt'")
         if not path.is_file():
-            raise CorpusError(f"{path}: is a pipe or a device, not a file; save its text in one")
+            raise CorpusError(f"{path}: is a pipe or a device, not a file; save its text in a file")
         if not os.access(path, os.R_OK):
             raise CorpusError(f"{path}: cannot be read; check its permissions")
     return paths
 
 
 def compression(path: File) -> str:
-    """How the ending of the name says the file is packed: "gz", "bz2", "xz", "zst" or ""."""
+    """The compression by the ending of the name: "gz", "bz2", "xz", "zst" or ""."""
     return _ENDINGS.get(path.suffix.lower(), "")
 
 
 @contextlib.contextmanager
 def open_bytes(path: File, *, kept: bool = False) -> Iterator[Any]:
-    """Open for reading; the ending of the name says how it is compressed.
+    """Open a file for reading; the ending of its name decides the compression.
 
-    `kept` says that all of it will be in memory: it may grow less by unpacking.
+    `kept` means that the whole file will be in memory. Then it may grow less when unpacked.
     """
     how = compression(path)
     with path.open("rb") as raw:
@@ -106,9 +106,9 @@ def read_blocks(
 ) -> Iterator[Block]:
     """The file as blocks that end after a blank (or after a newline, with `whole_lines`).
 
-    A line or a token longer than a block makes that block longer; nothing is cut in two. Of a file
-    that is not compressed, only the bytes from `start` to `stop` if these are given: see `cuts`.
-    `kept` is as in `open_bytes`.
+    A token or line that is longer than a block makes the block longer, so nothing is cut. `start`
+    and `stop` select a range of bytes of an uncompressed file: see `cuts`. For `kept` see
+    `open_bytes`.
     """
     blanks = _NEWLINES if whole_lines else _BLANKS
     longest = LONGEST_LINE if whole_lines else LONGEST_TOKEN
@@ -128,7 +128,7 @@ def read_blocks(
                     what = "a line" if whole_lines else "a word (without blanks)"
                     raise CorpusError(
                         f"{path}, line {line_number(path, offset)}: {what} of more than "
-                        f"{longest >> 20} MiB; is this text? put line ends or blanks into it"
+                        f"{longest >> 20} MiB; is this text? add line ends or blanks"
                     )
                 continue
             data = b"".join((*pieces, piece[:cut]))
@@ -142,11 +142,11 @@ def read_blocks(
 
 
 def read_lines(path: File) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file and their numbers, without line ends; for readers that keep them."""
+    """The lines of a file, without line ends, and their numbers; for readers that keep them."""
     number = 0
     for block in read_blocks(path, whole_lines=True, kept=True):
         lines = block.data.split(b"\n")
-        if not lines[-1]:  # what is after the last newline is no line
+        if not lines[-1]:  # nothing follows the last newline
             lines.pop()
         for line in lines:
             number += 1
@@ -154,7 +154,7 @@ def read_lines(path: File) -> Iterator[tuple[int, bytes]]:
 
 
 def read_whole(path: File) -> bytes:
-    """All of a file, without its byte order mark; for readers that need it at once."""
+    """The whole file, without its byte order mark."""
     data = bytearray()
     with named_errors(path), open_bytes(path, kept=True) as file:
         while piece := file.read(BLOCK_BYTES):
@@ -164,18 +164,18 @@ def read_whole(path: File) -> bytes:
 
 
 def check_size(size: int, path: File) -> None:
-    """Refuse what is too much to be parsed whole."""
+    """Raise CorpusError if a file is too large to be parsed at once."""
     if size > LARGEST_FILE:
         raise CorpusError(
-            f"{path}: holds more than {LARGEST_FILE >> 20} MiB, all of which would be in memory; "
-            "cut it into several files"
+            f"{path}: has more than {LARGEST_FILE >> 20} MiB, which would all be in memory; "
+            "split it into several files"
         )
 
 
 def cuts(path: File, size: int, *, whole_lines: bool = False) -> list[int]:
-    """Where to cut a file that is not compressed into pieces of about `size` bytes; the first is 0.
+    """The starts of pieces of about `size` bytes of an uncompressed file; the first is 0.
 
-    Each cut is after a blank (a newline, with `whole_lines`), so no token is cut in two.
+    Each piece starts after a blank (after a newline, with `whole_lines`), so no token is cut.
     """
     blanks = _NEWLINES if whole_lines else _BLANKS
     found, end = [0], path.stat().st_size
@@ -195,7 +195,7 @@ def cuts(path: File, size: int, *, whole_lines: bool = False) -> list[int]:
 
 
 def line_number(path: File, offset: int) -> int:
-    """The line (from 1) that holds the byte at `offset`; only ever needed to report an error."""
+    """The number of the line, from 1, with the byte at `offset`; for error messages."""
     line, seen = 1, 0
     with open_bytes(path) as file:
         while seen < offset and (piece := file.read(min(BLOCK_BYTES, offset - seen))):
@@ -213,13 +213,13 @@ def _block(data: bytes, path: File, offset: int, *, ends_source: bool) -> Block:
 
 @contextlib.contextmanager
 def named_errors(path: File) -> Iterator[None]:
-    """Turn what goes wrong while reading `path` into an error that names it."""
+    """Turn errors while reading `path` into a CorpusError that names the file."""
     try:
         yield
     except _BROKEN as error:
         if compression(path):
             raise CorpusError(
-                f"{path}: not a whole {path.suffix} file ({error}); "
+                f"{path}: not a complete {path.suffix} file ({error}); "
                 "make it again or unpack it first"
             ) from error
         raise CorpusError(f"{path}: cannot be read ({error})") from error

@@ -1,7 +1,7 @@
-"""Files that are not on this machine: s3://…, gs://…, https://…, whatever fsspec can open.
+"""Files on other machines: s3://…, gs://…, https://…, and all others that fsspec can open.
 
-A `RemoteFile` offers the few things that readers ask of a path. Credentials and the like are
-fsspec's own business, and are found where it looks for them on each machine.
+A `RemoteFile` has the few methods of a path that readers use. Credentials are configured for fsspec
+on each machine, in its own way.
 """
 
 import os
@@ -18,13 +18,13 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(::[a-z][a-z0-9+.-]+)*://\S*", re.IGNORE
 
 
 def is_url(name: object) -> bool:
-    """Whether a name is an address and no path."""
+    """Whether a name is an address, not a path."""
     return bool(_SCHEME.fullmatch(os.fspath(name) if isinstance(name, os.PathLike) else str(name)))
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file by its address."""
+    """A file with an address."""
 
     url: str
 
@@ -36,7 +36,7 @@ class RemoteFile:
 
     @property
     def suffix(self) -> str:
-        """The ending of its name."""
+        """The ending of the name."""
         return PurePosixPath(self.url).suffix
 
     @cached_property
@@ -45,11 +45,11 @@ class RemoteFile:
         return int(system.info(path)["size"])
 
     def stat(self) -> Any:
-        """Its size, as paths tell it."""
+        """The size, in the form of ``Path.stat``."""
         return SimpleNamespace(st_size=self._size)
 
     def open(self, mode: str = "rb") -> Any:
-        """Open for reading."""
+        """Open the file for reading."""
         system, path = _opened(self.url)
         return system.open(path, mode)
 

@@ -1,17 +1,17 @@
-"""Schemes of chunk tags: how spans of tokens, each with a type X, are written as a tag a token.
+"""Schemes of chunk tags: spans of tokens, each with a type X, written as one tag per token.
 
 ========= ==================================================================================
 scheme    tags
 ========= ==================================================================================
-``bio``   B-X begins a chunk, I-X goes on with one, O is outside of all (also called IOB2)
-``bilou`` so too, but L-X ends a chunk of several tokens, and U-X is a whole one
-IOBES     the same as ``bilou`` with E- for L- and S- for U-
-IOB1      as ``bio``, but B-X stands only where a chunk of the same type ends just before
+``bio``   B-X begins a chunk, I-X continues it, O is outside all chunks (also called IOB2)
+``bilou`` like ``bio``, but L-X ends a chunk of several tokens and U-X is a chunk of one token
+IOBES     like ``bilou``, with E- for L- and S- for U-
+IOB1      like ``bio``, but B-X is used only directly after a chunk of the same type
 ========= ==================================================================================
 
-What a sequence that breaks its scheme means is settled by the rules of conlleval, the program of
-the CoNLL tasks: I-X after O, or after a chunk of another type, begins a chunk. They read all of the
-above, so that whatever rewrites tags here takes any of them.
+Sequences that break their scheme are read by the rules of conlleval, the program of the CoNLL
+tasks: I-X after O, or after a chunk of another type, begins a chunk. These rules read all schemes
+above, so the functions that rewrite tags accept any of them.
 """
 
 import re
@@ -28,18 +28,21 @@ OUTSIDE = "O"
 _TAGS = {"bio": re.compile(r"O|[BI]-.+"), "bilou": re.compile(r"O|[BILU]-.+")}
 _ANY_TAG = re.compile(r"O|[BILUES]-.+")
 _PREFIXES = frozenset("OBILUES")
-_LETTERS = {"bio": "BBII", "bilou": "UBIL"}  # of a whole chunk, its first, middle and last token
+_LETTERS = {
+    "bio": "BBII",
+    "bilou": "UBIL",
+}  # for a chunk of one token; for its first, middle and last token
 _REMEDIES = {
-    "bio": "begin every chunk with B- (corpus.iob1_to_bio does)",
-    "bilou": "begin every chunk with B-, end it with L- or make it one U- (corpus.to_bilou does)",
+    "bio": "begin every chunk with B- (corpus.iob1_to_bio does this)",
+    "bilou": "write chunks as B- … L-, or as one U- (corpus.to_bilou does this)",
 }
 
 
-# What a scheme allows.
+# The rules of a scheme.
 
 
 def is_chunk_tags(tags: Iterable[Any]) -> bool:
-    """Whether all are tags of chunks: O, or B-, I-, L-, U-, E- or S- and a type.
+    """Whether all tags are chunk tags: O, or B-, I-, L-, U-, E- or S- with a type.
 
     Examples
     --------
@@ -50,19 +53,19 @@ def is_chunk_tags(tags: Iterable[Any]) -> bool:
 
 
 def allowed(tags: Sequence[str], scheme: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which tag may begin a sentence, which may follow which, and which may end one.
+    """The tags that may begin a sentence, follow another tag, and end a sentence.
 
     Returns
     -------
     start : array of bool, shape (m,)
     transition : array of bool, shape (m, m)
-        From a tag (row) to another.
+        From one tag (row) to another (column).
     end : array of bool, shape (m,)
 
     Raises
     ------
     CorpusError
-        If one is no tag of the scheme.
+        If a tag does not belong to the scheme.
 
     Examples
     --------
@@ -79,15 +82,15 @@ def allowed(tags: Sequence[str], scheme: str | None) -> tuple[np.ndarray, np.nda
     for i, tag in enumerate(tags, start=1):
         if not _is_known(tag, scheme):
             raise CorpusError(f"tag {i}: {_unknown(tag, scheme)}")
-    edged = [OUTSIDE, *tags]  # what is before a sentence and after it is outside of all chunks
+    edged = [OUTSIDE, *tags]  # before and after a sentence is no chunk
     fits = np.array([[_fits(before, tag, scheme) for tag in edged] for before in edged])
     return fits[0, 1:], fits[1:, 1:], fits[1:, 0]
 
 
 def find_misfit(tags: Sequence[Any], scheme: str | None) -> tuple[int, str, Any] | None:
-    """The first place where a sentence breaks the scheme, the tag before it, and the one there.
+    """The first place where a sentence breaks the scheme, the tag before it, and its tag.
 
-    The tags before a sentence and after it are O; the place of the latter is ``len(tags)``.
+    The tags before and after a sentence count as O. The place after it is ``len(tags)``.
 
     Examples
     --------
@@ -108,7 +111,7 @@ def find_misfit(tags: Sequence[Any], scheme: str | None) -> tuple[int, str, Any]
 
 
 def check_tags(tags: Sequence[Any], scheme: str | None, where: str = "") -> None:
-    """Raise if a sentence breaks the scheme; `where` begins the message, as in "sentence 3, ".
+    """Raise CorpusError if a sentence breaks the scheme; `where` begins the message.
 
     Examples
     --------
@@ -128,14 +131,14 @@ def check_tags(tags: Sequence[Any], scheme: str | None, where: str = "") -> None
 
 
 def check_name(scheme: Any) -> None:
-    """Raise unless it is a scheme known here."""
+    """Raise ParameterError unless the scheme is known."""
     if scheme not in ("bio", "bilou", None):
         raise ParameterError(f"scheme must be 'bio', 'bilou' or None, not {scheme!r}")
 
 
 @lru_cache(maxsize=1 << 16)
 def _fits(before: str, tag: Any, scheme: str) -> bool:
-    """Whether a tag may follow one that is known."""
+    """Whether a tag may follow another one."""
     if not _is_known(tag, scheme):
         return False
     is_open = before[0] in "BI"
@@ -150,14 +153,14 @@ def _is_known(tag: Any, scheme: str) -> bool:
 
 def _unknown(tag: Any, scheme: str) -> str:
     known = "B-X, I-X or O" if scheme == "bio" else "B-X, I-X, L-X, U-X or O"
-    return f"{tag!r} is no tag of the scheme {scheme!r}: give {known}, or use scheme=None"
+    return f"{tag!r} is not a tag of the scheme {scheme!r}; give {known}, or use scheme=None"
 
 
-# From one to another.
+# From one scheme to another.
 
 
 def to_bilou(tags: Sequence[str]) -> list[str]:
-    """The chunks of a sentence as B-, I-, L-, U- and O, whatever scheme its tags keep or break.
+    """The chunks of a sentence as B-, I-, L-, U- and O. The tags may have any scheme.
 
     Examples
     --------
@@ -168,7 +171,7 @@ def to_bilou(tags: Sequence[str]) -> list[str]:
 
 
 def from_bilou(tags: Sequence[str]) -> list[str]:
-    """The chunks of a sentence as B-, I- and O, whatever scheme its tags keep or break.
+    """The chunks of a sentence as B-, I- and O. The tags may have any scheme.
 
     Examples
     --------
@@ -179,7 +182,7 @@ def from_bilou(tags: Sequence[str]) -> list[str]:
 
 
 def iob1_to_bio(tags: Sequence[str]) -> list[str]:
-    """The same from IOB1, which the files of CoNLL-2003 have; BIO stays as it is.
+    """The chunks of tags in IOB1 (the scheme of CoNLL-2003) as B-, I- and O.
 
     Examples
     --------
@@ -198,11 +201,11 @@ def spans(tags: Sequence[str]) -> list[Span]:
     [('NP', 0, 2), ('NP', 2, 3), ('VP', 4, 5)]
     """
     found: list[Span] = []
-    kind, start, is_over = None, 0, False  # the open chunk, and whether its last token ended it
+    kind, start, is_over = None, 0, False  # the open chunk, and whether its last token ends it
     for i, tag in enumerate(tags):
         prefix, _, name = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if prefix not in _PREFIXES or (prefix == OUTSIDE and name):
-            raise CorpusError(f"token {i + 1}: {tag!r} is no tag of chunks: give B-X, I-X or O")
+            raise CorpusError(f"token {i + 1}: {tag!r} is not a chunk tag; give B-X, I-X or O")
         new = None if prefix == OUTSIDE else name
         if kind is not None and (is_over or new != kind or prefix in "BUS"):
             found.append((kind, start, i))
@@ -218,7 +221,7 @@ def _rewritten(tags: Sequence[str], scheme: str) -> list[str]:
     written = [OUTSIDE] * len(tags)
     for kind, start, end in spans(tags):
         if not kind:
-            raise CorpusError(f"token {start + 1}: {tags[start]!r} has no type: give B-X, I-X or O")
+            raise CorpusError(f"token {start + 1}: {tags[start]!r} has no type; give B-X, I-X or O")
         written[start:end] = [f"{middle}-{kind}"] * (end - start)
         written[end - 1] = f"{last}-{kind}"
         written[start] = f"{whole if end == start + 1 else first}-{kind}"

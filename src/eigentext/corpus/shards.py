@@ -139,7 +139,7 @@ def encode_on(corpus: Any, *, reach: int = 1, whole_units: bool = False) -> Shar
         n_words, n_tokens = cluster.fetch(cluster.keep(_sizes, [table])[0])
         if n_words == 0:
             where = ", ".join(map(str, corpus.files)) or "the corpus"
-            raise CorpusError(f"{where}: no words in it; is the file empty?")
+            raise CorpusError(f"{where}: contains no words; is the file empty?")
         fingerprint = corpus.fingerprint(map(cluster.fetch, digests))
     heads = [cluster.fetch(head) for head in heads]
     return ShardedCorpus(shards, heads, table, n_words, n_tokens, fingerprint, corpus.options)

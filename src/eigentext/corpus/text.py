@@ -1,4 +1,4 @@
-"""`TextCorpus`: text that is read as often as asked, and never held whole."""
+"""`TextCorpus`: text that can be read many times without loading all of it."""
 
 import hashlib
 import os
@@ -41,29 +41,29 @@ _LOOKS_LIKE_PATH = re.compile(r"\S*(/\S*|\.[A-Za-z0-9]{1,5})")
 class TextCorpus:
     r"""Text in files or in memory, as units of tokens.
 
-    A unit is what a context window never leaves: a line, a document (one file, or one string of
-    a list), or everything (``"stream"``: line ends are blanks and files follow one another).
-    Lines end at ``\n``; units without tokens are passed over.
+    A context window never crosses the border of a unit. A unit is a line, a document (one file, or
+    one string of a list), or the whole text (``"stream"``: line ends count as blanks, and files
+    follow one another). Lines end at ``\n``. Units without tokens are skipped.
 
     Parameters
     ----------
     paths : path, glob, list of them, list of strings, or list of lists of tokens
-        Files may be plain or end in .gz, .bz2, .xz or .zst. Strings of a list are taken as files
-        when they all name existing ones or look like names (no blank, and a slash or an ending),
-        else as text; `kind` leaves nothing to guess. (Only here: a list of strings that an
-        estimator is given is text, always.) A list may be a tuple, a generator, an array or the
-        column of a table.
+        Files may be plain or end in .gz, .bz2, .xz or .zst. A list of strings means files if all
+        strings name existing files or look like file names (no blank, and a slash or an ending).
+        Otherwise the strings are text. `kind` decides without guessing. (This guess is made only
+        here: for an estimator a list of strings is always text.) A list may also be a tuple, a
+        generator, an array or the column of a table.
     tokenizer : "whitespace", "simple", "words" or callable
         See :mod:`eigentext.corpus.tokenizers`.
     lowercase : bool
-        Lower the case of all text first, letter by letter: by the same rule for every tokenizer
-        (see there).
+        Whether to convert text to lower case first. The rule is the same for all tokenizers; see
+        :mod:`eigentext.corpus.tokenizers`.
     unit : "line", "document" or "stream"
     errors : "strict" or "replace"
-        What to do about bytes that are not UTF-8 and NULs: stop, naming the file and the line, or
-        read U+FFFD instead.
+        What to do with NUL and with bytes that are not UTF-8: raise an error that names the file
+        and the line, or read U+FFFD instead.
     kind : "files", "texts" or "tokens", optional
-        What `paths` holds, where the rule above would guess wrong.
+        What `paths` contains, if the rule above would guess wrong.
 
     Examples
     --------
@@ -125,25 +125,25 @@ class TextCorpus:
 
     @property
     def options(self) -> dict[str, Any]:
-        """How text becomes tokens: what two corpora must share for their statistics to add up."""
+        """How text becomes tokens. Statistics of two corpora add up only if these are equal."""
         split = "none" if self.token_lists else tokenizer_name(self.tokenizer)
         return {"tokenizer": split, "lowercase": self.lowercase, "unit": self.unit}
 
     @property
     def size(self) -> int | None:
-        """Bytes to read, where that is known before reading (plain files)."""
+        """The number of bytes to read, or None if it is not known before (packed files)."""
         if not self.files or any(map(compression, self.files)):
             return None
         return sum(file.stat().st_size for file in self.files)
 
     def fingerprint(self, digests: Iterator[bytes] | None = None) -> str:
-        """SHA-256 of the content as stored and of the options: equal for equal input.
+        """SHA-256 of the stored content and the options: equal for equal input.
 
-        `digests`, those of the files if somebody else has read them, spare reading them here.
+        `digests` are the digests of the files, if another step has computed them already.
         """
         digest = hashlib.sha256(repr((self.options, self.errors)).encode())
         for file in self.files:
-            digest.update(compression(file).encode())  # equal bytes, read in another way
+            digest.update(compression(file).encode())  # equal bytes may be packed differently
             digest.update(file_digest(file) if digests is None else next(digests))
         for text in self.texts:
             digest.update(b"%d:" % len(text) + text.encode("utf-8", "surrogatepass"))
@@ -151,10 +151,10 @@ class TextCorpus:
             digest.update("".join((*(f"{len(token)}:{token}" for token in unit), ";")).encode())
         return digest.hexdigest()
 
-    # Reading, in the order of the data: blocks (one thread), then their tokens (any thread).
+    # Reading: one thread reads blocks, and any thread splits them into tokens.
 
     def blocks(self) -> Iterator[Block | list[Sequence[str]]]:
-        """The corpus in pieces of a few megabytes, ready for `tokens_of`."""
+        """The corpus in blocks of a few megabytes, for `tokens_of`."""
         for file in self.files:
             yield from read_blocks(file, whole_lines=callable(self.tokenizer))
         yield from self._text_blocks()
@@ -162,7 +162,7 @@ class TextCorpus:
             yield list(self.token_lists[start : start + 10_000])
 
     def tokens_of(self, block: Block | list[Sequence[str]]) -> pa.LargeStringArray:
-        """The tokens of a block, with `UNIT_END` wherever a unit ends in it."""
+        """The tokens of a block, with `UNIT_END` at the end of each unit."""
         if isinstance(block, list):
             return self._ready_tokens(block)
         lines_are_units = self.unit == "line" or (self.unit == "document" and not self.files)
@@ -177,7 +177,7 @@ class TextCorpus:
         return tokens
 
     def checked(self, block: Block) -> bytes:
-        """The bytes of the block if they are text; else an error that names the line."""
+        """The bytes of the block; raises CorpusError, with the line, if they are not text."""
         data = block.data
         bad, reason = data.find(b"\0"), "a NUL byte: a binary or UTF-16 file?"
         if not data.isascii():
@@ -191,7 +191,7 @@ class TextCorpus:
         if self.errors == "replace":
             return data.decode(errors="replace").replace("\0", "\ufffd").encode()
         remedy = "convert it to UTF-8 (iconv -t UTF-8)"
-        if not block.source:  # strings of Python's: there is but one way in which they are wrong
+        if not block.source:  # Python strings: only NUL and surrogates can be wrong
             reason = "a NUL character"
             if data[bad]:
                 half = ord(data[bad : bad + 3].decode("utf-8", "surrogatepass"))
@@ -205,7 +205,7 @@ class TextCorpus:
     # Private steps.
 
     def _text_blocks(self) -> Iterator[Block]:
-        # A string that is a document keeps its line ends as blanks: one string, one line.
+        # In a document line ends become blanks, so that one string is one line.
         pieces: list[str] = []
         size = lines = 0
         for number, text in enumerate(self.texts, start=1):
@@ -236,8 +236,8 @@ def file_digest(file: File) -> bytes:
 
 
 def listed(given: Any) -> list[Any]:
-    """The items of a list, tuple, generator, array or column of a table, gone through once."""
-    if hasattr(given, "tolist"):  # arrays and columns of tables: Python's own types
+    """The items of a list, tuple, generator, array or column of a table. Reads them once."""
+    if hasattr(given, "tolist"):  # arrays and columns of tables become built-in types
         given = given.tolist()
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
         return list(given)
@@ -247,7 +247,7 @@ def listed(given: Any) -> list[Any]:
 def kind_of_item(kind: type) -> Kind | Literal[""]:
     """What items of a type are: "texts", "files", "tokens", or "" for none of them.
 
-    It is asked of types, of which there are few, and not of a million items.
+    The argument is a type, because a million items have only a few types.
     """
     if issubclass(kind, str):
         return "texts"
@@ -258,12 +258,12 @@ def kind_of_item(kind: type) -> Kind | Literal[""]:
 
 
 def _items_of(paths: Any, kind: Kind | None) -> list[Any]:
-    """What was given, as a list of things of that kind (of any kind, where it must be guessed)."""
+    """The given items as a list of one kind (of any kind, if `kind` is None)."""
     if isinstance(paths, str) and kind is None and not _may_name_file(paths):
-        raise CorpusError(f"{paths[:40]!r}… is no file name; give text as a list of strings")
+        raise CorpusError(f"{paths[:40]!r}… is not a file name; give text as a list of strings")
     items = listed(paths)
     if not items:
-        raise CorpusError("an empty list: give at least one file, string or list of tokens")
+        raise CorpusError("the list is empty; give at least one file, string or list of tokens")
     right = {"files": ("files", "texts"), None: ("files", "texts", "tokens")}.get(kind, (kind,))
     wrong = tuple(each for each in set(map(type, items)) if kind_of_item(each) not in right)
     if wrong:
@@ -287,12 +287,12 @@ def _kind_of(items: list[Any]) -> Kind:
         try:
             expand_paths(items)
         except CorpusError as error:
-            raise CorpusError(f"{error}, or say kind='texts' if it is text") from error
+            raise CorpusError(f"{error}, or use kind='texts' if it is text") from error
         return "files"
     if any(map(_is_file, items)):
         raise CorpusError(
-            f"{text[:60]!r} names no file, but other items do; "
-            "say which is meant with kind='files' or kind='texts'"
+            f"{text[:60]!r} is not the name of a file, but other items are; "
+            "use kind='files' or kind='texts' to say which is meant"
         )
     return "texts"
 
@@ -309,7 +309,7 @@ def _names_file(text: str) -> bool:
 
 
 def _is_file(text: str) -> bool:
-    # Once for each of a million texts: os.path takes a tenth of pathlib's time, and never raises.
+    # Called for each of a million texts: os.path is ten times as fast as pathlib and never raises.
     return _may_name_file(text) and os.path.isfile(text)  # noqa: PTH113
 
 

@@ -27,26 +27,26 @@ from eigentext.errors import CorpusError, ParameterError
 UNIT_END = "\0"
 Tokenizer = str | Callable[[str], Iterable[str]]
 
-# Four short passes over the signs are 8 times faster than one pattern that matches every word.
+# Four short passes over punctuation are 8 times as fast as one pattern for words.
 _SIMPLE = (
-    (r"[^\s\pZ\pL\pM\pN_'’\-\x00]", r" \0 "),  # every sign by itself,
-    (r"['’\-]{2,}", r" \0 "),  # dashes and quotes made of several,
-    (r"([\s\pZ]|^)(['’\-])([\pL\pM\pN_])", r"\1\2 \3"),  # and an apostrophe or hyphen that begins
-    (r"([\pL\pM\pN_])(['’\-])([\s\pZ]|$)", r"\1 \2\3"),  # or ends a word.
+    (r"[^\s\pZ\pL\pM\pN_'’\-\x00]", r" \0 "),  # every sign is a token,
+    (r"['’\-]{2,}", r" \0 "),  # and so are repeated dashes and quotes,
+    (r"([\s\pZ]|^)(['’\-])([\pL\pM\pN_])", r"\1\2 \3"),  # and an apostrophe or hyphen at the start
+    (r"([\pL\pM\pN_])(['’\-])([\s\pZ]|$)", r"\1 \2\3"),  # or the end of a word.
 )
-# What is no letter, nor one apostrophe; those at the ends of words are trimmed later.
+# Everything but letters and single apostrophes. Apostrophes at the ends are removed later.
 _WORDS = ((r"[^\s\pZ\pL\pM'’\x00]+|['’]{2,}", " "),)
 _PASSES = {"simple": _SIMPLE, "words": _WORDS}
-# Unicode's classes take milliseconds to compile, for each block anew: long, for many small files.
+# Classes of Unicode take milliseconds to compile for each block, which many small files feel.
 _IN_ASCII = ((r"\pL", "A-Za-z"), (r"\pM", ""), (r"\pN", "0-9"), (r"\pZ", ""), ("’", ""))
-_SEPARATORS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")  # ASCII blanks to Unicode, not to Arrow
+_SEPARATORS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")  # blanks in Unicode but not in Arrow
 NAMED = ("whitespace", "simple", "words")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 REPAIR = "repair it by text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
 
 
 def check_tokenizer(tokenizer: Tokenizer) -> None:
-    """Refuse what is neither a known name nor callable."""
+    """Raise ParameterError unless the tokenizer is a known name or callable."""
     if not callable(tokenizer) and tokenizer not in NAMED:
         raise ParameterError(
             "tokenizer must be 'whitespace', 'simple', 'words' or a function of one line, "
@@ -55,7 +55,7 @@ def check_tokenizer(tokenizer: Tokenizer) -> None:
 
 
 def tokenizer_name(tokenizer: Tokenizer) -> str:
-    """How the tokenizer is recorded with a model."""
+    """The name of the tokenizer that a model saves."""
     if isinstance(tokenizer, str):
         return tokenizer
     module = getattr(tokenizer, "__module__", "")
@@ -72,8 +72,8 @@ def tokenize(
     if callable(tokenizer):
         text = data.decode()
         return _call(tokenizer, lowered(text) if lowercase else text, lines_are_units)
-    # A last token of our own, dropped below: where a text ends in a blank, Arrow (26.0) looks at
-    # the byte past its end, and if that chances to be a blank too, leaves the last token unsplit.
+    # An extra last token, which is dropped below. If a text ends in a blank, Arrow (26.0) reads
+    # the byte after it, and if that is a blank too, it does not split off the last token.
     text = _one_string(data + b" \0")
     if lowercase:
         text = pc.utf8_lower(text)
@@ -83,7 +83,7 @@ def tokenize(
         text = pc.replace_substring_regex(text, sign, parted)
     if lines_are_units and b"\n" in data:
         text = pc.replace_substring(text, "\n", f" {UNIT_END} ")
-    # Arrow's splitting at ASCII blanks takes half the time; where it differs, str.split is the law.
+    # Splitting at ASCII blanks takes half the time. Where it would differ, follow str.split.
     only_ascii = data.isascii() and not any(blank in data for blank in _SEPARATORS)
     split = pc.ascii_split_whitespace if only_ascii else pc.utf8_split_whitespace
     tokens = split(text).values
@@ -105,7 +105,10 @@ def lowered(text: str) -> str:
 
 
 def checked_tokens(tokens: Iterable[str], where: str) -> list[str]:
-    """The tokens as a list, if they are strings of valid Unicode without NUL; else `where` not."""
+    """The tokens as a list; raises CorpusError unless they are valid Unicode without NUL.
+
+    `where` begins the message.
+    """
     found: list[str] = []
     try:
         found = list(tokens)
@@ -123,9 +126,9 @@ def checked_tokens(tokens: Iterable[str], where: str) -> list[str]:
 
 
 def check_unicode(strings: Iterable[str], where: str) -> None:
-    """Refuse lone surrogates (halves of characters), which no file can hold.
+    """Raise CorpusError for lone surrogates (half characters), which cannot be saved.
 
-    Every model is learned from words that can be saved. `where` begins the error message.
+    `where` begins the message.
     """
     strings = list(strings)
     try:
@@ -134,7 +137,7 @@ def check_unicode(strings: Iterable[str], where: str) -> None:
         for string in strings:
             if found := _SURROGATE.search(string):
                 raise CorpusError(
-                    f"{where}: {string[:40]!r} is not valid Unicode: it holds half a character, "
+                    f"{where}: {string[:40]!r} is not valid Unicode: it has half a character, "
                     f"U+{ord(found[0]):X} (one of the surrogates), which cannot be saved; {REPAIR}"
                 ) from None
 
@@ -156,7 +159,7 @@ def _in_ascii(pattern: str) -> str:
 
 
 def _words_among(tokens: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Tokens of letters and apostrophes without outer apostrophes, where two letters are left."""
+    """Tokens without apostrophes at their ends, if two letters or more are left."""
     tokens = pc.utf8_trim(tokens, "'’")
     long_enough = pc.greater(pc.utf8_length(tokens), 1)
     return tokens.filter(pc.or_(long_enough, pc.equal(tokens, UNIT_END)))

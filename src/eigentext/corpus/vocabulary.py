@@ -1,4 +1,4 @@
-"""`Vocabulary`: words in the order of their counts, and their places in it."""
+"""`Vocabulary`: words in the order of their counts. The place of a word is its id."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +12,10 @@ from eigentext.errors import CorpusError, ParameterError, UnknownWordError
 
 
 class Vocabulary:
-    """Words by falling count (equal counts by code point), each with its place as its id.
+    """Words in the order of falling counts (equal counts by code point). The place is the id.
 
-    The order depends on words and counts alone, never on the order of reading, so that statistics
-    of two halves of a corpus can be joined into the statistics of the whole.
+    The order depends on words and counts alone, not on the order of reading. So the statistics of
+    two halves of a corpus can be added to those of the whole.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Vocabulary:
         min_count: int = 1,
         max_size: int | None = None,
     ) -> "Vocabulary":
-        """Sort the words, and leave out those that are too rare or too many."""
+        """Sort the words; drop those below `min_count` and all beyond `max_size`."""
         import pyarrow as pa
 
         whole = cls(words, counts)
@@ -53,7 +53,7 @@ class Vocabulary:
     def from_corpus(
         cls, corpus: Any, *, min_count: int = 1, max_size: int | None = None
     ) -> "Vocabulary":
-        """Count the words of a corpus: whatever :func:`eigentext.corpus.encode` takes."""
+        """Count the words of a corpus, given as for :func:`eigentext.corpus.encode`."""
         from eigentext.corpus.encoded import encode
 
         encoded = encode(corpus)
@@ -90,7 +90,7 @@ class Vocabulary:
         return f"Vocabulary({len(self)} words: {head}, …)"
 
     def ids_of(self, words: Sequence[str]) -> np.ndarray:
-        """The id of each word, -1 for words outside."""
+        """The id of each word; -1 for unknown words."""
         return np.fromiter((self._ids.get(word, -1) for word in words), np.int32, len(words))
 
     @cached_property
@@ -98,7 +98,7 @@ class Vocabulary:
         return {word: place for place, word in enumerate(self.words)}
 
     def _unknown(self, word: str) -> str:
-        # Spelling distance is slow: compare only frequent words of about the same length.
+        # Comparing spellings is slow, so compare only frequent words of about the same length.
         near = (w for w in self.words if abs(len(w) - len(word)) <= 2)
         close = difflib.get_close_matches(word, islice(near, 50_000), n=3, cutoff=0.7)
         if word.lower() != word and word.lower() in self:
@@ -108,17 +108,17 @@ class Vocabulary:
 
 
 def ranked(table: Any, min_count: int = 1, max_size: int | None = None) -> Any:
-    """An Arrow table of words and counts in the order of a vocabulary, cut to its limits."""
+    """An Arrow table of words and counts in the order of a vocabulary, within its limits."""
     import pyarrow.compute as pc
 
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size must be 1 or more, not {max_size}")
-    # No count is beyond 62 bits, and Arrow takes none beyond 63.
+    # No count needs more than 62 bits, and Arrow refuses numbers of more than 63.
     kept = table.filter(pc.greater_equal(table["count"], min(min_count, 1 << 62)))
     if len(kept) == 0:
         most = pc.max(table["count"]).as_py() or 0
         raise CorpusError(
-            f"no word occurs {min_count} times or more (the most frequent one: {most}); "
+            f"no word occurs {min_count} times or more (the most frequent one: {most} times); "
             "lower min_count or give more text"
             if most
             else "the corpus has no words: is the file empty?"
