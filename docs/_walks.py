@@ -84,7 +84,7 @@ WALKS = {
         Step(
             "grammars",
             "Join unary chains, binarize, class rare words, describe nodes by features.",
-            "grammars/treebank/normal_form.py, lexicon.py, heads.py, features.py",
+            "grammars/treebank/reading.py, normal_form.py, lexicon.py, features.py",
             "flat arrays of nodes; features φ and ψ",
         ),
         Step(
@@ -134,7 +134,7 @@ WALKS = {
         Step(
             "moments",
             "Weight the documents. Pair and triple moments are only ever multiplied.",
-            "moments/bags.py; topics/_tensor.py",
+            "moments/bags.py; topics/tensor.py",
             "A as a product; T(W, W, W)",
         ),
         Step(
@@ -146,7 +146,7 @@ WALKS = {
         Step(
             "topics",
             "Move topics onto the simplex and refine them by sampled EM.",
-            "topics/_learning.py, _refinement.py",
+            "topics/learning.py, em.py",
             "components_, weights_",
         ),
         Step(
@@ -178,7 +178,7 @@ WALKS = {
         Step(
             "tagging",
             "Learn weights by an averaged perceptron, or by CRFsuite.",
-            "tagging/perceptron.py, crf.py, choices.py",
+            "tagging/learning.py, perceptron.py, crf.py",
             "weights W, D, T",
         ),
         Step(
