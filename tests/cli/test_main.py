@@ -71,7 +71,7 @@ def test_usage_errors_are_one_line_too(cli, arguments, about, help_for):
 
 
 def test_a_mistake_is_one_line_even_if_its_message_is_not(fails_with):
-    assert fails_with(CorpusError("bad\n  text;\tmend it")).mistake == "bad text; mend it"
+    assert fails_with(CorpusError("bad\n  text;\tcorrect it")).mistake == "bad text; correct it"
 
 
 def test_a_bug_says_so_with_a_traceback(fails_with):

@@ -24,6 +24,14 @@ from eigentext.cli._work import work
 from eigentext.estimators import Finding, Findings
 
 
+class Report(Protocol):
+    """The scores of a model on held-out data."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores for JSON."""
+        ...
+
+
 class Savable(Protocol):
     """A model that can be written to a file."""
 
@@ -62,12 +70,17 @@ class Fitting:
         }
 
     def report(
-        self, facts: Mapping[str, object], summary: str, details: Sequence[str] = ()
+        self,
+        facts: Mapping[str, object],
+        summary: str,
+        details: Sequence[str] = (),
+        *,
+        phases: bool = False,
     ) -> None:
         """Print what was learned, and what it took.
 
-        With ``--json`` these are the facts. Otherwise they are the summary, the details, a line
-        each, and the warnings among the model's findings.
+        With ``--json`` this prints the facts. Otherwise it prints the summary, the details, the
+        warnings among the model's findings and, if wanted, the seconds of all phases.
         """
         cost = self.cost()
         if self.run.json:
@@ -77,11 +90,9 @@ class Fitting:
             print_plain(f"{self.output}: {summary}; {self.seconds:.1f} s, {megabytes}")
             for line in (*details, *finding_lines(self.model, notes=False)):
                 print_plain(f"  {line}")
-
-    def phase_times(self) -> str:
-        """Return the seconds of each phase, as the last of the details."""
-        times = ", ".join(f"{name} {taken:.1f}" for name, taken in self.phases.times().items())
-        return f"seconds         {times}"
+            if phases:
+                times = ", ".join(f"{name} {taken:.1f}" for name, taken in cost["phases"].items())
+                print_plain(f"  seconds         {times}")
 
 
 @contextmanager
@@ -103,3 +114,15 @@ def finding_lines(model: object, *, notes: bool = True) -> list[str]:
         for one in found
         if notes or one.severity != "note"
     ]
+
+
+def validation_facts(scores: object, report: Report | None) -> dict[str, Any]:
+    """Return the results on held-out data, for JSON: those while learning, and those at the end."""
+    at_end = None if report is None else report.to_dict()
+    # Scripts may still read the names that begin with "dev".
+    return {
+        "validation": scores,
+        "validation_report": at_end,
+        "dev": scores,
+        "dev_report": at_end,
+    }

@@ -103,4 +103,4 @@ def reading_of(
 
 def no_words(files: Sequence[str], what: str = "words") -> CorpusError:
     """Return the error for files in which there is nothing to work on."""
-    return CorpusError(f"{', '.join(files)}: no {what} in it; is the file empty?")
+    return CorpusError(f"{', '.join(files)}: contains no {what}; is the file empty?")

@@ -155,7 +155,8 @@ def test_what_people_read(cli, process, treebank, tmp_path):
     with treebank.open() as trees:
         result = process("grammar", "fit", "-", "-o", output, *options, stdin=trees)
     assert result.status == 0, result.err
-    first, *steps, seconds = result.out.splitlines()
+    first, *steps, finding, seconds = result.out.splitlines()
+    assert finding.startswith("  warning: The grammar was learned from 8 trees only")
     found, histories = et.load(output).diagnostics_, et.load(output).history_
     assert first.startswith(
         f"{output}: {found['n_labels']} labels, {found['n_rules']} rules, {found['n_states']} "
@@ -172,11 +173,13 @@ def test_what_people_read(cli, process, treebank, tmp_path):
     assert " rules from 8 trees, 54 tokens; " in plain.out
     assert "log-likelihood" not in plain.out
     averages = cli("grammar", "fit", treebank, "-o", output, *SPECTRAL, "--validation", treebank)
-    first, best, spectrum, below, seconds = averages.out.splitlines()
+    first, best, spectrum, below, _, seconds = averages.out.splitlines()
     assert " states from 8 trees, 54 tokens; " in first
     (found,) = et.load(output).history_
     assert best == f"  best f1 on validation {max(found['validation']):.4f}"
-    assert spectrum == f"  largest singular value / smallest one kept: {found['condition_number']:.3g}"
+    assert (
+        spectrum == f"  largest singular value / smallest one kept: {found['condition_number']:.3g}"
+    )
     assert re.fullmatch(r"  below zero      [0-9.]+% of marginals, [0-9.]+% of sentences", below)
     for phase in ("features", "projections", "averages"):
         assert f" {phase} " in seconds
@@ -236,7 +239,7 @@ def test_tune(cli, fit, treebank, tmp_path):
     fitted = ("grammar", "fit", treebank, "-o", output, *options, "--tune", "--kappa", "inf")
     shown = cli(*fitted, "--validation", treebank)
     assert shown.status == 0
-    first, *rows, summary, _, _, _ = shown.out.splitlines()
+    first, *rows, summary, _, _, _, _ = shown.out.splitlines()
     assert first.split()[:6] == ["F1", "states", "smoothing", "kappa", "horizontal", "vertical"]
     assert len(rows) == 4  # three values of smoothing, two of --vertical
     assert {(row.split()[1], row.split()[3], row.split()[4]) for row in rows} == {("3", "inf", "0")}
@@ -310,7 +313,9 @@ def test_options_that_cannot_be(cli, treebank, tmp_path):
     fit = ("grammar", "fit", treebank, "-o", tmp_path / "model")
     for option in (("--validation", treebank), ("--tune",)):
         line = cli(*fit, "--method", "pcfg", *option).mistake
-        assert line.startswith(f"{option[0]} is for grammars with hidden states, and --method pcfg has none")
+        assert line.startswith(
+            f"{option[0]} is for grammars with hidden states, and --method pcfg has none"
+        )
     line = cli(*fit, "--method", "em", "--tune").mistake
     assert line == "--tune needs trees to measure on: --validation FILE"
     both = ("--method", "em", "--tune", "--early-stopping", "f1")

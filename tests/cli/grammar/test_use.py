@@ -47,8 +47,8 @@ def test_a_tree_for_each_line(parse, pcfg, latent, sentences):
         assert lines == [str(parsed.tree) for parsed in expected]
         assert [parsed.fallback is None for parsed in expected] == [True, True, False, True]
         assert re.fullmatch(
-            r"4 sentences in \d+\.\d s \(\d+\.\d/s\); 1 tree is a fallback, because the grammar has no "
-            r"parse: line 4\n",
+            r"4 sentences in \d+\.\d s \(\d+\.\d/s\); 1 tree is a fallback, because the grammar "
+            r"has no parse: line 4\n",
             told,
         )
     assert lines[-1] == (

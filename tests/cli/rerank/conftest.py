@@ -90,7 +90,7 @@ def learned(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tagging_model(learned, tagged_files, dev_files) -> Path:
     best, gold = map(str, dev_files)
-    return learned(tagged_files, "--dev", best, "--dev-gold", gold)
+    return learned(tagged_files, "--validation", best, "--validation-gold", gold)
 
 
 @pytest.fixture(scope="session")

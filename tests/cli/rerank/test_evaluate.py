@@ -60,7 +60,7 @@ def test_mistakes_are_one_line(cli, tagging_model, tree_model, tree_files, dev_f
     (tmp_path / "short").write_text("the/D time/N flies/V\n")
     for arguments, reason in (
         ((tagging_model, best), "--gold"),
-        ((tagging_model, best, "--gold", tmp_path / "short"), "short: 1 right structures; give"),
+        ((tagging_model, best, "--gold", tmp_path / "short"), "short: 1 gold structures; give"),
         ((gold, best, "--gold", gold), "not an eigentext file"),
         (
             (tree_model, best, "--gold", gold),

@@ -34,9 +34,9 @@ def examples(files):
 
 
 def test_the_model_is_that_of_the_library(fit, tagged_files, dev_files):
-    held_out = ("--dev", dev_files[0], "--dev-gold", dev_files[1])
+    held_out = ("--validation", dev_files[0], "--validation-gold", dev_files[1])
     model, told = fit(tagged_files, *held_out)
-    expected = et.Reranker().fit(*examples(tagged_files), dev=examples(dev_files))
+    expected = et.Reranker().fit(*examples(tagged_files), validation=examples(dev_files))
     lists, gold = examples(dev_files)
     assert model.rerank(lists) == expected.rerank(lists)
     assert told["dev_report"] == expected.evaluate(lists, gold).to_dict()
@@ -119,7 +119,7 @@ def test_what_people_read(cli, tagged_files, dev_files, tmp_path):
     best, gold = tagged_files
     path = tmp_path / "reranker"
     arguments = ("fit", best, "--gold", gold, "-o", path)
-    held_out = ("--dev", dev_files[0], "--dev-gold", dev_files[1])
+    held_out = ("--validation", dev_files[0], "--validation-gold", dev_files[1])
     shown = cli("rerank", *arguments, *held_out)
     assert shown.status == 0, shown.err
     report = str(et.load(path).evaluate(*examples(dev_files)))
@@ -159,11 +159,14 @@ def test_mistakes_are_one_line(cli, model, tagged_files, tree_files, standard_in
     path = tmp_path / "reranker"
     for arguments, reason in (
         ((best,), "--gold"),
-        ((best, "--gold", gold, "--dev", best), "--validation and --validation-gold go together; give both or"),
+        (
+            (best, "--gold", gold, "--validation", best),
+            "--validation and --validation-gold go together; give both or",
+        ),
         ((best, "--gold", tmp_path / "missing"), "missing: no such file"),
         (("-", "--gold", "-"), "standard input (-) can be read only once"),
         ((best, "--gold", tmp_path / "short"), "best.gz: 12 lists of candidates, but "),
-        ((best, "--gold", tmp_path / "short"), "short: 11 right structures; give one for each"),
+        ((best, "--gold", tmp_path / "short"), "short: 11 gold structures; give one for each"),
         ((best, "--gold", tmp_path / "moved"), "best.gz, input 1: other words than in "),
         ((best, "--gold", tree_files[1]), "gold: 10 right structures"),
         ((tree_files[0], "--gold", tmp_path / "silent"), "silent, tree 1: '(S (NP (-NONE- *)))' h"),
@@ -200,4 +203,4 @@ def test_kinds_must_agree(cli, tagged_files, tmp_path):
         *("rerank", "fit", tagged_files[0], "--gold", tmp_path / "trees"),
         *("-o", tmp_path / "reranker", "-q"),
     ).mistake
-    assert "trees in one, tagged sequences in the other; give both of one kind" in line
+    assert "trees in one, tagged sequences in the other; give the same kind in both" in line

@@ -44,7 +44,7 @@ def test_every_option_reaches_the_estimator(fit, seen):
         "method": "em",
         "min_count": 2,
         "smoothing": 1.5,
-        "heldout_fraction": 0.1,
+        "validation_fraction": 0.1,
         "init": "dirichlet",
     }
     given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
@@ -59,10 +59,10 @@ def test_every_option_reaches_the_estimator(fit, seen):
 
 def test_text_that_is_held_out(fit, seen, unseen):
     read = ("--unit", "stream", "--min-count", "2")
-    model, told = fit(seen, "-m", "4", "--heldout", unseen, *read)
+    model, told = fit(seen, "-m", "4", "--validation", unseen, *read)
     held = et.TextCorpus(unseen, unit="stream")
     corpus = et.TextCorpus(seen, unit="stream")
-    assert same(model, et.BigramModel(4, min_count=2).fit(corpus, heldout=held))
+    assert same(model, et.BigramModel(4, min_count=2).fit(corpus, validation=held))
     assert told["heldout"] == "given"
     assert told["heldout_perplexity"] == pytest.approx(model.perplexity(held), rel=1e-5)
 
@@ -108,13 +108,19 @@ def test_mistakes_are_one_line(cli, seen, tmp_path):
     foreign.write_text("kein Wort davon\n")
     for arguments, reason in (
         ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
-        ((seen, "-o", output, "--heldout", tmp_path / "missing"), "missing: no such file"),
-        ((seen, "-o", output, "--heldout", foreign, "--unit", "stream"), "no word of the held-out"),
-        ((seen, "-o", own, "--heldout", own), "would be written over what is read"),
+        ((seen, "-o", output, "--validation", tmp_path / "missing"), "missing: no such file"),
+        (
+            (seen, "-o", output, "--validation", foreign, "--unit", "stream"),
+            "no word of the held-out",
+        ),
+        ((seen, "-o", own, "--validation", own), "would be written over what is read"),
         ((seen, "-o", output, "--states", 0), "n_states (--states) must be a whole number, 1 or"),
         ((seen, "-o", output, "--states", 1000), "--states"),
         ((seen, "-o", output, "--method", "svd"), "see eigentext bigram fit --help"),
-        ((seen, "-o", output, "--heldout-fraction", 1), "heldout_fraction must be a number, 0"),
+        (
+            (seen, "-o", output, "--validation-fraction", 1),
+            "validation_fraction must be a number, 0",
+        ),
     ):
         assert reason in cli("bigram", "fit", *arguments, "--quiet").mistake
     assert not output.exists()

@@ -60,7 +60,7 @@ def test_fit_is_the_estimator(fit, seen, unseen, method):
 def test_words_that_will_be_impossible_are_told_of(cli, seen, tmp_path):
     given = ("hmm", "fit", seen, "-o", tmp_path / "model", "-m", 1)
     result = cli(*given)
-    assert "warning: no word of the text is rare" in result.err
+    assert "warning: the text has no rare words" in result.err
     assert "--min-count 2" in result.err
     assert json.loads(cli(*given, "--json").out)["knows_rare_words"] is False
     assert "warning" not in cli(*given, "--min-count", 2).err

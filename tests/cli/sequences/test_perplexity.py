@@ -75,7 +75,7 @@ def test_what_people_read(cli, models, unseen):
 
 def test_an_interpolation(cli, perplexity, models, seen, unseen):
     paths = models["states", "line"], models["ngrams", "line"]
-    given = (*paths[:1], seen, "--interpolate", paths[1], "--heldout", unseen)
+    given = (*paths[:1], seen, "--interpolate", paths[1], "--validation", unseen)
     told = perplexity(*given, group="bigram")
     mixture = Interpolation([et.load(path) for path in paths]).fit(et.TextCorpus(unseen))
     assert told["perplexity"] == pytest.approx(mixture.perplexity(et.TextCorpus(seen)))
@@ -157,12 +157,12 @@ def test_texts_that_are_none(refused, models, tmp_path):
 
 def test_interpolations_that_make_no_sense(refused, models, tmp_path, seen, unseen):
     line, stream = models["ngrams", "line"], models["states", "stream"]
-    for lacking in (("--interpolate", models["states", "line"]), ("--heldout", unseen)):
+    for lacking in (("--interpolate", models["states", "line"]), ("--validation", unseen)):
         assert "--interpolate MODEL and --validation FILE go together" in refused(
             line, seen, *lacking
         )
-    mixed = refused(line, seen, "--interpolate", stream, "--heldout", unseen)
+    mixed = refused(line, seen, "--interpolate", stream, "--validation", unseen)
     assert mixed.startswith(f"{line} and {stream} were learned from text read differently (unit: ")
     et.KneserNey(2).fit(et.TextCorpus(unseen)).save(tmp_path / "other")
-    mixed = refused(line, seen, "--interpolate", tmp_path / "other", "--heldout", unseen)
+    mixed = refused(line, seen, "--interpolate", tmp_path / "other", "--validation", unseen)
     assert "know different words" in mixed

@@ -51,7 +51,7 @@ def test_labels_that_were_never_learned(cli, told, chunker, standard_input, tmp_
     shown = cli("tagger", "evaluate", chunker, "-", "-q")
     assert shown.status == 0
     assert shown.err == (
-        f"eigentext: warning: labels that {chunker} never learned: B-PP (2 tokens), B-X (1 token)\n"
+        f"eigentext: warning: labels that {chunker} has not learned: B-PP (2 tokens), B-X (1 token)\n"
     )
     standard_input(text)
     found = told(chunker, "-")
@@ -81,8 +81,8 @@ def test_mistakes_are_one_line(cli, chunker, model, dev, train, words, tmp_path)
         ((model, dev), "not a tagger that `tagger fit` wrote"),
         ((train, dev), "not an eigentext file"),
         ((chunker, tmp_path / "none"), "none: no such file"),
-        ((chunker, dev, tmp_path / "empty"), "empty: no sentences in it; is the file empty?"),
-        ((chunker, words), "has 2 columns, not 3; the model looks at word, pos: mend it, or name"),
+        ((chunker, dev, tmp_path / "empty"), "empty: contains no sentences; is the file empty?"),
+        ((chunker, words), "has 2 columns, not 3; the model uses word, pos: correct it, or name"),
         ((chunker, dev, "--columns", "word,_,label"), "the model needs word, pos and a label"),
         ((chunker, dev, "--columns", "word,pos,_"), "the model needs word, pos and a label"),
     ):

@@ -40,9 +40,9 @@ def refused(cli, tmp_path):
 
 
 def test_the_model_is_that_of_the_library(fit, train, dev, tagged):
-    model, told = fit(train, "--dev", dev, "--epochs", 4)
+    model, told = fit(train, "--validation", dev, "--epochs", 4)
     plain, held_out = tagged
-    expected = et.Tagger(n_epochs=4).fit(et.read_conll(train), dev=held_out)
+    expected = et.Tagger(n_epochs=4).fit(et.read_conll(train), validation=held_out)
     assert model.tag(plain) == expected.tag(plain)
     assert model.temperature_ == expected.temperature_
     assert {name: told[name] for name in expected.diagnostics_} == expected.diagnostics_
@@ -119,11 +119,14 @@ def test_errors_name_the_file_and_the_line(refused, train, tmp_path, standard_in
     for text, reason in (
         ("a DT O\nb NN O\n\nc NN O\nd NN I-NP\n", "line 5: I-NP after O breaks the scheme 'bio'"),
         ("a DT B-NP\nb NN I-VP\n", "line 2: I-VP after B-NP breaks"),
-        ("a DT B-NP\nb NN\n", "line 2: 'b NN' has 2 columns, not 3; mend it, or name the columns"),
+        (
+            "a DT B-NP\nb NN\n",
+            "line 2: 'b NN' has 2 columns, not 3; correct it, or name the columns",
+        ),
         ("a DT O\n\nb\t\tO\n", "line 3: 'b\\t\\tO' has an empty column; fill it"),
         ("-DOCSTART-\n\na\0 DT O\n", "line 3: a NUL byte: a binary or UTF-16 file?"),
-        ("\n \n", "no sentences in it; is the file empty?"),
-        ("", "no sentences in it; is the file empty?"),
+        ("\n \n", "contains no sentences; is the file empty?"),
+        ("", "contains no sentences; is the file empty?"),
     ):
         bad.write_text(text)
         for files in ((bad,), (good, bad)):
@@ -141,7 +144,9 @@ def test_errors_name_the_file_and_the_line(refused, train, tmp_path, standard_in
     bad.write_bytes(b"a\xff\n")
     assert refused(bad).startswith(f"{bad}, line 1: byte 0xff is not UTF-8; convert it")
     bad.write_text("a DT O\n")
-    assert refused(train, "--dev", bad, "--columns", "word,label").startswith(f"{good}, line 1")
+    assert refused(train, "--validation", bad, "--columns", "word,label").startswith(
+        f"{good}, line 1"
+    )
     assert refused(bad, "--scheme", "bilou", "--columns", "word,label,_").startswith(
         f"{bad}, line 1: 'DT' is not a tag of the scheme 'bio'"
     )
@@ -195,7 +200,7 @@ def test_sources_of_another_kind(refused, sources, model, train, text, tmp_path)
         ("clusters", model, r"holds Eigenwords\(.*\), but --clusters wants clusters"),
         ("eigentokens", model, r"holds Eigenwords\(.*\), but --eigentokens wants eigentokens"),
         ("states", model, r"holds Eigenwords\(.*\), but --states wants a hidden Markov model"),
-        ("vectors", text, "not an eigentext file; give one"),
+        ("vectors", text, "not an eigentext file; give a"),
         ("vectors", tmp_path / "none", "no such file"),
         ("clusters", tmp_path / "none", "no such file"),
     ):
@@ -227,7 +232,7 @@ def test_sources_of_another_vocabulary(refused, cli, tmp_path, model, sources):
 
 def test_what_people_read(cli, train, dev, tagged, tmp_path):
     path = tmp_path / "tagger"
-    shown = cli("tagger", "fit", train, "-o", path, "--dev", dev, "--epochs", 3)
+    shown = cli("tagger", "fit", train, "-o", path, "--validation", dev, "--epochs", 3)
     assert shown.status == 0, shown.err
     first, columns, mistakes, best, *rest = shown.out.splitlines()
     assert re.fullmatch(
@@ -237,7 +242,7 @@ def test_what_people_read(cli, train, dev, tagged, tmp_path):
     )
     assert columns == "  columns         word, pos"
     assert re.fullmatch(r"  wrong tags      \d+(, \d+)* in the passes", mistakes)
-    assert re.fullmatch(r"  best on dev     after pass \d of \d", best)
+    assert re.fullmatch(r"  best validation after pass \d of \d", best)
     report = str(et.load(path).evaluate(tagged[1]))
     assert [line[2:] for line in rest[:-1]] == report.splitlines()
     assert rest[-1].startswith("  seconds         read sentences ")
@@ -292,22 +297,25 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
         ((), "files"),
         ((tmp_path / "none",), "none: no such file; check the name"),
         ((tmp_path,), "is a folder; name its files"),
-        (("-",), "standard input: no sentences in it; is the file empty?"),
-        (("-", "--dev", "-"), "standard input (-) can be read only once"),
-        ((train, "--dev", tmp_path / "none"), "none: no such file"),
-        ((train, "--dev", tmp_path / "one"), "one, line 1: 'a' has 1 columns, not 3"),
-        ((tmp_path / "four",), "four, line 1: 'a DT X O' has 4 columns; say with --columns what"),
+        (("-",), "standard input: contains no sentences; is the file empty?"),
+        (("-", "--validation", "-"), "standard input (-) can be read only once"),
+        ((train, "--validation", tmp_path / "none"), "none: no such file"),
+        ((train, "--validation", tmp_path / "one"), "one, line 1: 'a' has 1 columns, not 3"),
+        ((tmp_path / "four",), "four, line 1: 'a DT X O' has 4 columns; name them with --columns,"),
         ((tmp_path / "one",), "one, line 1: 'a' has no label; give a word and its label"),
-        ((train, "--columns", "word,label"), "'the DT B-NP' has 3 columns, not 2; mend it, or"),
+        ((train, "--columns", "word,label"), "'the DT B-NP' has 3 columns, not 2; correct it, or"),
         ((train, "--columns", "word,pos,pos"), "--columns word,pos,pos: give each column a name"),
-        ((train, "--columns", "word,,pos"), "give each column a name of its own"),
-        ((train, "--columns", "pos,word,label"), "name the word first, as word, and the label"),
-        ((train, "--columns", "word,_,_"), "name the word first, as word, and the label last"),
+        ((train, "--columns", "word,,pos"), "give each column a different name"),
+        (
+            (train, "--columns", "pos,word,label"),
+            "the first column must be called word, and the label",
+        ),
+        ((train, "--columns", "word,_,_"), "the first column must be called word, and the label"),
         ((train, "--features", "pos", "--template", "word[0]"), "give the one or the other"),
-        ((train, "--template", "word"), "'word' is no feature template; write one as in"),
+        ((train, "--template", "word"), "'word' is not a feature template; write one as in"),
         ((train, "--template", "gender[0]"), "no attribute 'gender': there are the columns word"),
         ((train, "--template", "vector[0]"), "a template looks at 'vector'; give --vectors too"),
-        ((train, "--scale", 1), "--scale is of --vectors, --eigentokens or --states; give some"),
+        ((train, "--scale", 1), "--scale is for --vectors, --eigentokens or --states; give one"),
         ((train, "--epochs", 0), "n_epochs (--epochs) must be a whole number, 1 or more, not 0"),
         ((train, "--features", "all"), "features must be 'auto', 'chunk', 'ner', 'pos' or a list"),
         ((train, "--scheme", "iob1"), "see eigentext tagger fit --help"),
@@ -316,7 +324,7 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
     assert "is a file, not a stream" in cli("tagger", "fit", train, "-o", "-").mistake
     before = train.read_bytes(), dev.read_bytes()
     for own in (train, dev):
-        line = cli("tagger", "fit", train, "--dev", dev, "-o", own, "-q").mistake
+        line = cli("tagger", "fit", train, "--validation", dev, "-o", own, "-q").mistake
         assert "would be written over what is read" in line
     assert (train.read_bytes(), dev.read_bytes()) == before
 

@@ -122,7 +122,7 @@ def test_a_sentence_a_line(tag, tagger, loaded, standard_input):
 def test_a_token_a_line_is_noticed(tag, tagger, words, standard_input):
     lines, told = tag(tagger, words)
     warning, _ = told.splitlines()
-    assert warning.startswith(f"eigentext: warning: {words}: its lines are read as sentences; if")
+    assert warning.startswith(f"eigentext: warning: {words}: each line is read as a sentence; if")
     tokens, told = tag(tagger, words, "--labelled", "-q")
     assert told == ""
     assert len(tokens) == len(words.read_text().splitlines()) < len(lines)
@@ -164,7 +164,7 @@ def start(*arguments, **options) -> subprocess.Popen:
 
 
 def test_a_pipe_shows_results_early_and_may_be_closed(tagger):
-    """The first sentences are tagged before the last are there; `head` is no mistake."""
+    """The first sentences are tagged before the last are there; `head` is not a mistake."""
     with start("tagger", "tag", tagger) as process:
         process.stdin.write("the cat sees the dog .\n" * 1500)
         process.stdin.flush()
@@ -272,7 +272,7 @@ def test_what_no_list_can_hold(cli, tmp_path):
     et.Tagger().fit([[("a", "x/y"), ("b", "z")]] * 2).save(tmp_path / "tagger")
     (tmp_path / "text").write_text("b\na b\n")
     shown = cli("tagger", "nbest", tmp_path / "tagger", tmp_path / "text", "-q")
-    assert "text, line 1: the tag 'x/y' has a slash" in shown.mistake
+    assert "text, line 1: the tag 'x/y' contains a slash" in shown.mistake
     assert cli("tagger", "nbest", tmp_path / "tagger", tmp_path / "text", "--json").status == 0
 
 
@@ -309,11 +309,14 @@ def test_mistakes_are_one_line(cli, chunker, tagger, model, dev, standard_input,
             (chunker, tmp_path / "ragged", "-o", output),
             "ragged, line 3: 'cat' has 1 columns, not 2",
         ),
-        ((chunker, dev), "has 3 columns, not 2; the model looks at word, pos: mend it, or name"),
+        ((chunker, dev), "has 3 columns, not 2; the model uses word, pos: correct it, or name"),
         ((chunker, dev), "or, if the last is a label, give --labelled"),
-        ((tagger, dev, "--format", "conll"), "has 3 columns, not 1; the model looks at word: mend"),
+        ((tagger, dev, "--format", "conll"), "has 3 columns, not 1; the model uses word: correct"),
         ((chunker, own, "--labelled"), "'the DT' has 2 columns, not 3"),
-        ((chunker, own, "--format", "words"), "--format words is for words alone, not for word, "),
+        (
+            (chunker, own, "--format", "words"),
+            "--format words is for words alone, but the model uses word, ",
+        ),
         ((tagger, own, "--format", "words", "--labelled"), "--format words is for words alone"),
         ((chunker, dev, "--columns", "word,_,label"), "the model needs word, pos; name them all"),
         ((chunker, dev, "--columns", "word,pos,_", "--labelled"), "leave --labelled out"),

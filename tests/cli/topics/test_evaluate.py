@@ -76,7 +76,7 @@ def test_mistakes_are_one_line(cli, topics, model, unseen, tmp_path):
         ((topics,), "files"),
         ((model, unseen), "not topics"),
         ((topics, tmp_path / "missing"), "missing: no such file"),
-        ((topics, tmp_path / "empty"), "empty: no documents in it; is the file empty?"),
+        ((topics, tmp_path / "empty"), "empty: contains no documents; is the file empty?"),
         ((topics, tmp_path / "foreign"), "no document has two known words or more"),
         ((topics, unseen, "--words", 1), "see eigentext topics evaluate --help"),
     ):

@@ -129,7 +129,7 @@ def test_mistakes_are_one_line(cli, topics, model, unseen, tmp_path):
         ((model, unseen), "not topics"),
         ((unseen, unseen), "not an eigentext file"),
         ((topics, tmp_path / "missing"), "missing: no such file"),
-        ((topics, empty), "empty: no documents in it; is the file empty?"),
+        ((topics, empty), "empty: contains no documents; is the file empty?"),
         ((topics, tmp_path / "bytes"), "line 2: byte 0xff is not UTF-8"),
         ((tmp_path / "split", unseen), "str.split', which the command line does not have"),
         ((topics, own, "-o", own), "would be written over what is read"),

@@ -141,7 +141,9 @@ def test_files_that_are_not_covered(evaluate, tmp_path):
     path.write_text("ein Hund 3\nzwei Katzen 4\n")
     lines = evaluate(path)
     assert lines[1] == ["alien.txt", "—", "0/2"]
-    assert " ".join(lines[2]).startswith(f"{path}: not scored, because the model has none of its words.")
+    assert " ".join(lines[2]).startswith(
+        f"{path}: not scored, because the model has none of its words."
+    )
     path.write_text("ein Hund zwei Katzen\n")
     lines = evaluate(path)
     assert lines[1] == ["alien.txt", "—", "—", "0/1"]

@@ -84,7 +84,8 @@ def report_fit(done: Fitting, model: "Grammar", method: str, tuned: "Tuned | Non
         },
         f"{found['n_labels']:,} labels, {found['n_rules']:,} rules{states} from "
         f"{read['n_trees']:,} trees, {read['n_tokens']:,} tokens",
-        [*details, done.phase_times()],
+        details,
+        phases=True,
     )
 
 

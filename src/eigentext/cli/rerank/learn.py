@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from eigentext.cli._bundles import FitOptions, OutputOption
-from eigentext.cli._fitting import Fitting, fitting
+from eigentext.cli._fitting import Fitting, fitting, validation_facts
 from eigentext.cli._options import Bundle, Parameters, with_options
 from eigentext.cli.rerank._shared import (
     CandidatesArgument,
@@ -131,8 +131,9 @@ def _report(done: Fitting, model: "Reranker", scores: "Report | None") -> None:
     if scores is not None:
         details += str(scores).splitlines()
     done.report(
-        {**found, "dev_report": scores and scores.to_dict()},
+        {**found, **validation_facts(found["validation"], scores)},
         f"{found['n_support']:,} of {found['n_candidates']:,} candidates kept from "
         f"{found['n_inputs']:,} inputs",
-        [*details, done.phase_times()],
+        details,
+        phases=True,
     )

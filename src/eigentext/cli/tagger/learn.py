@@ -11,7 +11,7 @@ import typer
 
 from eigentext.cli._bundles import FitOptions, OutputOption
 from eigentext.cli._console import finite
-from eigentext.cli._fitting import Fitting, fitting
+from eigentext.cli._fitting import Fitting, fitting, validation_facts
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
 from eigentext.cli.tagger._shared import (
     TaggedArgument,
@@ -123,7 +123,7 @@ def fit(
         loaded = {name: _load_source(name, path) for name, path in models.items()}
         tagger = Tagger(**parameters, columns=layout.kept[:-1], **loaded)
         with _named_as_options(models), places_of(sentences):
-            tagger.fit([one.tokens for one in sentences], dev=others)
+            tagger.fit([one.tokens for one in sentences], validation=others)
         scores = tagger.evaluate(others) if others else None
         done.save(tagger)
     _report(done, tagger, scores)
@@ -178,7 +178,7 @@ def _named_as_options(sources: dict[str, Path]) -> Iterator[None]:
 def _report(done: Fitting, tagger: "Tagger", scores: "Chunks | Tags | None") -> None:
     """Print what was learned, and what it took."""
     found = dict(tagger.diagnostics_)
-    by_pass = [finite(x) for x in found.get("dev", [])]
+    by_pass = [finite(x) for x in found.get("validation", [])]
     details = _details(tagger, by_pass)
     if scores is not None:
         details += str(scores).splitlines()
@@ -187,12 +187,12 @@ def _report(done: Fitting, tagger: "Tagger", scores: "Chunks | Tags | None") -> 
             "columns": tagger.columns_,
             "templates": tagger.templates_,
             **found,
-            "dev": by_pass or None,
-            "dev_report": scores and scores.to_dict(),
+            **validation_facts(by_pass or None, scores),
         },
         f"{found['n_tags']:,} tags, {found['n_weighted']:,} of {found['n_features']:,} "
         f"features from {found['n_sentences']:,} sentences, {found['n_tokens']:,} tokens",
-        [*details, done.phase_times()],
+        details,
+        phases=True,
     )
 
 
