@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from eigentext.storage.maps import is_mapped
 
 from eigentext.factor.basis import Basis, KeptBlocks
 from eigentext.storage import checkpointing
+from eigentext.storage.maps import is_mapped
 
 
 @pytest.mark.parametrize("on_disk", [False, True])

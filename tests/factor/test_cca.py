@@ -13,6 +13,7 @@ from scipy.linalg import block_diag, eigh
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.cross_decomposition import CCA as SklearnCCA  # noqa: N811
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -79,7 +80,7 @@ def assert_same_answer(a, b, rtol=1e-8):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("r", [0.0, 0.7])
-def test_solves_the_generalised_eigenproblem(seed, r):
+def test_solves_the_generalized_eigenproblem(seed, r):
     X, Y = gaussian_pair(np.random.default_rng(seed))
     cca = CCA(3, regularization=r).fit(X, Y)
     rho, A, B = eigenproblem(X, Y, r)
@@ -210,14 +211,14 @@ def test_views_that_are_nearly_one_hot_equal_dense(change, seed, r, center):
     assert_same_answer(sparse, clone(sparse).fit(X.toarray(), Y.toarray()))
 
 
-def test_centring_one_hot_views_removes_the_trivial_triple_and_nothing_else():
+def test_centering_one_hot_views_removes_the_trivial_triple_and_nothing_else():
     """Observation 1 of seed 002, exactly: sigma = 1, u = sqrt(p_x), v = sqrt(p_y)."""
     X, Y = one_hot_pair(np.random.default_rng(0))
-    centred, plain = CCA(4).fit(X, Y), CCA(5, center=False).fit(X, Y)
-    assert_allclose(plain.correlations_, [1, *centred.correlations_], atol=1e-12)
+    centered, plain = CCA(4).fit(X, Y), CCA(5, center=False).fit(X, Y)
+    assert_allclose(plain.correlations_, [1, *centered.correlations_], atol=1e-12)
     assert_allclose(plain.x_weights_[:, 0], 1)  # D^{-1/2} sqrt(p)
-    differences = centred.x_weights_ - plain.x_weights_[:, 1:]
-    differences_of_opposite_sign = centred.x_weights_ + plain.x_weights_[:, 1:]
+    differences = centered.x_weights_ - plain.x_weights_[:, 1:]
+    differences_of_opposite_sign = centered.x_weights_ + plain.x_weights_[:, 1:]
     constant = np.minimum(np.ptp(differences, axis=0), np.ptp(differences_of_opposite_sign, axis=0))
     assert_allclose(constant, 0, atol=1e-9)
 
@@ -551,3 +552,42 @@ def test_diagnostics_are_plain_and_tell_what_was_cut():
 
 def test_docstring_example_runs():
     assert doctest.testmod(module) == (0, 10)
+
+
+def findings(X, Y, **settings):
+    return CCA(2, **settings).fit(X, Y).findings()
+
+
+def test_findings_of_good_views_are_notes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4))
+    Y = X @ rng.standard_normal((4, 3)) + rng.standard_normal((300, 3))
+    found = findings(X, Y)
+    assert [one.severity for one in found] == ["note"]
+    assert "The 2 pairs of directions correlate with 0." in found[0].sentence
+
+
+def test_findings_of_too_few_samples_are_a_problem_first():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((10, 6)), rng.standard_normal((10, 5))
+    with pytest.warns(UserWarning, match="whatever the data"):
+        first, *_ = findings(X, Y)
+    assert first.severity == "problem"
+    assert "11 directions for 10 samples" in first.sentence
+    assert "regularization" in first.remedy
+    assert all(one.severity == "note" for one in findings(X, Y, regularization=0.1))
+
+
+def test_findings_of_columns_that_do_not_vary_or_depend_on_each_other():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((200, 3)), rng.standard_normal((200, 2))
+    nearly = X[:, :1] + 1e-5 * rng.standard_normal((200, 1))
+    found = findings(np.hstack([X, np.ones((200, 1)), nearly]), Y)
+    assert "1 of 5 directions of X do not vary" in " ".join(one.sentence for one in found)
+    assert found[0].severity == "warning"
+    assert "The columns of X nearly depend on each other" in found[0].sentence
+
+
+def test_findings_need_a_fit():
+    with pytest.raises(NotFittedError):
+        CCA().findings()

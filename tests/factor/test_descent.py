@@ -1,4 +1,4 @@
-"""Direct minimisation: its gradient, exact fits of what is not orthogonal, pairs and lengths."""
+"""Direct minimization: its gradient, exact fits of what is not orthogonal, pairs and lengths."""
 
 import numpy as np
 import pytest

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from eigentext.storage.maps import is_mapped
 from scipy.linalg import subspace_angles
 from scipy.sparse.linalg import aslinearoperator
 
@@ -14,6 +13,7 @@ from eigentext.factor.basis import Basis
 from eigentext.factor.svd import _householder_qr, thin_qr
 from eigentext.matrices.products import with_transpose
 from eigentext.storage import checkpointing
+from eigentext.storage.maps import is_mapped
 
 SOLVERS = ["exact", "randomized", "krylov"]
 

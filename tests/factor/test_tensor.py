@@ -120,7 +120,7 @@ def test_moments_of_lda_are_symmetric_tensors(alpha):
 
 
 def descent(T, rank):
-    """From a wrong start: the neighbourhood of the answer."""
+    """From a wrong start: the neighborhood of the answer."""
     weights, vectors = simultaneous_diagonalization(T, rank)
     rng = np.random.default_rng(0)
     return minimize_tensor(T, weights * 0.8, vectors + 0.05 * rng.standard_normal(vectors.shape))
@@ -169,7 +169,7 @@ def test_the_order_of_deflation_leaves_no_trace():
     assert errors(*raw)[0].max() > 1e-4
 
 
-def test_what_stands_still_is_a_stationary_point_of_the_direct_minimisation():
+def test_what_stands_still_is_a_stationary_point_of_the_direct_minimization():
     T, *_ = orthogonal(15, noise=0.2)
     found = tensor_power(T, 15)
     *descended, diagnostics = minimize_tensor(T, *found, return_diagnostics=True)

@@ -13,7 +13,7 @@ from eigentext.matrices.runs import (
     listed,
     merge,
     mirrored,
-    relabelled,
+    relabeled,
     spilled,
     sums,
     transposed,
@@ -68,7 +68,7 @@ def test_mirrored_is_a_function_of_the_sum_with_the_transpose():
         assert_same(part, dense[first:last])
 
 
-def test_relabelled_moves_rows_and_columns_and_adds_what_meets():
+def test_relabeled_moves_rows_and_columns_and_adds_what_meets():
     rng = np.random.default_rng(0)
     for n_blocks in (1, 3):
         F = random_counts(3, (40, 40 * n_blocks))
@@ -80,7 +80,7 @@ def test_relabelled_moves_rows_and_columns_and_adds_what_meets():
             expected = np.hstack([move.T @ block @ move for block in blocks])
             for threads in (1, 3):
                 with engine.use(engine.ThreadEngine(threads)):
-                    assert_same(relabelled(F, places, expected.shape), expected)
+                    assert_same(relabeled(F, places, expected.shape), expected)
 
 
 def test_assembled_keeps_the_order_of_rows():

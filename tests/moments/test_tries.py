@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from eigentext import NgramMoments, TextCorpus, engine
 from eigentext.corpus import encode
 from eigentext.moments import tries
-from eigentext.moments.tries import merged, relabelled
+from eigentext.moments.tries import merged, relabeled
 
 N = 9
 
@@ -46,10 +46,10 @@ def test_merging_adds(n_parts):
 
 
 @pytest.mark.parametrize("places", [[8, 7, 6, 5, 4, 3, 2, 1, 0], [2, 2, 0, 1, 2, 0, 0, 1, 1]])
-def test_relabelling_moves_and_adds(places):
+def test_relabeling_moves_and_adds(places):
     places = np.array(places, np.int32)
     trie = random_trie(np.random.default_rng(7))
-    found = dense(relabelled(trie, places, N))
+    found = dense(relabeled(trie, places, N))
     for k, counts in enumerate(dense(trie)):
         expected = np.zeros_like(counts)
         np.add.at(expected, np.ix_(*[places] * (k + 2)), counts)

@@ -1,4 +1,4 @@
-"""Merging by dot products and remembered neighbours gives the merges of the plain algorithm."""
+"""Merging by dot products and remembered neighbors gives the merges of the plain algorithm."""
 
 from fractions import Fraction
 

@@ -103,9 +103,9 @@ def test_the_tree_and_its_bit_strings(points, m, spare):
     assert not any(b.startswith(a) for a, b in pairwise(sorted(paths)))
     assert sum(2.0 ** -len(path) for path in paths) == 1
     # Every merge on the way to one cluster adds its height to the inertia.
-    centred = np.array(points) - np.mean(points, axis=0)
+    centered = np.array(points) - np.mean(points, axis=0)
     inertia = clusters.diagnostics_["inertia"]
-    assert np.isclose(inertia + tree[:, 2].sum(), (centred**2).sum())
+    assert np.isclose(inertia + tree[:, 2].sum(), (centered**2).sum())
     # Clusters are numbered by their first words, and none is empty.
     first = [clusters.labels_.tolist().index(k) for k in range(m)]
     assert first == sorted(first)

@@ -82,10 +82,10 @@ def test_one_context_word_is_exactly_the_cca_of_one_hot_pairs(sentences, side):
     signs = np.sign((tokens.context_vectors_[0] * plain.y_weights_).sum(axis=0))
     assert np.allclose(tokens.context_vectors_[0] * signs, plain.y_weights_, atol=2e-3)
 
-    # Centring takes away the trivial pair, which is the first, and nothing else.
-    centred = CCA(5).fit(X, Z)
-    assert np.allclose(tokens.singular_values_[1:], centred.correlations_, atol=1e-5)
-    _, expected = centred.transform(X, Z)
+    # Centering takes away the trivial pair, which is the first, and nothing else.
+    centered = CCA(5).fit(X, Z)
+    assert np.allclose(tokens.singular_values_[1:], centered.correlations_, atol=1e-5)
+    _, expected = centered.transform(X, Z)
     projected = tokens.context_vectors_[0][z, 1:]
     signs = np.sign((projected * expected).sum(axis=0))
     assert np.allclose(projected * signs, expected, atol=2e-3)

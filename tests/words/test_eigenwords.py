@@ -94,7 +94,7 @@ def clustering_accuracy(vectors, truth, m):
 # The estimator.
 
 
-def test_vectors_are_the_normalised_rows_of_u_sigma_beta(lines):
+def test_vectors_are_the_normalized_rows_of_u_sigma_beta(lines):
     words = Eigenwords(**SMALL, beta=0.5).fit(lines)
     moments = CooccurrenceMoments.from_corpus(lines, window=2, min_count=2)
     Omega = scaled_counts(moments.counts(), alpha=1, unit=moments.unit, dtype=np.float64)
@@ -247,7 +247,7 @@ def test_a_word_always_alone_has_a_zero_vector():
     assert words.similarity("lonely", "a") == 0
 
 
-def test_the_index_of_neighbours_follows_the_vectors(lines):
+def test_the_index_of_neighbors_follows_the_vectors(lines):
     words = Eigenwords(**SMALL).fit(lines)
     before = words.most_similar("w3")
     words.fit([line[::2] for line in (text.split() for text in lines[:200])])
@@ -347,7 +347,7 @@ def test_frames_have_the_names_of_the_dimensions(cats_and_dogs):
 
 
 def test_texts_are_classified_in_a_pipeline_and_parameters_searched():
-    """Two kinds of text with no word in common but through their neighbours."""
+    """Two kinds of text with no word in common but through their neighbors."""
     rng = np.random.default_rng(0)
     kinds = {0: ["sun", "rain", "wind", "snow", "hail"], 1: ["cup", "fork", "plate", "bowl", "pan"]}
     y = rng.integers(0, 2, 120)
@@ -577,7 +577,7 @@ def test_wrong_questions(fitted):
 # Real data.
 
 
-def test_brown_corpus_has_sensible_neighbours(data_folder):
+def test_brown_corpus_has_sensible_neighbors(data_folder):
     import zipfile
 
     with zipfile.ZipFile(data_folder / "nltk_data/corpora/brown.zip") as archive:

@@ -1,4 +1,4 @@
-"""Nearest neighbours against brute force: every way, any shape, ties, and the errors."""
+"""Nearest neighbors against brute force: every way, any shape, ties, and the errors."""
 
 import sys
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.words import neighbors
-from eigentext.words._neighbor_loops import quantise_rows
+from eigentext.words._neighbor_loops import quantize_rows
 from eigentext.words.neighbors import Neighbors
 
 # Up to _FEW queries the first look is at codes, beyond at products: both must be exact.
@@ -166,7 +166,7 @@ def test_codes_are_within_their_error():
     V = rng.standard_normal((50, 30)).astype(np.float32)
     V[7] = 0
     codes, scale, error = np.empty((50, 30), np.int8), np.empty(50), np.empty(50)
-    quantise_rows(V, codes, scale, error, 0, 50)
+    quantize_rows(V, codes, scale, error, 0, 50)
     assert np.allclose(scale, np.abs(V).max(axis=1) / 127)
     step = np.where(scale > 0, scale, 1)[:, None]
     assert np.array_equal(codes, np.rint(V / step))

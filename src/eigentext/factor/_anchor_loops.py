@@ -55,7 +55,7 @@ def nearest_in_simplex(G, B, shift, tolerance, max_iter, weights, gaps, start, s
                 break
             size += 1
             while True:
-                minimise_affine(L, B, row, corral, size, z, u, one)
+                minimize_affine(L, B, row, corral, size, z, u, one)
                 step, leaves = 1.0, -1
                 for a in range(size):
                     if z[a] <= 0.0 and y[a] - z[a] > 0.0 and y[a] <= step * (y[a] - z[a]):
@@ -93,7 +93,7 @@ def extend_cholesky(G, shift, corral, L, k):
 
 
 @njit(cache=True, nogil=True)
-def minimise_affine(L, B, row, corral, size, z, u, one):
+def minimize_affine(L, B, row, corral, size, z, u, one):
     """Best weights z of sum one and any sign: u + t * one, where L L' u = B and L L' one = 1."""
     for a in range(size):
         p, q = B[row, corral[a]], 1.0

@@ -358,7 +358,7 @@ def _likeliest_right(
 def _convex_em(
     x: np.ndarray, gradient: Any, axis: int, tol: float, n_iter: int
 ) -> tuple[np.ndarray, float, int]:
-    """EM for distributions x along `axis`: each times its gradient, normalised.
+    """EM for distributions x along `axis`: each times its gradient, normalized.
 
     For a concave log-likelihood of a Q of sum one, whose gradient times x sums to one, the duality
     gap is ``gradient.max(axis).sum() - 1``. If the start is not yet it, EM leaves from half way to

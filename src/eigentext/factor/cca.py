@@ -13,11 +13,12 @@ dense for a dense view, and a diagonal and a rank-one term for a one-hot view
     C = D^{1/2} (I - u u^T) D^{1/2}   and   |u|^2 <= 1, by Cauchy-Schwarz,
 
 with equality if every row has one nonzero and a column has one value. Then u = sqrt(p) is the
-trivial singular vector of D_X^{-1/2} E[x y^T] D_Y^{-1/2}, of sigma = 1, and centring takes away
-exactly that triple: their Observation 1 ("centring can be ignored") is off by it alone.
+trivial singular vector of D_X^{-1/2} E[x y^T] D_Y^{-1/2}, of sigma = 1, and centering takes away
+exactly that triple: their Observation 1 ("centering can be ignored") is off by it alone.
 """
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +35,7 @@ from sklearn.utils.validation import (
 )
 
 from eigentext.errors import ParameterError
-from eigentext.estimators import check_table, learning
+from eigentext.estimators import Finding, Findings, check_table, learning
 from eigentext.factor import parameters
 from eigentext.factor.svd import svd
 from eigentext.matrices.products import sparse_times
@@ -45,11 +46,12 @@ _EPS = float(np.finfo(np.float64).eps)
 _MAX_DENSE_COLUMNS = 20_000
 _N_DROPPED = 5
 _CONVERGED = 1e-4
+_ILL_CONDITIONED = 1e8
 # In rows, as products have other bits with columns.
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
 
 
-class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class CCA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Canonical correlation analysis of two views by one SVD.
 
     For j = 1 … m the columns of A and B solve
@@ -69,7 +71,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     signs, the one is taken that makes the largest weight of A (the first of equals) positive.
 
     A sparse view with at most one nonzero in a row, such as a one-hot word, never has a covariance
-    formed: its inverse root is a diagonal and a rank-one term, exactly, centred or not, whatever
+    formed: its inverse root is a diagonal and a rank-one term, exactly, centered or not, whatever
     its values, and it may have millions of columns. Any other view needs its dense covariance,
     up to 20,000 columns that vary; a sparse one is multiplied as it is, never made dense.
 
@@ -206,6 +208,45 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Y = y if Y is None else Y
         return self.fit(X, Y).transform(X, Y)
 
+    def _findings(self) -> Iterator[Finding]:
+        found, m = self.diagnostics_, len(self.correlations_)
+        n, r = found["n_samples"], found["regularization"]
+        yield Finding(
+            "note",
+            f"The {m} pairs of directions correlate with {self.correlations_[0]:.3f} down to "
+            f"{self.correlations_[-1]:.3f}.",
+        )
+        if found["residual"] > _CONVERGED:
+            yield Finding(
+                "warning",
+                f"The singular vectors have converged only to {found['residual']:.1g}: many "
+                "directions correlate almost equally.",
+                "Drop rare columns, set regularization > 0, or ask for another n_components.",
+            )
+        ranks = found["x"]["rank"] + found["y"]["rank"]
+        if not r and ranks > n - self.parameters_.center:
+            yield Finding(
+                "problem",
+                f"The two views have {ranks} directions for {n} samples, so some pairs correlate "
+                "perfectly whatever the data.",
+                "Set regularization > 0, give more samples, or use fewer columns.",
+            )
+        for view in ("x", "y"):
+            report = found[view]
+            if lost := report["constant_columns"] + report["null_directions"]:
+                yield Finding(
+                    "note",
+                    f"{lost} of {report['columns']} directions of {view.upper()} do not vary and "
+                    "are left out.",
+                )
+            if report["condition_number"] > _ILL_CONDITIONED:
+                yield Finding(
+                    "warning",
+                    f"The columns of {view.upper()} nearly depend on each other (condition number "
+                    f"{report['condition_number']:.1g}), so single weights mean little.",
+                    "Set regularization > 0, or drop columns that say the same.",
+                )
+
     @property
     def _n_features_out(self):
         return self.x_weights_.shape[1]
@@ -225,7 +266,7 @@ check_table(CCA)
 class _View:
     """One view on the columns that vary, with its W: ``W.T @ (C + r I) @ W = I`` (rank x rank)."""
 
-    rows: Any  # n x k, dense and centred or sparse and not
+    rows: Any  # n x k, dense and centered or sparse and not
     shift: np.ndarray  # k, the mean that ``rows`` still has
     W: Any  # k x rank, array or LinearOperator
     kept: np.ndarray  # k, where the columns stood among all d
@@ -434,5 +475,5 @@ def _signs(A) -> np.ndarray:
 
 
 def _project(X, mean, weights) -> np.ndarray:
-    # A sparse X stays sparse; a dense one is centred first, which rounds less.
+    # A sparse X stays sparse; a dense one is centered first, which rounds less.
     return X @ weights - mean @ weights if issparse(X) else (X - mean) @ weights

@@ -1,4 +1,4 @@
-r"""Direct minimisation: moments matched by descent instead of algebra.
+r"""Direct minimization: moments matched by descent instead of algebra.
 
 .. math:: \min_{\theta, \phi}\;
    \Big\| T - \sum_t \theta_t\, \phi_t \otimes \phi_t \otimes \phi_t \Big\|_F^2 \,/\, \|T\|_F^2
@@ -39,7 +39,7 @@ def minimize_tensor(
     tol: float = 1e-12,
     return_diagnostics: bool = False,
 ) -> Any:
-    r"""Minimise the distance of :math:`\sum_t \theta_t\, \phi_t^{\otimes 3}` to T, by L-BFGS.
+    r"""Minimize the distance of :math:`\sum_t \theta_t\, \phi_t^{\otimes 3}` to T, by L-BFGS.
 
     It starts from the answer of another solver, or from anywhere: but there are local minima, and
     a random start often ends in one.

@@ -4,7 +4,7 @@ With ratios :math:`X_{fg} = C_{fg} / p(g|f)`, the expected counts of an E step a
 
 .. math:: E[f, h] = r(h|f)\,(X s)_{fh}, \qquad E[g, h] = s(g|h)\,(X^\top r)_{gh},
 
-and their normalisation is the M step. With s (or r) held fixed the likelihood is concave in the
+and their normalization is the M step. With s (or r) held fixed the likelihood is concave in the
 other, and EM finds its global maximum (Cohen and Collins 2014, figure 2 and section 8).
 """
 

@@ -272,7 +272,7 @@ def _best_of(
 
 
 def _step(T: Map, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """T(I, x, x), normalised, for each x; and how far it moved."""
+    """T(I, x, x), normalized, for each x; and how far it moved."""
     Y = _unit(T(X), instead=X)
     return Y, np.linalg.norm(Y - X, axis=1)
 

@@ -36,7 +36,7 @@ def merge(
 
     def merge_rows(rows: tuple[int, int]):
         sources = parts = [rows_of(run, *rows) for run in runs]
-        while len(parts) > 1:  # neighbours two by two: each entry is moved log(runs) times
+        while len(parts) > 1:  # neighbors two by two: each entry is moved log(runs) times
             pairs = zip(parts[::2], parts[1::2])
             last = parts[-1:] if len(parts) % 2 else []
             parts = [_run_loops.add_rows(*a, *b) for a, b in pairs] + last
@@ -173,7 +173,7 @@ def sums(F: CSR) -> tuple[np.ndarray, np.ndarray]:
     return rows, columns
 
 
-def relabelled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
+def relabeled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
     """F with row and column w moved to ``places[w]``, within each block of columns if it has many.
 
     What meets in one place is added up.

@@ -77,7 +77,7 @@ class BagMoments:
         n = self.lengths
         # n > 2 would do for whole counts; with fractions, 2.001 words would outweigh all others.
         self._ones, self._pairs, self._triples = (
-            _normalised(self.weights, places, long_enough)
+            _normalized(self.weights, places, long_enough)
             for places, long_enough in (
                 (n, n > 0),
                 (n * (n - 1), n >= 2),
@@ -115,7 +115,7 @@ class BagMoments:
         return sparse_times(self.transpose, Y)
 
 
-def _normalised(weights: np.ndarray, places: np.ndarray, long_enough: np.ndarray) -> np.ndarray:
+def _normalized(weights: np.ndarray, places: np.ndarray, long_enough: np.ndarray) -> np.ndarray:
     """Weights of the documents that are long enough, of sum one, over their number of places."""
     kept = np.where(long_enough, weights, 0.0)
     total = kept.sum()

@@ -42,7 +42,7 @@ from eigentext.matrices.runs import (
     listed,
     merge,
     mirrored,
-    relabelled,
+    relabeled,
     sums,
     transposed,
 )
@@ -50,13 +50,13 @@ from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
 from eigentext.moments.distributed import OnWorkers
 from eigentext.moments.packing import check_packed, pack
+from eigentext.moments.pair_checks import check_total, checked_counts
 from eigentext.moments.pairs import (
     check_pairs,
     check_window,
     counted,
     pair_weights,
 )
-from eigentext.moments.sound_pairs import check_total, checked_counts
 from eigentext.parameters import Choice, Count, Flag, Table, argument
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
@@ -314,7 +314,7 @@ class CooccurrenceMoments(VocabularyMoments):
         return self._with(
             vocabulary=new,
             rare_count=self.rare_count + outside,
-            forward=self._relabelled(places, len(new) + 1),
+            forward=self._relabeled(places, len(new) + 1),
             whole=False,
         )
 
@@ -364,9 +364,7 @@ class CooccurrenceMoments(VocabularyMoments):
         vocabulary = self._joined(other)
         n = len(vocabulary) + (not self.whole)
         parts = [
-            part._relabelled(
-                np.append(vocabulary.ids_of(part.vocabulary.words), np.int32(n - 1)), n
-            )
+            part._relabeled(np.append(vocabulary.ids_of(part.vocabulary.words), np.int32(n - 1)), n)
             for part in (self, other)
         ]
         return self._with(
@@ -403,12 +401,12 @@ class CooccurrenceMoments(VocabularyMoments):
 
     # Private steps.
 
-    def _relabelled(self, places: np.ndarray, n: int) -> CSR:
+    def _relabeled(self, places: np.ndarray, n: int) -> CSR:
         """F with row and column w moved to ``places[w]``; what meets there is added up."""
         F = self.forward
         if F.shape[0] == n and np.array_equal(places[:n], np.arange(n)):
             return F
-        return relabelled(F, places, _shape(n, self.window, self.context))
+        return relabeled(F, places, _shape(n, self.window, self.context))
 
     def _to_saved(self):
         packed, blocks = pack(self.forward)

@@ -44,10 +44,7 @@ from eigentext.matrices.lazy import Later, lazy
 from eigentext.matrices.runs import CSR, csr
 from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
-from eigentext.moments.limits import Limit, adapted, words_within
-from eigentext.moments.multisets import counted, distinct, moved, narrowed
-from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.sound_documents import (
+from eigentext.moments.document_checks import (
     ABOUT,
     MOST,
     SCHEMA,
@@ -56,6 +53,9 @@ from eigentext.moments.sound_documents import (
     check_sums,
     is_of_matrix,
 )
+from eigentext.moments.limits import Limit, adapted, words_within
+from eigentext.moments.multisets import counted, distinct, moved, narrowed
+from eigentext.moments.packing import check_packed, pack
 from eigentext.storage import checkpoint
 
 

@@ -31,9 +31,9 @@ from eigentext.matrices.lazy import Later, lazy, waiting
 from eigentext.matrices.runs import CSR
 from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, limited, read_counts
+from eigentext.moments.ngram_checks import check_levels, check_ngrams, schema
 from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.sound_ngrams import check_levels, check_ngrams, schema
-from eigentext.moments.tries import counted, merged, relabelled
+from eigentext.moments.tries import counted, merged, relabeled
 from eigentext.parameters import Count, argument
 
 
@@ -207,7 +207,7 @@ class NgramMoments(VocabularyMoments):
         new = self._chosen(vocabulary, min_count, max_size)
         if new is None:
             return self
-        return replace(self._relabelled(new), whole=False)._counted()
+        return replace(self._relabeled(new), whole=False)._counted()
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, NgramMoments):
@@ -219,7 +219,7 @@ class NgramMoments(VocabularyMoments):
             cut, full = (other, self) if self.whole else (self, other)
             return cut + full.restrict(cut.vocabulary.words)
         vocabulary = self._joined(other)
-        parts = [part._relabelled(vocabulary) for part in (self, other)]
+        parts = [part._relabeled(vocabulary) for part in (self, other)]
         return replace(
             parts[0],
             vocabulary=vocabulary,
@@ -261,7 +261,7 @@ class NgramMoments(VocabularyMoments):
         if not vars(self).get("_is_counted"):
             check_ngrams(self)
 
-    def _relabelled(self, vocabulary: Vocabulary) -> Self:
+    def _relabeled(self, vocabulary: Vocabulary) -> Self:
         """The same counts with the symbols of another vocabulary; words outside it are rare."""
         if any(not np.issubdtype(level.dtype, np.integer) for level in self.levels):
             raise MomentsError("only counts can be joined or cut, not moments of a distribution")
@@ -273,7 +273,7 @@ class NgramMoments(VocabularyMoments):
             return replace(self, vocabulary=vocabulary)
         unigrams = np.zeros(n, np.int64)
         np.add.at(unigrams, places, self.unigrams)
-        levels = relabelled(self.levels, places, n)
+        levels = relabeled(self.levels, places, n)
         return replace(self, vocabulary=vocabulary, unigrams=unigrams, levels=levels)
 
     def _to_saved(self):

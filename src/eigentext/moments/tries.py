@@ -1,4 +1,4 @@
-"""Tries of n-grams as lists of sparse matrices: counted, merged and relabelled level by level.
+"""Tries of n-grams as lists of sparse matrices: counted, merged and relabeled level by level.
 
 See :mod:`eigentext.moments.ngrams` for their layout. Nodes of one depth are in lexicographic order.
 """
@@ -191,18 +191,18 @@ def _spread(part: CSR, present: np.ndarray) -> CSR:
     return csr(part.data, part.indices, _offsets(lengths), (len(present), part.shape[1]))
 
 
-def relabelled(trie: Trie, places: np.ndarray, n: int) -> Trie:
+def relabeled(trie: Trie, places: np.ndarray, n: int) -> Trie:
     """The trie with symbol w moved to ``places[w]`` of n; what meets there is added up."""
     answer: Trie = []
     rows, n_rows = places, n
     for level in trie:
         if answer:
             rows, n_rows = _moved(trie[len(answer) - 1], answer[-1], rows, places), answer[-1].nnz
-        answer.append(_relabelled_level(level, rows, places, (n_rows, n)))
+        answer.append(_relabeled_level(level, rows, places, (n_rows, n)))
     return answer
 
 
-def _relabelled_level(
+def _relabeled_level(
     level: CSR, rows: np.ndarray, places: np.ndarray, shape: tuple[int, int]
 ) -> CSR:
     from eigentext.matrices import row_loops

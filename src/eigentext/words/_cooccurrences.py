@@ -1,16 +1,17 @@
 """What models of words by what stands around them share: from a corpus to counts that suit them."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError
-from eigentext.estimators import Estimator, learning
+from eigentext.estimators import Estimator, Finding, learning
 from eigentext.matrices import budget
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting, check_window
 from eigentext.storage import Saved
+from eigentext.words._findings import findings_of_vectors
 
 Facts = dict[str, Any]
 
@@ -87,6 +88,10 @@ class CooccurrenceModel(Saved, Estimator):
 
     def _learn(self, moments: CooccurrenceMoments) -> Self:
         raise NotImplementedError
+
+    def _findings(self) -> Iterator[Finding]:
+        n_tokens = self.provenance_.get("n_tokens", 0)
+        yield from findings_of_vectors(self.diagnostics_, n_tokens, self.parameters_.min_count)
 
     def _check_together(self) -> None:
         check_window(self.window, self.weighting, self.context)

@@ -56,7 +56,7 @@ def score_rows(vectors, inverse, Q, q_inverse, rows, cos):
 
 
 @njit(cache=True, nogil=True)
-def quantise_rows(vectors, codes, scale, error, start, stop):
+def quantize_rows(vectors, codes, scale, error, start, stop):
     """Equivalent to ``codes = rint(vectors / scale)``, ``scale`` being each row's ``max|x| / 127``.
 
     ``error`` is the length of what rounding took away.

@@ -26,7 +26,7 @@ Della Pietra, deSouza, Lai and Mercer (1992), and no pass over the text. See `_c
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -38,12 +38,13 @@ from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.readers import expand_paths, read_lines
 from eigentext.errors import CorpusError, EigentextError, ParameterError
-from eigentext.estimators import check_table, learned_with, learning
+from eigentext.estimators import Finding, Findings, check_table, learned_with, learning
 from eigentext.parameters import Count, argument, is_whole
 from eigentext.storage import Saved, facts
 from eigentext.storage.files import replacing
 from eigentext.storage.schema import Array, Schema, Strings, damage
 from eigentext.words import parameters
+from eigentext.words._findings import findings_of_clusters
 from eigentext.words._merging import (
     bit_strings,
     improve,
@@ -60,7 +61,7 @@ _MAX_DIGITS = 15  # of a count in a file
 _DIAGNOSTICS = facts.facts("what the fit found", n_words=facts.COUNT, sizes=facts.NUMBERS)
 
 
-class WordClusters(Saved, ClusterMixin, BaseEstimator):
+class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
     """Hard clusters of words in a binary tree, from their vectors.
 
     Parameters
@@ -249,6 +250,9 @@ class WordClusters(Saved, ClusterMixin, BaseEstimator):
             "sizes": np.bincount(numbers).tolist(),
         }
         return self
+
+    def _findings(self) -> Iterator[Finding]:
+        yield from findings_of_clusters(self.diagnostics_)
 
     # The algorithm's steps.
 

@@ -12,7 +12,7 @@ eq. (5),
     A = C_{xx}^{-1/2} U, \quad B = C_{zz}^{-1/2} V
 
 with the diagonals :math:`C_{xx} = P(w)^a` and :math:`C_{zz} = P(c)^a` (observations 1 and 2 there:
-a sample is a word and *one* symbol of its context, not centred). For a context of one symbol and
+a sample is a word and *one* symbol of its context, not centered). For a context of one symbol and
 a = 1 this is CCA exactly; for longer ones the correlation between places is passed over.
 
 A row of B depends on the word's distribution given the context and on nothing else:
@@ -73,7 +73,7 @@ class Eigentokens(CooccurrenceModel):
         The largest vocabulary.
     count_transform : "sqrt", "two-thirds", "log" or "none"
         What is done to counts first (a = 1/2, 2/3, …, 1). "none" is plain CCA; the
-        square root stabilises the variance of counts (Stratos, Collins and Hsu 2015, 4.3).
+        square root stabilizes the variance of counts (Stratos, Collins and Hsu 2015, 4.3).
     combine : bool
         Whether a token's vector is followed by its word's own eigenword.
     random_state : int
@@ -93,7 +93,7 @@ class Eigentokens(CooccurrenceModel):
     vocabulary_ : Vocabulary
     singular_values_ : array, shape (n_components,)
         Sigma. With "none" these are the canonical correlations, of which the first is 1 and
-        trivial, as nothing is centred: its coordinate counts the words in the context.
+        trivial, as nothing is centered: its coordinate counts the words in the context.
     diagnostics_ : dict
         The spectrum kept and the next values dropped, its condition, how much text was rare.
     provenance_ : dict

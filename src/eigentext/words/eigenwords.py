@@ -5,7 +5,7 @@ words and contexts (Dhillon, Foster and Ungar 2011), PPMI + SVD, and plain LSA o
 
 1. transform the counts #(w, c), #(w), #(c); 2. scale them to a matrix :math:`\Omega`;
 3. :math:`\Omega \approx U \Sigma V^\top` of rank m; 4. v(w) is the w-th row of
-:math:`U \Sigma^\beta`, normalised.
+:math:`U \Sigma^\beta`, normalized.
 
 With ``scaling="cca"`` the rows of U are, under a Brown model and for every transform that is a
 power, those of the emission matrix up to scale and rotation (theorem 4.1): words of one hidden
@@ -64,7 +64,7 @@ class Eigenwords(CooccurrenceModel):
     min_count : int
         Rarer words get no vector; they keep their place in windows as one shared symbol.
     count_transform : "sqrt", "two-thirds", "log" or "none"
-        Step 1. The square root stabilises the variance of counts (Stratos, Collins and Hsu 2015,
+        Step 1. The square root stabilizes the variance of counts (Stratos, Collins and Hsu 2015,
         4.3). It was called `transform`, and may still be given so, with a DeprecationWarning.
     scaling : "cca", "ppmi", "reg" or "none"
         Step 2.
@@ -310,7 +310,7 @@ class Eigenwords(CooccurrenceModel):
         words : list of str, or int
             For the map: which words, or how many of the most frequent that have letters.
         groups : sequence, optional
-            For the map: one for each word; equal ones get one colour.
+            For the map: one for each word; equal ones get one color.
         ax : matplotlib Axes, optional
             Where to draw.
         """

@@ -1,4 +1,4 @@
-r"""Nearest neighbours by cosine: exact in milliseconds, approximate only on request.
+r"""Nearest neighbors by cosine: exact in milliseconds, approximate only on request.
 
 To read 200,000 vectors of 300 floats is to read 240 MB, and that is what one query costs. A quarter
 of it will do. Let :math:`\hat x` be the row x in 8-bit integers, :math:`x = \hat x + e`. By
@@ -180,13 +180,13 @@ class Neighbors:
     @cached_property
     def _codes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows in 8 bits, the step of each, and the length of what that leaves out."""
-        from eigentext.words._neighbor_loops import quantise_rows
+        from eigentext.words._neighbor_loops import quantize_rows
 
         n, d = self.vectors.shape
         codes, scale, error = np.empty((n, d), np.int8), np.empty(n), np.empty(n)
 
         def work(part: slice) -> None:
-            quantise_rows(self.vectors, codes, scale, error, part.start, part.stop)
+            quantize_rows(self.vectors, codes, scale, error, part.start, part.stop)
 
         list(engine.current().map(work, _parts(n, engine.current().n_workers)))
         return codes, scale, error * (1 + 2 * _UNIT)

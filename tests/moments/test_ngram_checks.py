@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import eigentext as et
 from eigentext import HMM, BigramModel, KneserNey, NgramMoments, Vocabulary
 from eigentext.errors import ModelFileError, MomentsError
+from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.moments.packing import pack
-from eigentext.moments.sound_ngrams import check_ngrams
 from eigentext.storage import read_saved, write_saved
 
 LINES = [line.split() for line in ("the cat sat", "a dog ran", "the dog sat", "a cat ran")] * 4

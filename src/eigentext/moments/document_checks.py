@@ -1,4 +1,4 @@
-"""What moments of documents must be: in a file, and when somebody made them by hand."""
+"""Checks of moments of documents that come from a file or were made by hand."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,24 +13,24 @@ from eigentext.parameters import Choice, Count, Flag, Given, Number
 from eigentext.storage.facts import COUNT, TEXT, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 
-MOST = 2**53  # tokens in all: up to there, sums in floating point are exact
+MOST = 2**53  # tokens in all: sums in floating point are exact up to here
 _TINY = float(np.finfo(np.float64).tiny)
 
 
 def is_of_matrix(options: dict[str, Any]) -> bool:
-    """Whether words are the columns of a matrix, by what is known of the reading."""
+    """Whether the words are the columns of a matrix; `options` say how the text was read."""
     return options.get("tokenizer") == MATRIX
 
 
 _READING = facts(
-    "how text was read: tokenizer, lowercase and unit, or nothing",
+    "the way text was read: tokenizer, lowercase and unit, or nothing",
     needs=("tokenizer", "lowercase", "unit"),
     tokenizer=TEXT,
     lowercase=Flag(False),
     unit=Choice("line", of=("line", "document")),
     columns=Count(1),
 )
-# Moments that are made by hand may say nothing.
+# Moments that were made by hand may say nothing about it.
 OPTIONS = Given({}, what=_READING.what, test=lambda value: value == {} or _READING.accepts(value))
 ABOUT = {
     "n_empty": COUNT,
@@ -45,7 +45,7 @@ SCHEMA = Schema(
         "totals": Array("int64", ("words",), least=0, below=MOST),
         "times": Array("int64", ("documents",), least=1, below=MOST),
     }
-    | {  # of fractions; whole counts are packed
+    | {  # for counts that are fractions; whole counts are packed
         name.removeprefix("."): replace(part, optional=True)
         for name, part in csr("", "documents", "words", "float64", least=_TINY).items()
     },
@@ -54,7 +54,7 @@ SCHEMA = Schema(
 
 
 def check_documents(moments: Any) -> None:
-    """Raise a MomentsError that says what is wrong with moments of documents."""
+    """Raise a MomentsError if moments of documents are wrong, and say how."""
     try:
         Schema(about=ABOUT).check({}, vars(moments))
         check_counts(moments.vocabulary, moments.counts, moments.times)
@@ -64,7 +64,7 @@ def check_documents(moments: Any) -> None:
 
 
 def check_counts(vocabulary: Any, X: Any, times: Any) -> None:
-    """Raise a ModelFileError unless these are words, counts of them, and how often they occur."""
+    """Raise a ModelFileError unless words, counts and `times` fit together."""
     if not isinstance(vocabulary, Vocabulary):
         raise damage("vocabulary", "is no Vocabulary")
     if not (sp.issparse(X) and X.format == "csr"):
@@ -84,14 +84,14 @@ def check_counts(vocabulary: Any, X: Any, times: Any) -> None:
     declared.check({"vocabulary": vocabulary.words, "times": times, **parts}, {})
     indptr, rises = X.indptr, np.diff(X.indices) > 0
     borders = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < len(X.indices))]
-    rises[borders - 1] = True  # from one row to the next
+    rises[borders - 1] = True  # a new row may begin with any column
     if not rises.all():
         raise damage("counts", "has columns that do not rise")
     check_sums(X, times)
 
 
 def check_sums(X: Any, times: np.ndarray) -> None:
-    """Raise a ModelFileError if documents are empty, or longer than can be added exactly."""
+    """Raise a ModelFileError if a document is empty, or if the tokens cannot be added exactly."""
     if (np.diff(X.indptr) < 1).any():
         raise damage("counts", "has documents without words, which n_empty is for")
     if times.astype(np.float64) @ X.sum(axis=1, dtype=np.float64) >= MOST:

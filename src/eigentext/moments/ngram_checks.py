@@ -1,4 +1,7 @@
-"""What kernels take for granted of n-gram counts, where these come from hands or files."""
+"""Checks of n-gram counts that come from a file or were made by hand.
+
+Compiled loops rely on what is checked here.
+"""
 
 from typing import Any
 
@@ -12,16 +15,14 @@ from eigentext.parameters import Count, Flag, is_whole
 from eigentext.storage.facts import OPTIONS, TEXTS
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 
-LARGEST = 1 << 53  # of all tokens: floats of 64 bits are exact up to here
-_LONGEST = 10_000  # symbols of a window
-_TABLE = 5  # columns of the table of blocks: see `packing`
-
-
+LARGEST = 1 << 53  # tokens in all: sums in floating point are exact up to here
+_LONGEST = 10_000  # the most symbols of a window
+_TABLE = 5  # the columns of the table of blocks: see `packing`
 ABOUT = {"whole": Flag(True), "options": OPTIONS, "sources": TEXTS}
 
 
 def schema(about: dict[str, Any]) -> Schema:
-    """What a file of n-gram counts must hold. What is packed has checksums of its own."""
+    """What a file of n-gram counts must hold. The packed parts have their own checksums."""
     order: Any = about.get("order")
     levels = order - 1 if is_whole(order) and 1 <= order <= _LONGEST else 0
     arrays: dict[str, Array | Strings] = {
@@ -35,7 +36,7 @@ def schema(about: dict[str, Any]) -> Schema:
 
 
 def check_ngrams(moments: Any) -> None:
-    """Raise a MomentsError that says what is wrong with moments that somebody gives."""
+    """Raise a MomentsError if moments that a user gives are wrong, and say how."""
     from eigentext.moments.ngrams import NgramMoments
 
     if not isinstance(moments, NgramMoments):
@@ -61,7 +62,7 @@ def check_ngrams(moments: Any) -> None:
 
 
 def check_levels(unigrams: np.ndarray, levels: list[CSR]) -> None:
-    """Raise unless the counts of windows, sound by themselves, agree with those of symbols."""
+    """Raise a ModelFileError unless the counts of windows agree with those of symbols."""
     total = unigrams.sum(dtype=np.float64)
     if not 0 < total < LARGEST:
         raise damage("unigrams", "counts nothing, or more than can be added up exactly")
@@ -87,11 +88,11 @@ def _check_matrix(name: str, level: Any, n_rows: int, n: int) -> None:
     Schema(csr(name, "rows", "symbols", kind, **limits), sizes=sizes).check(parts, {})
     rises = np.diff(level.indices) > 0
     borders = level.indptr[1:-1]
-    rises[borders[(borders > 0) & (borders < level.nnz)] - 1] = True  # from one row to the next
+    rises[borders[(borders > 0) & (borders < level.nnz)] - 1] = True  # a new row
     if not rises.all():
         raise damage(name, "has columns that do not rise")
 
 
 def _kind(array: Any) -> str:
-    """Counts, or the moments of a distribution."""
+    """The kind of numbers: "int" for counts, "float" for the moments of a distribution."""
     return "float" if isinstance(array, np.ndarray) and array.dtype.kind == "f" else "int"

@@ -1,0 +1,95 @@
+"""What fitted models of words say about themselves."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from eigentext.estimators import Finding
+
+_NO_GAP = 0.9  # the next singular value over the last one kept
+_NOISE = 1e6  # the largest singular value over the smallest
+_RARE = 0.1  # of the tokens
+_FEW_TOKENS = 30  # for each word
+_EXPLAINED = 0.3  # of the variance
+
+
+def findings_of_vectors(
+    diagnostics: Mapping[str, Any], n_tokens: int, min_count: int
+) -> Iterator[Finding]:
+    """Report on the spectrum, on rare words, and on words without a context."""
+    yield from _findings_of_spectrum(
+        diagnostics.get("singular_values", []), diagnostics.get("dropped_singular_values", [])
+    )
+    rare = diagnostics.get("rare_tokens", 0) / max(n_tokens, 1)
+    if rare:
+        yield Finding(
+            "note",
+            f"{rare:.1%} of the text are words that occur fewer than {min_count} times. "
+            "They share one symbol and have no vector.",
+            "Lower min_count (--min-count) if you need them." if rare >= _RARE else "",
+        )
+    per_word = n_tokens / max(diagnostics.get("n_words", 1), 1)
+    if n_tokens and per_word < _FEW_TOKENS:
+        yield Finding(
+            "warning",
+            f"The text has only {per_word:.0f} tokens for each word, so the neighbors of rarer "
+            "words are mostly chance.",
+            "Give more text, or raise min_count (--min-count).",
+        )
+    if alone := diagnostics.get("words_without_context", 0):
+        yield Finding(
+            "note", f"{alone:,} words were always alone in their unit, and their vectors are zero."
+        )
+
+
+def _findings_of_spectrum(kept: list[float], dropped: list[float]) -> Iterator[Finding]:
+    if not kept or not kept[-1] > 0:
+        return
+    if dropped:
+        ratio = dropped[0] / kept[-1]
+        if ratio > _NO_GAP:
+            yield Finding(
+                "note",
+                f"The spectrum has no gap after {len(kept)} dimensions: the next singular value is "
+                f"{ratio:.0%} of the last one kept. A few dimensions more or fewer would do as "
+                "well.",
+            )
+        else:
+            yield Finding(
+                "note",
+                f"The spectrum falls after {len(kept)} dimensions: the next singular value is "
+                f"{ratio:.0%} of the last one kept.",
+            )
+    if kept[0] / kept[-1] > _NOISE:
+        yield Finding(
+            "warning",
+            f"The largest singular value is {kept[0] / kept[-1]:,.0f} times the smallest one kept, "
+            "which may be noise.",
+            "Take fewer dimensions (n_components, --dim).",
+        )
+
+
+def findings_of_clusters(diagnostics: Mapping[str, Any]) -> Iterator[Finding]:
+    """Report on the variance explained, on the gap between merges, and on one large cluster."""
+    sizes, n_words = diagnostics["sizes"], diagnostics["n_words"]
+    explained = diagnostics.get("explained")
+    if explained is not None:
+        yield Finding(
+            "note",
+            f"The cluster of a word explains {explained:.0%} of the variance of its vector.",
+            "" if explained > _EXPLAINED else "Take more clusters (n_clusters, --clusters).",
+        )
+    next_merge = diagnostics.get("next_merge", 0)
+    if next_merge and diagnostics.get("largest_merge", 0) < next_merge / 2:
+        yield Finding(
+            "note",
+            "To merge any two of these clusters would cost much more than any merge within them: "
+            f"the words really have {len(sizes)} classes.",
+        )
+    if len(sizes) > 2 and max(sizes) > n_words / 2:
+        yield Finding(
+            "warning",
+            f"One cluster has {max(sizes) / n_words:.0%} of the words.",
+            "Take more clusters, vectors of more text, or method='kmeans'.",
+        )
+    if alone := diagnostics.get("words_without_context", 0):
+        yield Finding("note", f"{alone:,} words have a zero vector and are in no cluster.")
