@@ -12,7 +12,7 @@ import eigentext
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 SOURCES = ROOT / "src" / "eigentext"
-PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("decisions/*.md")])
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("*/[!_]*.md")])
 TUTORIALS = sorted((ROOT / "examples").glob("*.py"))
 
 
