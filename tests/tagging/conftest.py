@@ -7,7 +7,7 @@ import pytest
 
 from eigentext import HMM, Eigentokens, Eigenwords, WordClusters
 from eigentext.tagging.features import EncodedSentences
-from eigentext.tagging.perceptron import Weights
+from eigentext.tagging.weights import Weights
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +85,7 @@ def plain(tagged):
 
 
 @pytest.fixture(scope="session")
-def unlabelled(class_world):
+def unlabeled(class_world):
     """What plain text of the world teaches, by the names of a tagger's parameters."""
     text = plain(class_world(4000, 99))
     words = Eigenwords(8, window=1, context="list", min_count=1).fit(text)

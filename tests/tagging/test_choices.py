@@ -34,7 +34,7 @@ def test_columns(given, n, columns):
     [
         (None, 3, r"tokens have 3 parts before the tag; name them with columns=\[…\], the word fi"),
         (["word"], 2, "columns 'word' for tokens with 2 parts before the tag"),
-        (["word", "word"], 2, "give each a name of its own"),
+        (["word", "word"], 2, "give each part a different name"),
         (["word", "pos"], 1, "columns 'word', 'pos' for tokens with 1 parts"),
     ],
 )
@@ -68,8 +68,8 @@ def test_schemes(given, tags, chosen):
     ("given", "tags", "message"),
     [
         ("auto", [["O"], ["O", "I-X"]], "sentence 2, token 2: I-X after O breaks .*'bio'"),
-        ("bio", [["D"]], "sentence 1, token 1: 'D' is no tag of the scheme 'bio'"),
-        ("bio", [["U-X"]], "sentence 1, token 1: 'U-X' is no tag"),
+        ("bio", [["D"]], "sentence 1, token 1: 'D' is not a tag of the scheme 'bio'"),
+        ("bio", [["U-X"]], "sentence 1, token 1: 'U-X' is not a tag"),
         ("bilou", [["B-X"], ["I-X"]], "sentence 2, token 1: I-X after O breaks the scheme 'bio'"),
         ("auto", [["U-X", "B-X"]], "sentence 1, token 3: the end after B-X breaks .*'bilou'"),
     ],
@@ -123,7 +123,7 @@ def test_sources_are_looked_at_unless_templates_name_them():
     ("given", "message"),
     [
         ("words", "features must be 'auto', 'chunk', 'ner', 'pos' or a list, not 'words'"),
-        (["pos[0]"], r"no attribute 'pos': there are the columns word, what is read off a word"),
+        (["pos[0]"], r"no attribute 'pos': use the columns word, an attribute of a word"),
         (["wrod[0]"], "no attribute 'wrod'"),
         (["vector[0]"], "a template looks at 'vector'; give vectors=… too"),
         (["token[0]"], "a template looks at 'token'; give eigentokens=… too"),
@@ -158,5 +158,5 @@ def test_coverage():
         check_coverage({"vector": 0.5, "cluster": 1.0})
     with pytest.warns(UserWarning, match=r"only 49% of the training tokens .* of vectors; learn"):
         check_coverage({"vector": 0.49})
-    with pytest.raises(ParameterError, match=r"no word .* among those of clusters: .*another voc"):
+    with pytest.raises(ParameterError, match=r"no word .* among those of clusters, .*another voc"):
         check_coverage({"cluster": 0.0})

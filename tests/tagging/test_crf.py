@@ -8,7 +8,7 @@ import pytest
 from eigentext import Tagger, engine
 from eigentext.errors import EigentextError
 from eigentext.tagging.features import EncodedSentences
-from eigentext.tagging.perceptron import Weights
+from eigentext.tagging.weights import TrainingProblem, Weights
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
 from eigentext.tagging import crf  # noqa: E402 - it needs CRFsuite
@@ -96,7 +96,8 @@ def test_weights_of_one_feature_by_hand():
     start.T[0, 1] = -np.inf
     nowhere = np.empty((0, 3), int), np.empty(0, int)
     gold = np.array([0, 0, 1, 0], np.int32)
-    weights, losses = crf.train(data, *nowhere, gold, start, c1=0.0, c2=0.0, n_iter=100)
+    problem = TrainingProblem(data, *nowhere, gold, start)
+    weights, losses = crf.train(problem, c1=0.0, c2=0.0, n_iter=100)
     assert weights.W[0, 0] - weights.W[0, 1] == pytest.approx(np.log(3), abs=1e-3)
     assert losses[-1] == pytest.approx(-3 * np.log(3 / 4) - np.log(1 / 4), abs=1e-5)
     assert weights.T[0, 1] == -np.inf

@@ -59,5 +59,5 @@ def test_the_best_temperature_is_most_likely(parts):
 
 
 def test_a_temperature_needs_tags_that_are_known(parts):
-    with pytest.raises(ParameterError, match="none of these sentences' tags was learned"):
+    with pytest.raises(ParameterError, match="none of the tags of these sentences was learned"):
         best_temperature(*parts, np.full(4, -1, np.int32))

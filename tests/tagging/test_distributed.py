@@ -1,16 +1,16 @@
-"""Taggers on a cluster, and learned in spite of accidents: bit for bit the same."""
+"""Taggers on Dask workers, and fits that are interrupted and resumed: the bits stay the same."""
 
 import numpy as np
 import pytest
 
 from eigentext import HMMTagger, Tagger, engine
 from eigentext.sequences import hmm_tagger
-from eigentext.tagging import _loops, tagger
+from eigentext.tagging import _loops, decoding
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(tagger, "_TOKENS", 100)
+    monkeypatch.setattr(decoding, "_TOKENS", 100)
     monkeypatch.setattr(hmm_tagger, "_BLOCK", 10)
 
 
@@ -21,14 +21,14 @@ def saved(model):
 
 
 @pytest.mark.parametrize("with_sources", [False, True])
-def test_the_same_bits(cluster, class_world, unlabelled, with_sources):
-    learned = unlabelled if with_sources else {}
+def test_the_same_bits(cluster, class_world, unlabeled, with_sources):
+    learned = unlabeled if with_sources else {}
     tagged, new = class_world(60, 0), class_world(80, 1)
     words = [[token[0] for token in sentence] for sentence in new]
     found = []
     for where in (engine.ThreadEngine(2), cluster):
         with engine.use(where):
-            model = Tagger(**learned, n_epochs=4, n_runs=3).fit(tagged, dev=new[:20])
+            model = Tagger(**learned, n_epochs=4, n_runs=3).fit(tagged, validation=new[:20])
             answers = model.tag(words), model.k_best_many(words, 2), model.evaluate(new)
             sure = [p.tobytes() for p in model.confidences(words)]
         found.append((saved(model), answers, sure))
@@ -53,17 +53,17 @@ def test_one_block_stays_here(cluster, class_world, monkeypatch):
         assert model.marginals("0013 0014 0015").shape == (3, len(model.tags_))
 
 
-@pytest.mark.parametrize("with_dev", [False, True])
+@pytest.mark.parametrize("validated", [False, True])
 @pytest.mark.parametrize("n", [2, 5, 7])  # of 4 passes, of 3 runs, and those of the twin
-def test_a_fit_goes_on(class_world, killed_at, n, with_dev):
-    tagged, dev = class_world(80, 0), class_world(20, 1)
+def test_a_fit_goes_on(class_world, killed_at, n, validated):
+    tagged, validation = class_world(80, 0), class_world(20, 1)
 
     def fit():
         with engine.use(engine.ThreadEngine(1)):  # where all runs are in one thread
             model = Tagger(n_epochs=4, n_runs=3, min_count=2)
-            return saved(model.fit(tagged, dev=dev if with_dev else None))
+            return saved(model.fit(tagged, validation=validation if validated else None))
 
     expected = fit()
     assert killed_at(n, (_loops, "perceptron_epoch"), fit) == expected
     assert expected[1]["wrong_tags"][-1] > 0
-    assert np.all(np.array(expected[1].get("dev", [1])) > 0)
+    assert np.all(np.array(expected[1].get("validation", [1])) > 0)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from eigentext import engine
+from eigentext.monitor import HeldOut
 from eigentext.tagging import perceptron
 from eigentext.tagging.features import EncodedSentences
-from eigentext.tagging.perceptron import Epoch, Weights, mean_of_runs
+from eigentext.tagging.perceptron import Epoch, mean_of_runs
+from eigentext.tagging.weights import TrainingProblem, Weights
 
 NO_PLACES, NO_WIDTHS = np.empty((0, 3), np.int64), np.empty(0, np.int64)
 
@@ -40,9 +42,8 @@ def train(sentences, gold, n_features, m=2, rng=None, **settings):
     settings = {"n_epochs": 10, "margin": 0.0} | settings
     gold = np.array(gold, np.int32)
     start = zeros(n_features, m)
-    return perceptron.train(
-        encoded(sentences), NO_PLACES, NO_WIDTHS, gold, start, rng=rng or InOrder(), **settings
-    )
+    problem = TrainingProblem(encoded(sentences), NO_PLACES, NO_WIDTHS, gold, start)
+    return perceptron.train(problem, rng=rng or InOrder(), **settings)
 
 
 # Words x (0) and y (1), tags A and B: x is A, y is B, "x y" is A B. Done by hand:
@@ -62,10 +63,10 @@ def test_a_run_by_hand():
         means.append(weights)
         return -len(means)
 
-    watch = perceptron.Watch(score)
-    weights, epochs = train(SENTENCES, GOLD, 2, watch=watch)
-    assert watch.best is means[0]
-    assert watch.scores == [-1, -2]
+    held_out = HeldOut(score, pack=Weights._asdict, unpack=lambda parts: Weights(**parts))
+    weights, epochs = train(SENTENCES, GOLD, 2, held_out=held_out)
+    assert held_out.best is means[0]
+    assert held_out.scores == [-1, -2]
     assert epochs == [Epoch(2, 2), Epoch(0, 0)]
     # No mistake in the second pass, nor in the eight that would follow: 30 steps in all.
     np.testing.assert_allclose(weights.W, np.array([[28, -28], [-29, 29]]) / 30, rtol=1e-6)
@@ -102,8 +103,8 @@ def test_what_is_forbidden_stays_so_and_the_start_is_left_alone():
     start.T[0, 0] = -np.inf
     before = [part.copy() for part in start]
     gold = np.array([0, 1, 1, 0], np.int32)
-    known = encoded([[0, 1], [1, 0]]), NO_PLACES, NO_WIDTHS, gold, start
-    weights, _ = perceptron.train(*known, n_epochs=3, margin=0.0, rng=np.random.default_rng(0))
+    known = TrainingProblem(encoded([[0, 1], [1, 0]]), NO_PLACES, NO_WIDTHS, gold, start)
+    weights, _ = perceptron.train(known, n_epochs=3, margin=0.0, rng=np.random.default_rng(0))
     assert (np.isinf(weights.T) == np.isinf(start.T)).all()
     assert np.isfinite(weights.W).all()
     for part, old in zip(start, before):
@@ -158,7 +159,8 @@ def test_the_mean_of_runs_by_hand(monkeypatch):
 
     runs = iter([weights(2), weights(6)])
     monkeypatch.setattr(perceptron, "train", lambda *_, **settings: (next(runs), []))
-    problem = encoded(SENTENCES), NO_PLACES, NO_WIDTHS, np.array(GOLD), zeros(2, 2)
+    known = encoded(SENTENCES), NO_PLACES, NO_WIDTHS, np.array(GOLD), zeros(2, 2)
+    problem = TrainingProblem(*known)
     with engine.use(engine.ThreadEngine(1)):
         mean = mean_of_runs(
             weights(1), [np.random.default_rng(0)] * 2, problem, n_epochs=3, margin=0

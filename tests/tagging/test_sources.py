@@ -143,7 +143,7 @@ def test_clusters_of_any_kind():
 
 @pytest.mark.parametrize("model", [3, ["00"], {"dog": 7}, WordClusters(2), None])
 def test_clusters_that_are_none(model):
-    with pytest.raises(ParameterError, match=r"has no clusters: give fitted WordClusters, or a di"):
+    with pytest.raises(ParameterError, match=r"has no clusters; give fitted WordClusters, or a di"):
         ClusterSource.of(model)
 
 
@@ -164,21 +164,19 @@ def test_tokens_of_eigentokens():
 
 
 def test_models_that_have_no_vectors_of_tokens():
-    with pytest.raises(ParameterError, match=r"int has no transform.*give fitted Eigentokens or a"):
+    with pytest.raises(
+        ParameterError, match=r"int has no method transform.*give fitted Eigentokens or a"
+    ):
         TokenVectorSource(3)
     words = Eigenwords(1, window=1, min_count=1).fit(["dog The cat dog", "cat The dog dog"])
-    with pytest.raises(ParameterError, match="transform gives a sentence one vector"):
+    with pytest.raises(ParameterError, match="transform gives one vector for a sentence"):
         TokenVectorSource(words)
 
 
 def test_which_sources_a_tagger_was_given():
     model = Eigentokens(2, window=1, min_count=1).fit(["a b a c", "b a c c", "a c b b"])
-    nothing = SimpleNamespace(vectors=None, clusters=None, eigentokens=None, states=None)
-    assert given_sources(nothing) == (None, {})
-    everything = SimpleNamespace(
-        vectors=(WORDS, VECTORS), clusters={"dog": "0"}, eigentokens=model, states=model
-    )
-    clusters, sources = given_sources(everything)
+    assert given_sources() == (None, {})
+    clusters, sources = given_sources((WORDS, VECTORS), {"dog": "0"}, model, model)
     assert clusters.words == ["dog"]
     assert list(sources) == ["vector", "token", "state"]
     assert sources["token"] is not sources["state"]

@@ -18,7 +18,7 @@ import eigentext as et
 from eigentext import HMM, Eigentokens, Eigenwords, Tagger, WordClusters, engine
 from eigentext.corpus.schemes import find_misfit, to_bilou
 from eigentext.errors import CorpusError, EigentextError, ParameterError
-from eigentext.tagging.perceptron import Weights
+from eigentext.tagging.weights import Weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
 slow = pytest.mark.skipif(config.DISABLE_JIT, reason="slow")
@@ -177,7 +177,7 @@ def all_taggings(tagger, words):
     features, (W, D, T, end) = tagger._features, tagger._weights
     assert not len(D)
     data = features.encode([[(word,) for word in words]])
-    names, m = tagger._tags, len(tagger._tags)
+    names, m = tagger._tagset.learned, len(tagger._tagset.learned)
     scores = {}
     for path in itertools.product(range(m), repeat=len(words)):
         score, before = float(end[path[-1]]), m
@@ -194,7 +194,7 @@ def all_taggings(tagger, words):
 @pytest.mark.parametrize("scheme", [None, "bio", "bilou"])
 def test_k_best_and_marginals_are_those_of_all_taggings(scheme):
     tagger = Tagger(scheme=scheme, n_epochs=3).fit(random_chunks())
-    shown = dict(zip(tagger._tags, tagger._shown_tags()))
+    shown = dict(zip(tagger._tagset.learned, tagger._tagset.shown))
     for seed in range(3):
         words = words_of(random_chunks(seed + 10, 1))[0][:4]
         logs = all_taggings(tagger, words)
@@ -232,21 +232,21 @@ def test_many_sentences_are_the_sentences_one_by_one():
 
 
 def test_a_held_out_part_chooses_the_passes_and_the_temperature():
-    train, dev = random_tagged(0), random_tagged(1, 30)
-    tagger = Tagger(features=["word[0]"], n_epochs=6).fit(train, dev=dev)
-    scores = tagger.diagnostics_["dev"]
+    train, validation = random_tagged(0), random_tagged(1, 30)
+    tagger = Tagger(features=["word[0]"], n_epochs=6).fit(train, validation=validation)
+    scores = tagger.diagnostics_["validation"]
     assert len(scores) == len(tagger.diagnostics_["wrong_tags"])
     best = int(np.argmax(scores))
-    assert tagger.evaluate(dev).accuracy == max(scores)
+    assert tagger.evaluate(validation).accuracy == max(scores)
     short = Tagger(features=["word[0]"], n_epochs=best + 1).fit(train)
     np.testing.assert_array_equal(short._weights.T, tagger._weights.T)
-    assert short.calibrate(dev).temperature_ == tagger.temperature_
+    assert short.calibrate(validation).temperature_ == tagger.temperature_
 
     def likelihood(temperature):
         tagger.temperature_ = temperature
         return sum(
             np.log(tagger.marginals([w for w, _ in one])[t, tagger.tags_.index(tag)])
-            for one in dev
+            for one in validation
             for t, (_, tag) in enumerate(one)
         )
 
@@ -325,7 +325,7 @@ SHORT = {"perceptron": ("n_epochs", 3), "crf": ("n_iter", 10)}
 def test_same_bits_on_any_number_of_threads(monkeypatch, model):
     if model == "crf":
         pytest.importorskip("pycrfsuite")
-    monkeypatch.setattr("eigentext.tagging.tagger._TOKENS", 16)
+    monkeypatch.setattr("eigentext.tagging.decoding._TOKENS", 16)
     text = words_of(random_tagged(7, 200))
     tokens = Eigentokens(2, window=1, min_count=1).fit(text)
     states = HMM(2, method="em", n_init=1, n_iter=3).fit(text)
@@ -337,7 +337,7 @@ def test_same_bits_on_any_number_of_threads(monkeypatch, model):
             tagger = Tagger(
                 model=model, vectors=vectors, eigentokens=tokens, states=states,
                 clusters=dict.fromkeys(words, "01"), **{SHORT[model][0]: SHORT[model][1]},
-            ).fit(random_tagged(), dev=random_tagged(1, 30))  # fmt: skip
+            ).fit(random_tagged(), validation=random_tagged(1, 30))  # fmt: skip
             confidences = np.concatenate(tagger.confidences(sentences))
             found.append((tagger, confidences, tagger.k_best_many(sentences, 3)))
     (one, p, best), (two, q, other) = found
@@ -416,7 +416,7 @@ def test_more_sentences_come_nearer_to_the_best_tagger_there_is(tags_and_words, 
     accuracies, errors = [], []
     for n in (5, 50, 2000):
         tagger = Tagger(model=model, features=["word[0]"], **CRF[model]).fit(
-            train[:n], dev=test[:50]
+            train[:n], validation=test[:50]
         )
         accuracies.append(tagger.evaluate(test).accuracy)
         found = np.concatenate([tagger.marginals(words) for words in words_of(test)])
@@ -434,7 +434,7 @@ def test_more_sentences_come_nearer_to_the_best_tagger_there_is(tags_and_words, 
     ("source", "least"),
     [("vectors", 0.9), ("clusters", 0.9), ("eigentokens", 0.6), ("states", 0.85)],
 )
-def test_plain_text_tells_the_tags_of_unseen_words(class_world, unlabelled, source, least, seed):
+def test_plain_text_tells_the_tags_of_unseen_words(class_world, unlabeled, source, least, seed):
     train, test = class_world(20, seed), class_world(200, 50 + seed)
     seen = {word for one in train for word, _ in one}
 
@@ -443,7 +443,7 @@ def test_plain_text_tells_the_tags_of_unseen_words(class_world, unlabelled, sour
         return np.mean([a[1] == b[1] for a, b in pairs if a[0] not in seen])
 
     alone = unseen(Tagger(features=["word[0]"]).fit(train))
-    tagger = Tagger(features=["word[0]"], **{source: unlabelled[source]}).fit(train)
+    tagger = Tagger(features=["word[0]"], **{source: unlabeled[source]}).fit(train)
     assert alone < 0.55
     assert unseen(tagger) > max(least, alone + 0.12)
     if source in ("vectors", "clusters"):
@@ -563,9 +563,14 @@ def test_labels_never_seen_count_as_wrong():
     assert chunks.by_type["ODD"].recall == 0
     mixed = Tagger().fit(NAMES).evaluate([*NAMES, [("bonn", "ODD")]])  # not of chunks: of tags
     assert (mixed.n_right, mixed.n_gold) == (11, 12)
-    assert Tagger().fit(PETS, dev=[[("the", "D"), ("dog", "ODD")]]).diagnostics_["dev"][0] <= 0.5
-    with pytest.raises(ParameterError, match="none of these sentences' tags was learned"):
-        Tagger(scheme="bilou").fit(NAMES, dev=[[("bonn", "B-ODD")]])
+    assert (
+        Tagger()
+        .fit(PETS, validation=[[("the", "D"), ("dog", "ODD")]])
+        .diagnostics_["validation"][0]
+        <= 0.5
+    )
+    with pytest.raises(ParameterError, match="none of the tags of these sentences was learned"):
+        Tagger(scheme="bilou").fit(NAMES, validation=[[("bonn", "B-ODD")]])
 
 
 # Bad input.
@@ -578,7 +583,7 @@ def test_labels_never_seen_count_as_wrong():
         ({"scheme": "iob1"}, "scheme must be 'auto', 'bio', 'bilou' or None, not 'iob1'"),
         ({"features": "words"}, "features must be 'auto', 'chunk', 'ner', 'pos' or a list"),
         ({"features": ["wrod[0]"]}, "no attribute 'wrod'"),
-        ({"features": ["word[0]|vector[0]"]}, "vectors are numbers, and stand alone"),
+        ({"features": ["word[0]|vector[0]"]}, "a vector cannot be joined with other parts"),
         ({"features": ["vector[0]"]}, "a template looks at 'vector'; give vectors=… too"),
         ({"features": ["cluster4[0]"]}, "a template looks at 'cluster4'; give clusters=… too"),
         ({"features": []}, "features must be .* or a list of templates"),
@@ -597,7 +602,7 @@ def test_labels_never_seen_count_as_wrong():
         ({"vectors": (["the"], [[np.nan]])}, "vectors must be finite numbers"),
         (
             {"vectors": (["le", "chien"], np.eye(2))},
-            r"no word .* those of vectors: .*another vocab",
+            r"no word .* those of vectors, .*another vocab",
         ),
         (
             {"clusters": {"le": "00"}},
@@ -697,18 +702,18 @@ def test_training_data_that_are_none(tagged, message):
 
 
 def test_held_out_data_that_are_none():
-    for dev, message in [
+    for validation, message in [
         ([], "no tagged sentences"),
         ([[]], "sentence 1 is empty"),
         ([[("a", "D", "N")]], "sentence 1, token 1: .* is not a word, as this tagger needs"),
     ]:
         for use in (
-            lambda dev: Tagger().fit(PETS, dev=dev),
-            lambda dev: Tagger().fit(PETS).calibrate(dev),
-            lambda dev: Tagger().fit(PETS).evaluate(dev),
+            lambda validation: Tagger().fit(PETS, validation=validation),
+            lambda validation: Tagger().fit(PETS).calibrate(validation),
+            lambda validation: Tagger().fit(PETS).evaluate(validation),
         ):
             with pytest.raises(CorpusError, match=message):
-                use(dev)
+                use(validation)
 
 
 def test_a_sentence_without_words_has_its_answer_in_its_place():
@@ -734,7 +739,7 @@ def test_sentences_that_are_none():
     for k in (0, 1.5, True):
         with pytest.raises(ParameterError, match="k must be a whole number"):
             tagger.k_best("the dog", k)
-    with pytest.raises(ParameterError, match="no tag 'X'; there are D, N, P, V"):
+    with pytest.raises(ParameterError, match="unknown tag 'X'; the tags are D, N, P, V"):
         tagger.top_features("X")
     assert tagger.top_features("D", 0) == []
     chunker = Tagger().fit([[("a", "D", "B-X"), ("b", "N", "I-X")]])
@@ -745,7 +750,7 @@ def test_sentences_that_are_none():
 
 def test_calibration_on_tags_of_another_kind():
     chunker = Tagger(scheme="bilou").fit(NAMES)
-    with pytest.raises(CorpusError, match="sentence 2, token 1: 'ODD' is no tag of chunks"):
+    with pytest.raises(CorpusError, match="sentence 2, token 1: 'ODD' is not a chunk tag"):
         chunker.calibrate([NAMES[0], [("bonn", "ODD")]])
 
 
@@ -790,3 +795,22 @@ def test_eigentokens_know_words_in_another_case():
     strange = [[(f"{word}zz", tag) for word, tag in one] for one in data]
     with pytest.raises(ParameterError, match="among those of eigentokens"):
         Tagger(eigentokens=tokens).fit(strange)
+
+
+# Old names.
+
+
+def test_the_old_name_of_validation_works_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="'dev' is called 'validation' now"):
+        old = Tagger(n_epochs=3).fit(PETS, dev=PETS)
+    new = Tagger(n_epochs=3).fit(PETS, validation=PETS)
+    assert old.diagnostics_ == new.diagnostics_
+
+
+def test_files_with_the_old_name_are_read():
+    tagger = Tagger(n_epochs=3).fit(PETS, validation=PETS)
+    arrays, about = tagger._to_saved()
+    old = {"dev" if name == "validation" else name: x for name, x in tagger.diagnostics_.items()}
+    assert Tagger._from_saved(arrays, about | {"diagnostics": old}).diagnostics_ == (
+        tagger.diagnostics_
+    )

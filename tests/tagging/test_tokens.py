@@ -1,18 +1,16 @@
-"""Sentences as they come in: what is taken, and where what is not stands."""
+"""Sentences that users give: what is accepted, and errors that say where a mistake is."""
 
-import numpy as np
 import pytest
 
 from eigentext.errors import CorpusError
-from eigentext.tagging.tokens import joined, numbered_tags, plain_sentence, tagged_sentences
+from eigentext.tagging.tokens import plain_sentence, tagged_sentences
 
 
-def test_tags_come_off_and_on_again():
+def test_tokens_and_tags_are_split():
     tagged = [[("a", "D", "B-NP"), ("dog", "N", "I-NP")], [("barks", "V", "O")]]
     sentences, tags = tagged_sentences(iter(tuple(one) for one in tagged))
     assert sentences == [[("a", "D"), ("dog", "N")], [("barks", "V")]]
     assert tags == [["B-NP", "I-NP"], ["O"]]
-    assert joined(sentences, tags) == tagged
     assert tagged_sentences([[["a", "D"]]]) == ([[("a",)]], [["D"]])
 
 
@@ -24,7 +22,7 @@ def test_tags_come_off_and_on_again():
         (3, "give a list of tagged sentences"),
         (["a dog"], "sentence 1, token 1: 'a' is not a tuple of 2 strings"),
         ([3], "sentence 1, token 1: 3 is not a tuple"),
-        ([[("a", "D")], []], "sentence 2 is empty: it has no tags to learn or to score; leave"),
+        ([[("a", "D")], []], "sentence 2 is empty and has no tags to learn or to score; leave"),
         ([[("a", "D"), ("dog", "N", "x")]], r"sentence 1, token 2: \('dog', 'N', 'x'\) is not a t"),
         ([[("a", "D", "x")], [("b", "D")]], r"sentence 2, token 1: .* is not a tuple of 3 strings"),
         ([[("a",)]], "sentence 1, token 1: .*tuple of 2 strings, the word first and the tag last"),
@@ -71,10 +69,3 @@ def test_a_long_token_makes_no_long_message():
     with pytest.raises(CorpusError) as caught:
         plain_sentence([("x" * 10_000, "y")], ["word"], 1)
     assert len(str(caught.value)) < 250
-
-
-def test_tags_are_numbered_in_order():
-    names, numbers = numbered_tags(["N", "D", "N"], also=["U-X"])
-    assert names == ["D", "N", "U-X"]
-    assert numbers.tolist() == [1, 0, 1]
-    assert numbers.dtype == np.int32

@@ -100,7 +100,7 @@ def test_the_penalty_is_that_of_kakade_and_foster(seed, use):
     X, h = gaussian_views(seed)
     y = h @ [1.0, -2.0] + np.random.default_rng(seed).normal(size=len(h))
     model = TwoViewRegressor(2, n_first=5, regularization=0, use=use, alpha=7.0)
-    model.fit(X[:40], y[:40], unlabelled=X[40:])
+    model.fit(X[:40], y[:40], unlabeled=X[40:])
     F = np.hstack(model.cca_.transform(X[:40, :5], X[:40, 5:]))
     penalty = np.tile(1 / model.cca_.correlations_ - 1, 2)
     if use != "both":
@@ -123,7 +123,7 @@ def test_with_alpha_n_weights_shrink_by_the_correlation():
 def test_is_logistic_regression_on_the_projection(n_classes):
     X, h = bags(0, 400, k=n_classes)
     y = np.array(["a", "b", "c", "d"])[h]
-    model = TwoViewClassifier(6, C=0.5).fit(X[:90], y[:90], unlabelled=X[90:])
+    model = TwoViewClassifier(6, C=0.5).fit(X[:90], y[:90], unlabeled=X[90:])
     theirs = LogisticRegression(C=0.5, max_iter=1000).fit(model.transform(X[:90]), y[:90])
     features = model.transform(X)
     assert_allclose(model.coef_, theirs.coef_)
@@ -172,7 +172,7 @@ def test_principal_components_miss_all_the_signal_and_canonical_ones_none():
     assert exact > 0.99
     assert_allclose(plain(1).fit(X, y).score(X, y), exact)
     # and still 99% of it from a few labels
-    few = TwoViewRegressor(1, regularization=0).fit(X[:10], y[:10], unlabelled=X[10:])
+    few = TwoViewRegressor(1, regularization=0).fit(X[:10], y[:10], unlabeled=X[10:])
     assert few.score(X, y) > 0.97
     assert LinearRegression().fit(P[:10], y[:10]).score(P, y) < 0
 
@@ -180,20 +180,20 @@ def test_principal_components_miss_all_the_signal_and_canonical_ones_none():
 # Recovery -----------------------------------------------------------------------------------------
 
 
-def test_error_falls_with_unlabelled_pairs_and_few_labels_are_enough():
+def test_error_falls_with_unlabeled_pairs_and_few_labels_are_enough():
     """The classes cannot be told apart better than with 0.89, from all there is to know."""
     sizes, scores, raw = (0, 500, 2000, 8000), [], []
     for seed in range(4):
         X, y = bags(seed, 10_000)
-        labelled, rest, test = slice(30), slice(30, 8030), slice(8030, None)
+        labeled, rest, test = slice(30), slice(30, 8030), slice(8030, None)
         one = []
         for size in sizes:
-            model = TwoViewClassifier(4).fit(X[labelled], y[labelled], unlabelled=X[rest][:size])
+            model = TwoViewClassifier(4).fit(X[labeled], y[labeled], unlabeled=X[rest][:size])
             one.append(model.score(X[test], y[test]))
         scores.append(one)
         raw.append(
             max(
-                LogisticRegression(C=C).fit(X[labelled], y[labelled]).score(X[test], y[test])
+                LogisticRegression(C=C).fit(X[labeled], y[labeled]).score(X[test], y[test])
                 for C in (0.1, 1, 10)
             )
         )
@@ -210,7 +210,7 @@ def test_shrinking_forgives_components_that_are_too_many():
         X, y = bags(seed, 7000)
         scores = {
             (m, shrink): TwoViewClassifier(m, shrink=shrink)
-            .fit(X[:40], y[:40], unlabelled=X[40:5000])
+            .fit(X[:40], y[:40], unlabeled=X[40:5000])
             .score(X[5000:], y[5000:])
             for m, shrink in ((4, True), (30, True), (30, False))
         }
@@ -233,7 +233,7 @@ def test_regression_from_few_values():
         X, y = np.hstack(views), h @ [1.0, -1.0]
         few, rest, test = np.split(np.arange(3020), [20, 2020])
         one = [
-            TwoViewRegressor(5, use=use).fit(X[few], y[few], unlabelled=X[rest]) for use in uses
+            TwoViewRegressor(5, use=use).fit(X[few], y[few], unlabeled=X[rest]) for use in uses
         ] + [RidgeCV(np.logspace(-2, 5, 15)).fit(X[few], y[few])]
         scores.append([model.score(X[test], y[test]) for model in one])
     both, first, second, ridge = np.mean(scores, axis=0)
@@ -270,7 +270,7 @@ def test_titles_and_bodies_of_reuters(data_folder, monkeypatch):
         one = []
         for use, columns in (("both", slice(None)), ("first", slice(400))):
             model = TwoViewClassifier(n_first=400, use=use)
-            model.fit(X[few], y[few], unlabelled=X[rest])
+            model.fit(X[few], y[few], unlabeled=X[rest])
             raw = LogisticRegression(C=100, max_iter=1000).fit(X[few][:, columns], y[few])
             one += [
                 model.score(X[test][:, columns], y[test]),
@@ -289,9 +289,9 @@ def test_titles_and_bodies_of_reuters(data_folder, monkeypatch):
 @pytest.mark.parametrize("as_form", [csr_array, csc_array])
 def test_sparse_equals_dense(as_form):
     X, y = bags(0, 600)
-    dense = TwoViewClassifier(5).fit(X[:50].toarray(), y[:50], unlabelled=X[50:].toarray())
-    sparse = TwoViewClassifier(5).fit(as_form(X[:50]), y[:50], unlabelled=as_form(X[50:]))
-    mixed = TwoViewClassifier(5).fit(X[:50].toarray(), y[:50], unlabelled=as_form(X[50:]))
+    dense = TwoViewClassifier(5).fit(X[:50].toarray(), y[:50], unlabeled=X[50:].toarray())
+    sparse = TwoViewClassifier(5).fit(as_form(X[:50]), y[:50], unlabeled=as_form(X[50:]))
+    mixed = TwoViewClassifier(5).fit(X[:50].toarray(), y[:50], unlabeled=as_form(X[50:]))
     for model in (sparse, mixed):
         assert_allclose(model.transform(as_form(X)), dense.transform(X.toarray()), atol=1e-8)
         assert_allclose(model.predict_proba(X), dense.predict_proba(X.toarray()), atol=1e-6)
@@ -299,9 +299,9 @@ def test_sparse_equals_dense(as_form):
 
 def test_the_units_of_a_view_do_not_matter():
     X, h = gaussian_views(0)
-    model = TwoViewRegressor(2, n_first=5).fit(X[:50], h[:50, 0], unlabelled=X[50:])
+    model = TwoViewRegressor(2, n_first=5).fit(X[:50], h[:50, 0], unlabeled=X[50:])
     moved = X * np.repeat([1e-3, 1e4], [5, 4]) + 7
-    again = clone(model).fit(moved[:50], h[:50, 0], unlabelled=moved[50:])
+    again = clone(model).fit(moved[:50], h[:50, 0], unlabeled=moved[50:])
     assert_allclose(again.predict(moved), model.predict(X), rtol=1e-6)
     assert_allclose(again.cca_.transform(moved[:, :5]), model.cca_.transform(X[:, :5]), atol=1e-6)
 
@@ -316,14 +316,14 @@ def test_columns_that_never_vary_do_not_matter():
     )
 
 
-def test_labelled_rows_count_among_the_pairs():
+def test_labeled_rows_count_among_the_pairs():
     X, y = bags(0, 500)
-    model = TwoViewClassifier(4).fit(X[:100], y[:100], unlabelled=X[100:])
+    model = TwoViewClassifier(4).fit(X[:100], y[:100], unlabeled=X[100:])
     cca = CCA(4, regularization=1.0)
     views = [V[:, V.var(axis=0) > 0] for V in (X[:, :200].toarray(), X[:, 200:].toarray())]
     scaled = [V / np.sqrt(V.var(axis=0).mean()) for V in views]
     assert_allclose(model.cca_.correlations_, cca.fit(*scaled).correlations_, rtol=1e-6)
-    alone, empty = (TwoViewClassifier(4).fit(X[:100], y[:100], unlabelled=U) for U in (None, X[:0]))
+    alone, empty = (TwoViewClassifier(4).fit(X[:100], y[:100], unlabeled=U) for U in (None, X[:0]))
     assert np.array_equal(alone.predict_proba(X), empty.predict_proba(X))
     assert alone.diagnostics_["n_unlabelled"] == 0
 
@@ -331,7 +331,7 @@ def test_labelled_rows_count_among_the_pairs():
 @pytest.mark.parametrize(("use", "columns"), [("first", slice(150)), ("second", slice(150, None))])
 def test_one_view_is_enough_to_predict(use, columns):
     X, y = bags(0, 600)
-    model = TwoViewClassifier(4, n_first=150, use=use).fit(X[:50], y[:50], unlabelled=X[50:])
+    model = TwoViewClassifier(4, n_first=150, use=use).fit(X[:50], y[:50], unlabeled=X[50:])
     assert model.transform(X).shape == (600, 4)
     for rows in (X, X.toarray()):
         assert np.array_equal(model.predict_proba(rows[:, columns]), model.predict_proba(rows))
@@ -356,7 +356,7 @@ def test_parameters_changed_after_the_fit_wait_for_the_next():
 def test_more_components_than_the_rank_are_lowered_with_a_warning():
     X, h = gaussian_views(0)
     doubled = np.c_[X[:, :2], X[:, :2] @ [[1.0, 2.0], [3.0, 4.0]], X[:, 5:]]
-    with pytest.warns(UserWarning, match=r"300 pairs support 2, .*lower n_components"):
+    with pytest.warns(UserWarning, match=r"300 pairs support only 2, .*lower n_components"):
         model = TwoViewRegressor(3, regularization=0).fit(doubled, h[:, 0])
     assert model.transform(doubled).shape == (300, 4)
     assert model.diagnostics_["n_components"] == 2
@@ -369,7 +369,7 @@ def test_more_components_than_the_rank_are_lowered_with_a_warning():
 def test_few_pairs_support_few_components():
     """Seven rows have six free dimensions, however many columns there are."""
     X, y = bags(0, 7)
-    with pytest.warns(UserWarning, match=r"7 pairs support 6, .* more unlabelled pairs"):
+    with pytest.warns(UserWarning, match=r"7 pairs support only 6, .* more unlabeled pairs"):
         model = TwoViewClassifier().fit(X, y)
     assert len(model.scale_) == 6
     assert len(model.diagnostics_["correlations"]) == 6
@@ -378,14 +378,14 @@ def test_few_pairs_support_few_components():
 
 def test_components_without_correlation_are_dropped_with_a_warning():
     X, h, _ = naive_bayes_population(0)
-    with pytest.warns(UserWarning, match="support 2,"):
+    with pytest.warns(UserWarning, match="support only 2,"):
         model = plain(4, n_first=7).fit(X, h)
     assert_allclose(model.predict(X), plain(2, n_first=7).fit(X, h).predict(X))
 
 
 def test_independent_views_leave_one_coordinate():
     X = white(np.random.default_rng(0), 50, 4)
-    with pytest.warns(UserWarning, match="50 pairs support 1,"):
+    with pytest.warns(UserWarning, match="50 pairs support only 1,"):
         model = TwoViewRegressor(2).fit(X, X[:, 0])
     assert_allclose(model.predict(X), 0, atol=1e-6)  # what the views do not share is not learned
 
@@ -400,7 +400,7 @@ def test_independent_views_leave_one_coordinate():
         ({"use": "third"}, "use must be 'both', 'first' or 'second', not 'third'"),
         ({"use": ["first"]}, "use must be"),
         ({"n_first": 0}, "n_first must be a whole number, 1 or more, or None, not 0"),
-        ({"n_first": 9}, r"n_first=9, but X has 9 columns: .* from 1 to 8"),
+        ({"n_first": 9}, r"n_first=9, but X has 9 columns; .* from 1 to 8"),
         ({"n_first": True}, "n_first must be a whole number, 1 or more, or None, not True"),
     ],
 )
@@ -421,14 +421,14 @@ def test_bad_input_is_a_value_error(as_form):
     X, h = gaussian_views(0)
     y = h[:, 0] > 0
     model = TwoViewClassifier(1)
-    with pytest.raises(ParameterError, match=r"unlabelled has 8 columns, but X has 9.*same order"):
-        model.fit(as_form(X), y, unlabelled=as_form(X[:, 1:]))
-    with pytest.raises(ParameterError, match="one class only"):
+    with pytest.raises(ParameterError, match=r"unlabeled has 8 columns, but X has 9.*same order"):
+        model.fit(as_form(X), y, unlabeled=as_form(X[:, 1:]))
+    with pytest.raises(ParameterError, match="only one class"):
         model.fit(as_form(X), np.ones(len(X)))
     spoilt = X.copy()
     spoilt[3, 1] = np.nan
-    with pytest.raises(ValueError, match="unlabelled contains NaN"):
-        model.fit(as_form(X), y, unlabelled=as_form(spoilt))
+    with pytest.raises(ValueError, match="unlabeled contains NaN"):
+        model.fit(as_form(X), y, unlabeled=as_form(spoilt))
     for name, columns in (("first", slice(4)), ("second", slice(4, None))):
         constant = X.copy()
         constant[:, columns] = 0.1
@@ -446,7 +446,7 @@ def test_is_a_scikit_learn_estimator(estimator, check):
 
 def test_takes_part_in_cross_validation():
     X, y = bags(0, 1500)
-    scores = cross_val_score(TwoViewClassifier(4), X[:100], y[:100], params={"unlabelled": X[100:]})
+    scores = cross_val_score(TwoViewClassifier(4), X[:100], y[:100], params={"unlabeled": X[100:]})
     assert scores.mean() > 0.4
 
 
@@ -458,7 +458,7 @@ def test_names_of_coordinates():
 
 def test_diagnostics_are_plain_and_tell_what_was_learned_from():
     X, y = bags(0, 500)
-    model = TwoViewClassifier(3).fit(X[:80], y[:80], unlabelled=X[80:])
+    model = TwoViewClassifier(3).fit(X[:80], y[:80], unlabeled=X[80:])
     diagnostics = json.loads(json.dumps(model.diagnostics_))
     assert diagnostics == model.diagnostics_
     assert diagnostics["correlations"] == model.cca_.correlations_.tolist()
@@ -484,7 +484,7 @@ def _known(monkeypatch):
 def test_a_classifier_from_a_file_answers_with_the_same_bits(tmp_path, use, labels):
     X, h = bags(0, 300)
     y = np.array(labels)[h]
-    model = TwoViewClassifier(3, n_first=150, use=use).fit(X[:80], y[:80], unlabelled=X[80:])
+    model = TwoViewClassifier(3, n_first=150, use=use).fit(X[:80], y[:80], unlabeled=X[80:])
     model.set_params(use="first")  # not what was fitted
     model.save(tmp_path / "model")
     again = models.load(tmp_path / "model")
@@ -519,3 +519,12 @@ def test_a_damaged_file_is_refused(tmp_path, monkeypatch):
 
 def test_docstring_examples_run():
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_old_spelling_of_unlabeled_works_with_a_warning():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1)) + rng.normal(size=(60, 6))
+    new = TwoViewRegressor(1).fit(X[:30], X[:30, 0], unlabeled=X[30:])
+    with pytest.warns(DeprecationWarning, match="'unlabelled' is called 'unlabeled' now"):
+        old = TwoViewRegressor(1).fit(X[:30], X[:30, 0], unlabelled=X[30:])
+    assert np.array_equal(old.coef_, new.coef_)

@@ -1,4 +1,4 @@
-"""Sequence labelling from few labels and much plain text."""
+"""Tagging and two-view learning: from few labels and much plain text."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

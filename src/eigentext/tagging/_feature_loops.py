@@ -1,25 +1,25 @@
-"""Feature templates as 64-bit keys, and an open table from keys to features.
+"""Features as 64-bit keys, and a hash table from keys to features.
 
-A key mixes the number of the template with the symbols of its parts. Two features out of a million
-share one with probability 5e-8; the table itself is exact.
+A key mixes the number of the template with the symbols of its parts. The probability that two
+features out of a million have the same key is 5e-8. The table itself is exact.
 """
 
 import numpy as np
 
 from eigentext.engine.compiled import njit
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, as Fibonacci hashing has it
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, the factor of Fibonacci hashing
 _SHIFT = np.uint64(32)
-BEFORE, AFTER = 0, 1  # symbols of what lies outside of a sentence; unknown ones are -1
+BEFORE, AFTER = 0, 1  # symbols for positions outside the sentence; unknown symbols are -1
 
 
 @njit(cache=True, nogil=True)
 def template_keys(symbols, borders, parts, number, keys):
     """Equivalent to ``keys[t] = mix(number, [symbols[t + offset, a] for a, offset in parts])``.
 
-    ``mix(key, [s, *rest]) = mix(h ^ (h >> 32), rest)`` with ``h = (key ^ s) * MIX``. Offsets that
-    leave the sentence (from ``borders[s]`` to ``borders[s + 1] - 1``) have the symbols BEFORE and
-    AFTER. The key is 0 where a symbol is unknown.
+    Here ``mix(key, [s, *rest]) = mix(h ^ (h >> 32), rest)`` with ``h = (key ^ s) * MIX``. Sentence
+    s has the tokens from ``borders[s]`` to ``borders[s + 1] - 1``. Positions outside it have the
+    symbols BEFORE and AFTER. If a symbol is unknown, the key is 0.
     """
     for s in range(len(borders) - 1):
         first, last = borders[s], borders[s + 1]
@@ -44,7 +44,11 @@ def template_keys(symbols, borders, parts, number, keys):
 
 @njit(cache=True, nogil=True)
 def fill_table(keys, table, values):
-    """Put key i into the table with the value i; `table`, a power of two long, is 0 where free."""
+    """Put key i into the table with the value i.
+
+    Equivalent to ``dict(zip(keys, range(len(keys))))``. The length of `table` is a power of two.
+    Free places are 0.
+    """
     mask = np.uint64(len(table) - 1)
     for i in range(len(keys)):
         place = (keys[i] >> _SHIFT) & mask
@@ -56,7 +60,7 @@ def fill_table(keys, table, values):
 
 @njit(cache=True, nogil=True)
 def look_up(keys, table, values, found):
-    """Equivalent to ``found[i] = values of keys[i], -1 if it is not in the table`` or 0."""
+    """Equivalent to ``found[i] = dictionary.get(keys[i], -1)``. A key of 0 is never found."""
     mask = np.uint64(len(table) - 1)
     for i in range(len(keys)):
         key = keys[i]

@@ -1,10 +1,11 @@
-"""Linear models of tag sequences: local scores, best tags, marginals, and the perceptron's pass.
+"""Compiled loops of linear models of tag sequences.
 
-With tags y and features Phi, a tagging has the score
+They compute local scores, the best tags and marginals, and run one pass of the perceptron. With
+tags y and features Phi, a tagging has the score
 
-    sum over t of  sum_k W[features[t, k], y_t] + sum_p D[rows of p, y_t] . x_p + T[y_t-1, y_t],
+    sum over t of  sum_k W[features[t, k], y_t] + sum_p D[rows of p, y_t] . x_p + T[y_t-1, y_t].
 
-where the y before the first is m, the last row of T. Forbidden transitions are -inf in T.
+Before the first token, y is m, the last row of T. Forbidden transitions are -inf in T.
 """
 
 import numpy as np
@@ -19,8 +20,8 @@ def local_scores(first, last, features, values, starts, places, widths, W, D, be
     ``out[t - begin] = sum(W[f] for f in features[t] if f >= 0)
     + sum(x(t, p) @ D[row : row + len(x(t, p))] for p, (source, offset, row) in places)``,
 
-    where x(t, p) is the vector of the token at t + offset, ``values[start:start + width]``; nothing
-    is added outside of the sentence, or for tokens without a vector (start -1).
+    where x(t, p) is the vector of the token at t + offset, ``values[start:start + width]``. Nothing
+    is added for positions outside the sentence and for tokens without a vector (start -1).
     """
     m = W.shape[1]
     for t in range(first, last):
@@ -49,7 +50,7 @@ def local_scores(first, last, features, values, starts, places, widths, W, D, be
 
 @njit(cache=True, nogil=True)
 def all_scores(borders, features, values, starts, places, widths, W, D, out):
-    """The local scores of every sentence, by :func:`local_scores`."""
+    """Equivalent to :func:`local_scores` of every sentence."""
     for s in range(len(borders) - 1):
         first, last = borders[s], borders[s + 1]
         local_scores(first, last, features, values, starts, places, widths, W, D, 0, out)
@@ -59,8 +60,8 @@ def all_scores(borders, features, values, starts, places, widths, W, D, out):
 def viterbi(scores, n, T, end, best, back, tags):
     """Equivalent to ``tags[:n] = argmax`` of the sum of local scores, transitions and ``end``.
 
-    `best` (m) and `back` (n x m) are room to work in. Of equal ones the first tag is taken, from
-    the last token on.
+    `best` (2 x m) and `back` (n x m) are working arrays. Of equal scores the first tag wins,
+    beginning with the last token.
     """
     m = scores.shape[1]
     for y in range(m):
@@ -95,7 +96,7 @@ def viterbi(scores, n, T, end, best, back, tags):
 
 @njit(cache=True, nogil=True)
 def best_tags(scores, borders, T, end, tags):
-    """The best tags of each sentence, by :func:`viterbi`."""
+    """Equivalent to :func:`viterbi` for every sentence."""
     m, longest = scores.shape[1], 0
     for s in range(len(borders) - 1):
         longest = max(longest, borders[s + 1] - borders[s])
@@ -110,7 +111,7 @@ def best_tags(scores, borders, T, end, tags):
 def posteriors(scores, borders, T, end, out, totals):
     """Equivalent to ``out[t, y] = p(y_t = y)`` under p(tagging) = exp(score - total).
 
-    `totals` are the logarithms of the sums over all taggings of a sentence of exp(score).
+    ``totals[s]`` is the logarithm of the sum of exp(score) over all taggings of sentence s.
     """
     m, longest = scores.shape[1], 1
     for s in range(len(borders) - 1):
@@ -158,12 +159,12 @@ def perceptron_epoch(
     order, borders, features, values, starts, places, widths, gold, margin,
     W, D, T, end, W_sum, D_sum, T_sum, step,
 ):  # fmt: skip
-    """One pass over the sentences in `order`; returns how many were wrong, and wrong tokens.
+    """Make one pass over the sentences in `order`; return the numbers of wrong sentences and tags.
 
-    Equivalent, for each sentence with the right tags y and the best tags z, in which every wrong
-    tag has `margin` added, to ``weights += Phi(y) - Phi(z)``, and ``sum += step * (Phi(y) -
-    Phi(z))`` with the number of sentences seen before: the mean of all weights on the way is
-    ``weights - sum / steps``.
+    Let y be the right tags of a sentence, and z the best tags if each wrong tag gets `margin` more.
+    Equivalent to ``weights += Phi(y) - Phi(z)`` and ``sum += step * (Phi(y) - Phi(z))`` for each
+    sentence, where step is the number of sentences before it. The mean of the weights after each
+    sentence is then ``weights - sum / steps``.
     """
     m, longest = W.shape[1], 0
     for s in range(len(borders) - 1):

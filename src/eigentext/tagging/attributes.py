@@ -1,4 +1,4 @@
-"""What can be read off a single token: its columns, and the look of its word."""
+"""Attributes of a single token: its columns, and the form of its word."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ _AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
 
 
 def attribute(name: str) -> Callable[[str], str] | None:
-    """The function from a word to its attribute of that name; None if there is none.
+    """Return the function from a word to the attribute with this name, or None if it is unknown.
 
     Examples
     --------
@@ -28,28 +28,28 @@ def attribute(name: str) -> Callable[[str], str] | None:
 
 
 def check_attribute(name: str, columns: tuple[str, ...]) -> None:
-    """Raise unless a template may have that name."""
+    """Raise ParameterError if a template may not use this name."""
     if name in columns or attribute(name):
         return
     raise ParameterError(
-        f"no attribute {name!r}: there are the columns {', '.join(columns)}, what is read off a "
-        f"word ({', '.join(_LOOKS)}, prefix1, suffix3, …), and clusters and vectors if given"
+        f"no attribute {name!r}: use the columns {', '.join(columns)}, an attribute of a word "
+        f"({', '.join(_LOOKS)}, prefix1, suffix3, …), or clusters and vectors if they are given"
     )
 
 
 def shape(word: str) -> str:
-    """X for a capital, x for another letter, 0 for a digit; signs as they are."""
+    """Return X for a capital, x for another letter, 0 for a digit, and other signs unchanged."""
     return "".join(map(_kind, word))
 
 
 def short_shape(word: str) -> str:
-    """The shape, runs of one kind made one."""
+    """Return the shape, with each run of one kind shortened to one letter."""
     kinds = shape(word)
     return "".join(kind for i, kind in enumerate(kinds) if i == 0 or kind != kinds[i - 1])
 
 
 def case(word: str) -> str:
-    """How it is capitalised."""
+    """Return how the word is capitalized: "lower", "upper", "capital", "mixed" or "none"."""
     if word.islower():
         return "lower"
     if word.isupper():
@@ -60,7 +60,7 @@ def case(word: str) -> str:
 
 
 def digits(word: str) -> str:
-    """The word with every digit made 0."""
+    """Return the word with every digit replaced by 0."""
     return "".join("0" if letter.isdigit() else letter for letter in word)
 
 

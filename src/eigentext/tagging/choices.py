@@ -1,4 +1,4 @@
-"""What a tagger works out from its parameters and the sentences: columns, scheme, templates."""
+"""What a tagger chooses from its parameters and the sentences: columns, scheme, templates."""
 
 import re
 import warnings
@@ -17,14 +17,14 @@ ARGUMENTS = {
     "token": "eigentokens",
     "state": "states",
     "cluster": "clusters",
-}  # of a tagger, by the names that templates have for them
+}  # the names of sources in templates, and the parameters of a tagger for them
 _COLUMNS = {1: ("word",), 2: ("word", "pos")}
 _CLUSTER = re.compile(r"cluster([1-9]\d*)?")
-_FEW = 0.5  # of the tokens with vectors: another language, or split in another way
+_FEW = 0.5  # a source that knows a smaller share of the tokens is of another language, perhaps
 
 
 def choose_columns(given: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:
-    """What the parts of tokens are, before the tag."""
+    """Return the names of the parts of a token before its tag."""
     if given is None:
         if n_columns not in _COLUMNS:
             raise ParameterError(
@@ -36,13 +36,13 @@ def choose_columns(given: Sequence[str] | None, n_columns: int) -> tuple[str, ..
     if len(columns) != n_columns or len(set(columns)) < n_columns:
         raise ParameterError(
             f"columns {', '.join(map(repr, columns))} for tokens with {n_columns} parts before "
-            "the tag; give each a name of its own"
+            "the tag; give each part a different name"
         )
     return columns
 
 
 def choose_scheme(given: Scheme, tags: list[list[str]]) -> tuple[str | None, bool]:
-    """Which taggings are valid, and whether tags are learned as BILOU but shown as BIO."""
+    """Return the scheme of valid taggings, and whether BIO tags are learned as BILOU."""
     distinct = set(chain.from_iterable(tags))
     letters = {tag[0] for tag in distinct}
     scheme: Any = given
@@ -58,7 +58,7 @@ def choose_scheme(given: Scheme, tags: list[list[str]]) -> tuple[str | None, boo
 
 
 def lone_tags(tags: Sequence[str], scheme: str | None) -> set[str]:
-    """Tags to add, that a sentence of one token may have a tagging at all: U-X, or none.
+    """Return the tags U-X that are needed so that a sentence of one token has a valid tagging.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def lone_tags(tags: Sequence[str], scheme: str | None) -> set[str]:
 def choose_templates(
     given: str | Sequence[str], columns: Sequence[str], tags: Sequence[str], sources: list[str]
 ) -> list[str]:
-    """What to look at: as asked for, and the sources that were given."""
+    """Return the templates that were asked for, and those of the sources that were given."""
     if isinstance(given, str):
         name = _task(columns, tags) if given == "auto" else given
         if name not in TEMPLATES:
@@ -83,7 +83,7 @@ def choose_templates(
         templates = [one for one in TEMPLATES[name] if "pos[" not in one or "pos" in columns]
     else:
         if not isinstance(given, Iterable):
-            parse_templates(given)  # says what to give
+            parse_templates(given)  # raises an error that says what to give
         templates = list(given)
     names = {part.name for template in parse_templates(templates) for part in template}
     for name in names:
@@ -100,18 +100,20 @@ def choose_templates(
 
 
 def check_coverage(shares: dict[str, float]) -> None:
-    """Raise, or warn, if sources of words know none or few of the training tokens."""
+    """Raise ParameterError if a source knows no training token, and warn if it knows few."""
     for name, share in shares.items():
         if share == 0:
             raise ParameterError(
-                f"no word of the training sentences is among those of {ARGUMENTS[name]}: they are "
-                "of another vocabulary; learn them from text of this language, split alike"
+                f"no word of the training sentences is among those of {ARGUMENTS[name]}, which "
+                "have another vocabulary; learn them from text of the same language, split into "
+                "words in the same way"
             )
         if share < _FEW:
             warnings.warn(
                 f"only {share:.0%} of the training tokens are among the words of "
-                f"{ARGUMENTS[name]}; learn these from text of this language, split alike",
-                stacklevel=3,
+                f"{ARGUMENTS[name]}; learn these from text of the same language, split into words "
+                "in the same way",
+                stacklevel=5,  # the line that calls `fit`, which has two decorators
             )
 
 
@@ -122,5 +124,5 @@ def _task(columns: Sequence[str], tags: Sequence[str]) -> str:
 
 
 def _source(name: str) -> str:
-    """The source that a name in a template is of: cluster6 is of clusters."""
+    """Return the source that a name in a template belongs to. cluster6 belongs to cluster."""
     return name.rstrip("0123456789")

@@ -1,8 +1,8 @@
-"""Conditional random fields by CRFsuite (Okazaki 2007), brought home as plain weights.
+"""Conditional random fields, learned by CRFsuite (Okazaki 2007).
 
-CRFsuite learns; what it learned is a weight for each feature with a tag and for each pair of tags,
-which is read off its model and kept like a perceptron's. Tagging, k best and probabilities are
-then ours, and a saved tagger needs no CRFsuite.
+CRFsuite learns a weight for each feature with a tag and for each pair of tags. These weights are
+read from its model and kept like those of a perceptron. So tagging, the k best taggings and
+probabilities do not need CRFsuite, and a saved tagger does not need it either.
 """
 
 import tempfile
@@ -13,52 +13,41 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import EigentextError
-from eigentext.tagging.features import EncodedSentences
-from eigentext.tagging.perceptron import Weights
+from eigentext.monitor import Monitor
+from eigentext.tagging.weights import TrainingProblem, Weights
 
 
 def train(
-    data: EncodedSentences,
-    places: np.ndarray,
-    widths: np.ndarray,
-    gold: np.ndarray,
-    start: Weights,
-    *,
-    c1: float,
-    c2: float,
-    n_iter: int,
+    problem: TrainingProblem, *, c1: float, c2: float, n_iter: int
 ) -> tuple[Weights, list[float]]:
-    """The weights that maximise the penalised likelihood, and the losses on the way."""
-    trainer = _Trainer(n_iter, {"c1": c1, "c2": c2, "max_iterations": n_iter})
-    names = [f"w{f}" for f in range(len(start.W))]
+    """Return the weights that maximize the penalized likelihood, and the loss of each iteration."""
+    monitor = Monitor("crf", n_iter, unit="iterations", title="train")
+    trainer = _trainer(monitor, {"c1": c1, "c2": c2, "max_iterations": n_iter})
+    borders, gold = problem.data.borders, problem.gold
+    names = [f"w{f}" for f in range(len(problem.start.W))]
     with engine.phase("hand over", len(gold), "tokens") as advance:
-        for s in range(len(data.borders) - 1):
-            first, last = int(data.borders[s]), int(data.borders[s + 1])
-            items = _items(data, places, widths, names, first, last)
+        for s in range(len(borders) - 1):
+            first, last = int(borders[s]), int(borders[s + 1])
+            items = _items(problem, names, first, last)
             trainer.append(items, [str(y) for y in gold[first:last].tolist()])
             advance(last - first)
     with tempfile.TemporaryDirectory(prefix="eigentext-") as folder:
         model = Path(folder, "model")
-        trainer.train(model)
-        return _weights(model, start), trainer.losses
+        with monitor:
+            trainer.train(str(model))
+        return _weights(model, problem.start), monitor.history
 
 
-def _items(
-    data: EncodedSentences,
-    places: np.ndarray,
-    widths: np.ndarray,
-    names: list[str],
-    first: int,
-    last: int,
-) -> list[Any]:
-    """The features of a sentence's tokens, by name; with vectors, by name and value."""
+def _items(problem: TrainingProblem, names: list[str], first: int, last: int) -> list[Any]:
+    """Return the features of a sentence's tokens: names, or, with vectors, names and values."""
+    data, widths = problem.data, problem.widths
     found: list[Any] = [
         [names[f] for f in row if f >= 0] for row in data.features[first:last].tolist()
     ]
-    if not len(places):
+    if not len(problem.places):
         return found
     items = [dict.fromkeys(row, 1.0) for row in found]
-    for source, offset, row in places.tolist():
+    for source, offset, row in problem.places.tolist():
         width = int(widths[source])
         columns = [f"d{row + j}" for j in range(width)]
         for t in range(first, last):
@@ -68,35 +57,25 @@ def _items(
     return items
 
 
-class _Trainer:
-    """CRFsuite's trainer, its iterations shown as a phase."""
+def _trainer(monitor: Monitor, parameters: dict[str, float]) -> Any:
+    """Return a trainer of CRFsuite that prints nothing and reports its losses to a monitor."""
+    try:
+        import pycrfsuite
+    except ImportError as error:
+        raise EigentextError(
+            "model='crf' needs CRFsuite: pip install 'eigentext[crf]' (or python-crfsuite)"
+        ) from error
 
-    def __init__(self, n_iter: int, parameters: dict[str, Any]):
-        try:
-            import pycrfsuite
-        except ImportError as error:
-            raise EigentextError(
-                "model='crf' needs CRFsuite: pip install 'eigentext[crf]' (or python-crfsuite)"
-            ) from error
-        self.losses: list[float] = []
-        self._n_iter, self._advance = n_iter, lambda amount: None
-        outer = self
+    class Trainer(pycrfsuite.Trainer):
+        def on_iteration(self, log: Any, info: dict[str, Any]) -> None:
+            monitor.record(float(info["loss"]))
 
-        class Trainer(pycrfsuite.Trainer):
-            def on_iteration(self, log: Any, info: dict[str, Any]) -> None:
-                outer.losses.append(float(info["loss"]))
-                outer._advance(1)
-
-        self._trainer = Trainer(algorithm="lbfgs", params=parameters, verbose=True)
-        for name in ("on_start", "on_featgen_progress", "on_featgen_end", "on_prepared"):
-            setattr(self._trainer, name, lambda *_: None)
-        for name in ("on_optimization_end", "on_end", "on_prepare_error"):
-            setattr(self._trainer, name, lambda *_: None)
-        self.append = self._trainer.append
-
-    def train(self, path: Path) -> None:
-        with engine.phase("train", self._n_iter, "iterations") as self._advance:
-            self._trainer.train(str(path))
+    trainer = Trainer(algorithm="lbfgs", params=parameters, verbose=True)
+    for name in ("on_start", "on_featgen_progress", "on_featgen_end", "on_prepared"):
+        setattr(trainer, name, lambda *_: None)
+    for name in ("on_optimization_end", "on_end", "on_prepare_error"):
+        setattr(trainer, name, lambda *_: None)
+    return trainer
 
 
 def _weights(path: Path, start: Weights) -> Weights:
@@ -110,5 +89,5 @@ def _weights(path: Path, start: Weights) -> Weights:
         rows = W if name[0] == "w" else D
         rows[int(name[1:]), int(tag)] = weight
     for (before, tag), weight in info.transitions.items():
-        T[int(before), int(tag)] += weight  # what is forbidden stays so
+        T[int(before), int(tag)] += weight  # a forbidden transition stays at -inf
     return Weights(W, D, T, end)

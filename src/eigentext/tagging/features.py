@@ -1,8 +1,8 @@
-"""From sentences to numbers: symbols, indexed features, and rows of dense vectors.
+"""From sentences to numbers: symbols, numbered features, and dense vectors.
 
-Attributes are worked out once for each distinct token, templates once for each place; vectors are
-never copied to the places where templates look at them. A token costs four bytes a template, and
-eight for each source of vectors.
+An attribute is computed once for each distinct token, and a template once for each position.
+Vectors are not copied to the positions where templates use them. A token takes four bytes for each
+template, and eight bytes for each source of vectors.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,38 +13,39 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.tagging import _feature_loops as kernels
+from eigentext.tagging import _feature_loops
 from eigentext.tagging.attributes import attribute
 from eigentext.tagging.sources import ClusterSource, VectorSource
 from eigentext.tagging.templates import VECTORS, Template, is_of, written
 
-_FIRST = 2  # symbols 0 and 1 stand for what lies before and after a sentence
+_FIRST = 2  # symbols 0 and 1 mean "before the sentence" and "after the sentence"
 Sentence = Sequence[tuple[str, ...]]
-_LARGEST = 1e9  # of a coordinate: sums of products stay finite in single precision
+_LARGEST = 1e9  # of a coordinate, so that sums of products stay finite in single precision
 
 
 class EncodedSentences(NamedTuple):
-    """Sentences as a tagger sees them."""
+    """Sentences in numbers."""
 
     borders: np.ndarray  # sentence s has the tokens borders[s] to borders[s + 1] - 1
-    features: np.ndarray  # int32 (n_tokens, n_templates); -1: none that is known
+    features: np.ndarray  # int32 (n_tokens, n_templates); -1 for an unknown feature
     values: np.ndarray  # float32, the coordinates of all vectors
-    starts: np.ndarray  # int64 (n_tokens, n_sources): where the token's vector begins; -1: none
+    starts: np.ndarray  # int64 (n_tokens, n_sources): where the vector begins in `values`, or -1
 
     @property
     def lengths(self) -> np.ndarray:
-        """Of the sentences."""
+        """The number of tokens of each sentence."""
         return np.diff(self.borders)
 
 
 class FeatureExtractor:
-    """What templates find in sentences: learned once, then the same for every text.
+    """Finds the features of sentences with templates. `learn` numbers them once for all texts.
 
     Attributes
     ----------
     keys : uint64 array, shape (n_features,)
-    parts : int32 array, shape (n_features, 1 + most parts)
-        The number of each feature's template, then its symbols.
+        The key of each feature.
+    parts : int32 array, shape (n_features, 1 + largest number of parts)
+        The number of the template of each feature, then its symbols.
     symbols : dict of dicts
         For each attribute, the number of each of its strings.
     """
@@ -70,7 +71,7 @@ class FeatureExtractor:
 
     @property
     def places(self) -> np.ndarray:
-        """A row for each dense template: its source, its offset, and its first row of weights."""
+        """A row for each dense template: its source, its offset, and the first of its weights."""
         order = list(self.sources)
         widths = [self.sources[name].width for name, _ in self.dense]
         first = np.cumsum([0, *widths])[:-1]
@@ -79,22 +80,22 @@ class FeatureExtractor:
 
     @property
     def widths(self) -> np.ndarray:
-        """The lengths of the vectors of each source."""
+        """The length of the vectors of each source."""
         return np.array([source.width for source in self.sources.values()], np.int64)
 
     @property
     def n_dense(self) -> int:
-        """Rows of weights that dense templates have."""
+        """The number of rows of weights for all dense templates."""
         return sum(self.sources[name].width for name, _ in self.dense)
 
     def coverage(self, sentences: list[Sentence]) -> dict[str, float]:
-        """The share of tokens that each source knows."""
+        """Return the share of the tokens that each source knows."""
         words = [token[0] for sentence in sentences for token in sentence]
         named = {**self.sources, **({"cluster": self.clusters} if self.clusters else {})}
         return {name: source.coverage(words) for name, source in named.items()}
 
     def learn(self, sentences: list[Sentence], min_count: int, scale: float) -> EncodedSentences:
-        """Index what is seen at least `min_count` times; scale the vectors' coordinates."""
+        """Number the features that occur at least `min_count` times, and scale the vectors."""
         borders, columns = self._columns(sentences)
         symbols = self._symbols(columns, grow=True)
         features = np.empty((int(borders[-1]), len(self.sparse)), np.int32)
@@ -123,23 +124,23 @@ class FeatureExtractor:
         return EncodedSentences(borders, features, *self._vectors(sentences, columns[0]))
 
     def encode(self, sentences: list[Sentence]) -> EncodedSentences:
-        """The known features of sentences."""
+        """Return the known features of sentences."""
         borders, columns = self._columns(sentences)
         symbols = self._symbols(columns, grow=False)
         features = np.empty((len(self.sparse), int(borders[-1])), np.int32)
         keys = np.empty(int(borders[-1]), np.uint64)
         for k, parts in enumerate(self._parts):
-            kernels.template_keys(symbols, borders, parts, k, keys)
-            kernels.look_up(keys, self._table, self._values, features[k])
+            _feature_loops.template_keys(symbols, borders, parts, k, keys)
+            _feature_loops.look_up(keys, self._table, self._values, features[k])
         vectors = self._vectors(sentences, columns[0])
         return EncodedSentences(borders, np.ascontiguousarray(features.T), *vectors)
 
     def keep(self, kept: np.ndarray) -> None:
-        """Forget all features but these."""
+        """Keep only the features with these numbers."""
         self._set(self.keys[kept], self.parts[kept])
 
     def name(self, feature: int) -> str:
-        """A feature in words, as in ``word[-1]|pos[0]=the|NN``."""
+        """Return a feature in words, as in ``word[-1]|pos[0]=the|NN``."""
         k, *symbols = self.parts[feature].tolist()
         template = self.sparse[k]
         strings = []
@@ -151,15 +152,15 @@ class FeatureExtractor:
         return f"{written(template)}={'|'.join(strings)}"
 
     def check_parts(self) -> None:
-        """Raise unless templates and symbols of all features are there."""
+        """Raise ValueError if a feature has a template or a symbol that does not exist."""
         templates = self.parts[:, 0]
         if len(templates) and not 0 <= templates.min() <= templates.max() < len(self.sparse):
-            raise ValueError("features of templates that are not there")
+            raise ValueError("features of templates that do not exist")
         for k, template in enumerate(self.sparse):
             symbols = self.parts[templates == k, 1 : 1 + len(template)]
             most = np.array([len(self.symbols[part.name]) + _FIRST for part in template])
             if symbols.shape[1] < len(template) or ((symbols < 0) | (symbols >= most)).any():
-                raise ValueError("features of symbols that are not there")
+                raise ValueError("features of symbols that do not exist")
 
     # Private steps.
 
@@ -167,16 +168,16 @@ class FeatureExtractor:
         self.keys, self.parts = keys, parts
         size = 1 << max(3, (2 * len(keys)).bit_length())
         self._table, self._values = np.zeros(size, np.uint64), np.zeros(size, np.int32)
-        kernels.fill_table(keys, self._table, self._values)
+        _feature_loops.fill_table(keys, self._table, self._values)
 
     def _attribute(self, name: str) -> tuple[int, Callable[[str], str | None]]:
-        """The column that an attribute is read off, and how."""
+        """Return the column of an attribute, and the function from that column to its value."""
         if name in self.columns:
             return self.columns.index(name), str
         if self.clusters is not None and (bits := self.clusters.attribute(name)):
             return 0, bits
         function = attribute(name)
-        if function is None:  # names were checked, but for those of a file
+        if function is None:  # the names in a file were not checked before
             raise ParameterError(f"no attribute {name!r:.60}")
         return 0, function
 
@@ -190,7 +191,7 @@ class FeatureExtractor:
         return borders, list(zip(*chain.from_iterable(sentences)))
 
     def _symbols(self, columns: list[tuple[str, ...]], *, grow: bool) -> np.ndarray:
-        """The symbol of each token's attributes; -1 for strings not known."""
+        """Return the symbols of the attributes of each token, and -1 for unknown strings."""
         codes, distinct = zip(*map(numbered, columns[: len(self.columns)]))
         symbols = np.empty((len(codes[0]), len(self._attributes)), np.int32)
         for a, (name, (column, function)) in enumerate(zip(self.symbols, self._attributes)):
@@ -207,9 +208,9 @@ class FeatureExtractor:
     def _distinct(
         self, symbols: np.ndarray, borders: np.ndarray, k: int, min_count: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distinct keys of a template, where each is seen first, and which one each token has."""
+        """Return the distinct keys of a template, their first tokens, and the key of each token."""
         keys = np.empty(len(symbols), np.uint64)
-        kernels.template_keys(symbols, borders, self._parts[k], k, keys)
+        _feature_loops.template_keys(symbols, borders, self._parts[k], k, keys)
         found, first, inverse, counts = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
@@ -220,12 +221,14 @@ class FeatureExtractor:
     def _vectors(
         self, sentences: list[Sentence], words: tuple[str, ...]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The coordinates of vectors, one after the other, and where each token's begin."""
+        """Return the coordinates of all vectors, and where those of each token begin."""
         values, starts, size = [], np.empty((len(words), len(self.sources)), np.int64), 0
         for s, source in enumerate(self.sources.values()):
             rows, vectors = source.rows(sentences, words)
             if not (np.abs(vectors) <= _LARGEST).all():
-                raise ParameterError("vectors are far too large beside those of the fit")
+                raise ParameterError(
+                    "these vectors are far larger than those of fit; use the models of fit"
+                )
             starts[:, s] = np.where(rows >= 0, size + rows * source.width, -1)
             values.append(vectors.ravel())
             size += vectors.size
@@ -233,24 +236,24 @@ class FeatureExtractor:
 
 
 def numbered(strings: Iterable[str]) -> tuple[np.ndarray, list[str]]:
-    """The number of each string among the distinct ones, which stand in order of appearance."""
+    """Return the number of each string, and the distinct strings in order of appearance."""
     distinct: dict[str, int] = {}
     codes = [distinct.setdefault(string, len(distinct)) for string in strings]
     return np.array(codes, np.int32), list(distinct)
 
 
 def _shifted(column: np.ndarray, borders: np.ndarray, offset: int) -> np.ndarray:
-    """The symbol at an offset from each token."""
+    """Return the symbol at an offset from each token."""
     lengths = np.diff(borders)
     place = np.arange(len(column)) + offset
     first, last = np.repeat(borders[:-1], lengths), np.repeat(borders[1:], lengths)
     shifted = column[np.clip(place, 0, max(len(column) - 1, 0))]
-    shifted = np.where(place < first, kernels.BEFORE, shifted)
-    return np.where(place >= last, kernels.AFTER, shifted).astype(np.int32)
+    shifted = np.where(place < first, _feature_loops.BEFORE, shifted)
+    return np.where(place >= last, _feature_loops.AFTER, shifted).astype(np.int32)
 
 
 def saved_features(features: FeatureExtractor) -> dict[str, Any]:
-    """Arrays for a file."""
+    """Return arrays for a file."""
     found: dict[str, Any] = {"keys": features.keys, "parts": features.parts}
     for name, known in features.symbols.items():
         found[f"symbols.{name}"] = list(known)
@@ -258,7 +261,7 @@ def saved_features(features: FeatureExtractor) -> dict[str, Any]:
 
 
 def restore_features(features: FeatureExtractor, arrays: dict[str, Any]) -> None:
-    """Put back what :func:`saved_features` took."""
+    """Restore what :func:`saved_features` returned."""
     for name, known in features.symbols.items():
         strings = arrays[f"symbols.{name}"]
         known |= {string: place + _FIRST for place, string in enumerate(strings)}

@@ -47,7 +47,7 @@ Tagger = Table(
     model=Choice(
         "perceptron",
         of=("perceptron", "crf"),
-        help="crf: a probabilistic model; takes longer, and needs python-crfsuite.",
+        help="crf is a probabilistic model. It takes longer, and needs python-crfsuite.",
     ),
     features=Given(
         "auto",
@@ -55,7 +55,7 @@ Tagger = Table(
         test=_are_features,
         keep=_listed,
         metavar="auto|chunk|ner|pos",
-        help="What to look at; auto goes by the labels.",
+        help="The set of features. auto chooses it by the tags.",
     ),
     vectors=Given(
         None,
@@ -86,21 +86,40 @@ Tagger = Table(
         "auto",
         of=("auto", "bio", "bilou"),
         none=True,
-        help="Which taggings are valid; bilou: learn firsts, lasts and onlies of chunks, too.",
+        help="The scheme of valid taggings. bilou also learns which tokens are the first, the last "
+        "or the only one of a chunk.",
     ),
-    scale=Number(0.3, least=0, help="Of vectors' coordinates; other features are 1."),
-    min_count=Count(1, help="Features seen less often are left out."),
-    n_epochs=Count(10, flags="--epochs", help="The perceptron's passes.", only=PERCEPTRON),
+    scale=Number(
+        0.3, least=0, help="The size of the coordinates of vectors. Other features are 1."
+    ),
+    min_count=Count(1, help="Features that occur less often are left out."),
+    n_epochs=Count(
+        10, flags="--epochs", help="The number of passes of the perceptron.", only=PERCEPTRON
+    ),
     n_runs=Count(
-        1, flags="--runs", help="Perceptrons in other orders; their mean counts.", only=PERCEPTRON
+        1,
+        flags="--runs",
+        help="The number of perceptrons, each with another order of the sentences. The tagger "
+        "uses their mean.",
+        only=PERCEPTRON,
     ),
     margin=Number(
-        0.0, least=0, help="How far ahead of others the right tagging must be.", only=PERCEPTRON
+        0.0,
+        least=0,
+        help="How far the right tagging must be ahead of others.",
+        only=PERCEPTRON,
     ),
-    c1=Number(0.0, least=0, help="The CRF's penalty of absolute weights.", only=CRF),
-    c2=Number(1.0, least=0, help="The CRF's penalty of squared weights.", only=CRF),
-    n_iter=Count(100, flags="--iterations", help="The CRF's most iterations.", only=CRF),
-    random_state=Seed(0, flags="--seed", help="Equal seeds give equal bits.", only=PERCEPTRON),
+    c1=Number(0.0, least=0, help="The penalty of the CRF for absolute weights.", only=CRF),
+    c2=Number(1.0, least=0, help="The penalty of the CRF for squared weights.", only=CRF),
+    n_iter=Count(
+        100, flags="--iterations", help="The largest number of iterations of the CRF.", only=CRF
+    ),
+    random_state=Seed(
+        0,
+        flags="--seed",
+        help="The random seed. The same seed gives the same result.",
+        only=PERCEPTRON,
+    ),
 )
 
 _VIEWS = {

@@ -1,40 +1,70 @@
-"""A tagger as one file: weights, symbols, and the sources it was given."""
+"""A tagger as one file: its weights, its symbols, and the sources it was given."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
-from eigentext.estimators import learned_with
 from eigentext.parameters import Choice, Flag, Given, Number
 from eigentext.storage.facts import TEXTS, facts
 from eigentext.storage.files import Arrays
-from eigentext.storage.models import nested, restored
+from eigentext.storage.models import Saved, nested, restored
 from eigentext.storage.schema import Array, Schema, Strings, damage
 from eigentext.tagging.choices import ARGUMENTS
+from eigentext.tagging.decoding import Decoder
 from eigentext.tagging.features import FeatureExtractor, restore_features, saved_features
-from eigentext.tagging.perceptron import Weights
-from eigentext.tagging.sources import ClusterSource, WordVectorSource, given_sources
+from eigentext.tagging.sources import (
+    ClusterSource,
+    TokenVectorSource,
+    WordVectorSource,
+    given_sources,
+)
+from eigentext.tagging.tagset import TagSet
 from eigentext.tagging.templates import VECTORS, parse_templates
+from eigentext.tagging.weights import Weights
 
-_LARGEST = 1e9  # of weights: sums of products stay finite in single precision
+_LARGEST = 1e9  # of weights, so that sums of products stay finite in single precision
 
 
-def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
-    """The arrays and the document of a file."""
-    features, weights = self._features, self._weights
+@dataclass(frozen=True)
+class TaggerContent:
+    """What a file keeps of a fitted tagger.
+
+    Parameters
+    ----------
+    parameters
+        The parameters of the fit. A file has the sources among them as arrays of their own.
+    decoder
+        The features, the weights, the tags and the temperature.
+    templates
+        The templates as strings.
+    diagnostics
+        What the fit says about itself.
+    """
+
+    parameters: dict[str, Any]
+    decoder: Decoder
+    templates: list[str]
+    diagnostics: dict[str, Any]
+
+
+def saved_tagger(content: TaggerContent) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays and the document of a file."""
+    features, weights = content.decoder.features, content.decoder.weights
+    tagset = content.decoder.tagset
     arrays: dict[str, Any] = saved_features(features)
     arrays |= {"W": weights.W, "D": weights.D, "T": weights.T, "end": weights.end}
-    used = {n: v for n, v in dict(self.parameters_).items() if n not in ARGUMENTS.values()}
+    used = {n: v for n, v in content.parameters.items() if n not in ARGUMENTS.values()}
     about: dict[str, Any] = {
         "parameters": used,
-        "tags": self.tags_,
-        "learned_tags": self._tags,
-        "columns": self.columns_,
-        "templates": self.templates_,
-        "scheme": self._scheme,
-        "converts": self._converts,
-        "temperature": self.temperature_,
-        "diagnostics": self.diagnostics_,
+        "tags": tagset.names,
+        "learned_tags": tagset.learned,
+        "columns": list(features.columns),
+        "templates": content.templates,
+        "scheme": tagset.scheme,
+        "converts": tagset.converts,
+        "temperature": content.decoder.temperature,
+        "diagnostics": content.diagnostics,
         "scales": {name: source.scale for name, source in features.sources.items()},
         "sources": {},
     }
@@ -42,8 +72,8 @@ def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
         if isinstance(source, WordVectorSource):
             arrays |= {"vector.words": source.words, "vector.vectors": source.vectors}
             about["sources"][name] = {}
-        else:
-            parts, about["sources"][name] = nested(source.model)
+        elif isinstance(source, TokenVectorSource):
+            parts, about["sources"][name] = nested(cast(Saved, source.model))
             arrays |= {f"{name}.{key}": part for key, part in parts.items()}
     if features.clusters is not None:
         arrays["clusters.words"] = features.clusters.words
@@ -51,8 +81,33 @@ def saved_tagger(self: Any) -> tuple[Arrays, dict[str, Any]]:
     return arrays, about
 
 
-def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> Any:
-    """The tagger that :func:`saved_tagger` saved."""
+def restored_tagger(arrays: dict[str, Any], about: dict[str, Any]) -> TaggerContent:
+    """Return what :func:`saved_tagger` saved."""
+    given = _restored_sources(arrays, about)
+    clusters, sources = given_sources(**{name: given.get(name) for name in ARGUMENTS.values()})
+    for name, source in sources.items():
+        source.scale = float(about["scales"][name])
+    templates, columns = about["templates"], tuple(about["columns"])
+    features = FeatureExtractor(parse_templates(templates), columns, clusters, sources)
+    restore_features(features, arrays)
+    weights = Weights(*(np.array(arrays[name]) for name in Weights._fields))
+    if len(weights.D) != features.n_dense:
+        raise damage("D", f"has {len(weights.D)} rows, not {features.n_dense}")
+    features.check_parts()
+    tagset = TagSet(about["learned_tags"], about["scheme"], about["converts"])
+    if about["tags"] != tagset.names:
+        raise damage("tags", "are not those that were learned")
+    if any(not T.size or np.isneginf(T).all() for T in (weights.T[-1], weights.end)):
+        raise damage("T", "forbids every tagging")
+    decoder = Decoder(features, weights, tagset, about["temperature"])
+    diagnostics = dict(about["diagnostics"])
+    if "dev" in diagnostics:  # the name in older files
+        diagnostics["validation"] = diagnostics.pop("dev")
+    return TaggerContent(about["parameters"] | given, decoder, templates, diagnostics)
+
+
+def _restored_sources(arrays: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the tagger that are sources."""
     given: dict[str, Any] = {}
     if "clusters.words" in arrays:
         given["clusters"] = ClusterSource(arrays["clusters.words"], arrays["clusters.paths"])
@@ -67,30 +122,11 @@ def restored_tagger(cls: Any, arrays: dict[str, Any], about: dict[str, Any]) -> 
             if name == "vector"
             else restored(parts, info)
         )
-    self = learned_with(cls, about["parameters"] | given)
-    clusters, sources = given_sources(self)
-    for name, source in sources.items():
-        source.scale = float(about["scales"][name])
-    self.tags_, self._tags = about["tags"], about["learned_tags"]
-    self.columns_, self.templates_ = about["columns"], about["templates"]
-    self._scheme, self._converts = about["scheme"], about["converts"]
-    self.temperature_, self.diagnostics_ = about["temperature"], about["diagnostics"]
-    templates, columns = parse_templates(self.templates_), tuple(self.columns_)
-    self._features = FeatureExtractor(templates, columns, clusters, sources)
-    restore_features(self._features, arrays)
-    self._weights = Weights(*(np.array(arrays[name]) for name in Weights._fields))
-    if len(self._weights.D) != self._features.n_dense:
-        raise damage("D", f"has {len(self._weights.D)} rows, not {self._features.n_dense}")
-    self._features.check_parts()
-    if self.tags_ != sorted(set(self._shown_tags())):
-        raise damage("tags", "are not those that were learned")
-    if any(not T.size or np.isneginf(T).all() for T in (self._weights.T[-1], self._weights.end)):
-        raise damage("T", "forbids every tagging")
-    return self
+    return given
 
 
 def tagger_schema(about: dict[str, Any]) -> Schema:
-    """What a tagger's file must hold."""
+    """Describe what the file of a tagger must contain."""
     names = {part.name for one in parse_templates(about["templates"]) for part in one}
     arrays: dict[str, Any] = {
         "keys": Array("uint64", ("features",), least=1),

@@ -1,4 +1,4 @@
-"""What was learned without labels, as a tagger takes it: vectors of words, of tokens, clusters."""
+"""The sources that were learned without labels: vectors of words, vectors of tokens, clusters."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,26 +15,26 @@ Words = Sequence[str]
 
 
 class VectorSource(Protocol):
-    """Gives tokens vectors."""
+    """A source of vectors for tokens."""
 
     width: int
     scale: float
 
     def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
-        """The row of each token (-1: none) among vectors (float32, scaled), and the vectors."""
+        """Return the row of each token's vector, or -1, and the scaled vectors in float32."""
         ...
 
     def coverage(self, words: Words) -> float:
-        """The share of words that are known."""
+        """Return the share of the words that are known."""
         ...
 
     def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
-        """Choose the factor that gives coordinates of these tokens that root mean square."""
+        """Choose the factor that makes the root mean square of these tokens' vectors `scale`."""
         ...
 
 
 class WordVectorSource:
-    """Vectors of word types: of a word as it is, else in lower case, else as capitalised."""
+    """Vectors of words: of a word as it is, else in lower case, else capitalized."""
 
     def __init__(self, words: Words, vectors: np.ndarray):
         if len(words) != len(vectors):
@@ -45,7 +45,7 @@ class WordVectorSource:
 
     @classmethod
     def of(cls, model: Any) -> "WordVectorSource":
-        """From Eigenwords, gensim's vectors, or words and a matrix."""
+        """Make a source of Eigenwords, of gensim's vectors, or of words and a matrix."""
         if isinstance(model, WordVectorSource):
             return cls(model.words, model.vectors)
         words, vectors = words_and_vectors(model)
@@ -57,7 +57,7 @@ class WordVectorSource:
         return f"WordVectorSource({len(self.words)} words, {self.width} dimensions)"
 
     def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
-        """One row for each distinct word that is known."""
+        """Return a row for each distinct known word."""
         distinct: dict[str, int] = {}
         used: list[int] = []
         for word in words:
@@ -70,27 +70,36 @@ class WordVectorSource:
         return rows, np.asarray(self.vectors[used], np.float32) * np.float32(self.scale)
 
     def coverage(self, words: Words) -> float:
-        """The share of words that have a vector."""
+        """Return the share of the words that have a vector."""
         return _share(words, self._places)
 
     def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
-        """By the tokens that have a vector."""
+        """Choose the factor from the tokens that have a vector."""
         self.scale = 1.0
         rows, vectors = self.rows(sentences, words)
         self.scale = _factor(vectors[rows[rows >= 0]], scale)
 
 
-class TokenVectorSource:
-    """Vectors of tokens in their sentence, by a model with ``transform(sentences)``.
+class TokenModel(Protocol):
+    """A fitted model that gives each token a vector. It may have a `vocabulary_`."""
 
-    It gets words as it knows them, in another case if need be.
+    def transform(self, sentences: list[list[str]], /) -> Any:
+        """Return an array for each sentence, with a row for each token."""
+        ...
+
+
+class TokenVectorSource:
+    """Vectors of tokens in their sentences, from a model with ``transform(sentences)``.
+
+    A word that the model does not know is given to it in lower case or capitalized, if it knows
+    that form.
     """
 
-    def __init__(self, model: Any):
+    def __init__(self, model: TokenModel):
         if not hasattr(model, "transform"):
             raise ParameterError(
-                f"{type(model).__name__} has no transform, so it has no vectors of tokens: give "
-                "fitted Eigentokens or an HMM"
+                f"{type(model).__name__} has no method transform, so that it gives no vectors of "
+                "tokens; give fitted Eigentokens or an HMM"
             )
         self.model, self.scale = model, 1.0
         words = getattr(getattr(model, "vocabulary_", None), "words", [])
@@ -99,17 +108,17 @@ class TokenVectorSource:
             first = model.transform([["a"]])[0]
         if np.ndim(first) != 2:
             raise ParameterError(
-                f"{type(model).__name__}.transform gives a sentence one vector, not one for each "
-                "token: give fitted Eigentokens or an HMM"
+                f"{type(model).__name__}.transform gives one vector for a sentence, not one for "
+                "each token; give fitted Eigentokens or an HMM"
             )
         self.width = first.shape[1]
 
     def coverage(self, words: Words) -> float:
-        """The share of words that the model knows, if it says which these are."""
+        """Return the share of the words that the model knows, or 1 if it has no vocabulary."""
         return _share(words, self._words) if self._words else 1.0
 
     def rows(self, sentences: list[Any], words: Words) -> tuple[np.ndarray, np.ndarray]:
-        """One row for each token."""
+        """Return a row for each token."""
         known = {word: fold(word, self._words) or word for word in set(words)}
         with engine.report_to(None):
             found = self.model.transform([[known[t[0]] for t in one] for one in sentences])
@@ -124,13 +133,13 @@ class TokenVectorSource:
         return np.arange(len(words)), np.asarray(vectors, np.float32) * np.float32(self.scale)
 
     def set_scale(self, sentences: list[Any], words: Words, scale: float) -> None:
-        """By all tokens."""
+        """Choose the factor from all tokens."""
         self.scale = 1.0
         self.scale = _factor(self.rows(sentences, words)[1], scale)
 
 
 class ClusterSource:
-    """Bit strings of words, found as vectors are."""
+    """Bit strings of words: of a word as it is, else in lower case, else capitalized."""
 
     def __init__(self, words: Words, paths: Words):
         if len(words) != len(paths):
@@ -140,7 +149,7 @@ class ClusterSource:
 
     @classmethod
     def of(cls, model: Any) -> "ClusterSource":
-        """From WordClusters, or a dictionary of words and bit strings."""
+        """Make a source of WordClusters, or of a dictionary of words and bit strings."""
         if isinstance(model, ClusterSource):
             return model
         if hasattr(model, "vocabulary_") and hasattr(model, "bit_strings_"):
@@ -148,7 +157,7 @@ class ClusterSource:
         if isinstance(model, Mapping) and all(isinstance(path, str) for path in model.values()):
             return cls(list(model), list(model.values()))
         raise ParameterError(
-            f"{type(model).__name__} has no clusters: give fitted WordClusters, or a dictionary "
+            f"{type(model).__name__} has no clusters; give fitted WordClusters, or a dictionary "
             "from words to bit strings"
         )
 
@@ -156,11 +165,11 @@ class ClusterSource:
         return f"ClusterSource({len(self.words)} words)"
 
     def coverage(self, words: Words) -> float:
-        """The share of words in a cluster."""
+        """Return the share of the words that are in a cluster."""
         return _share(words, self._paths)
 
     def attribute(self, name: str) -> Callable[[str], str | None] | None:
-        """How ``cluster`` or ``cluster6`` is read off a word; None if that is not the name."""
+        """Return the function from a word to ``cluster`` or ``cluster6``; None for other names."""
         if not name.startswith("cluster"):
             return None
         bits = name.removeprefix("cluster")
@@ -173,19 +182,24 @@ class ClusterSource:
         return path if path is None else path[:length]
 
 
-def given_sources(tagger: Any) -> tuple[ClusterSource | None, dict[str, VectorSource]]:
-    """The clusters and the sources of vectors that are among a tagger's parameters."""
+def given_sources(
+    vectors: Any = None,
+    clusters: Any = None,
+    eigentokens: TokenModel | None = None,
+    states: TokenModel | None = None,
+) -> tuple[ClusterSource | None, dict[str, VectorSource]]:
+    """Return the clusters and the sources of vectors, from the parameters of a tagger."""
     sources: dict[str, VectorSource] = {}
-    if tagger.vectors is not None:
-        sources["vector"] = WordVectorSource.of(tagger.vectors)
-    for name, model in (("token", tagger.eigentokens), ("state", tagger.states)):
+    if vectors is not None:
+        sources["vector"] = WordVectorSource.of(vectors)
+    for name, model in (("token", eigentokens), ("state", states)):
         if model is not None:
             sources[name] = TokenVectorSource(model)
-    return None if tagger.clusters is None else ClusterSource.of(tagger.clusters), sources
+    return None if clusters is None else ClusterSource.of(clusters), sources
 
 
 def fold(word: str, known: dict[str, Any]) -> Any:
-    """What is known of a word as it is, else in lower case, else with a first capital."""
+    """Return the entry of a word as it is, else in lower case, else capitalized, else None."""
     if (found := known.get(word)) is not None:
         return found
     if (found := known.get(word.lower())) is not None:
@@ -194,7 +208,7 @@ def fold(word: str, known: dict[str, Any]) -> Any:
 
 
 def _checked(vectors: np.ndarray) -> np.ndarray:
-    """In single precision, if all are finite there."""
+    """Return vectors in single precision. Raise ParameterError if they are not finite."""
     try:
         vectors = np.asarray(vectors, np.float32)
     except (TypeError, ValueError):
@@ -205,7 +219,7 @@ def _checked(vectors: np.ndarray) -> np.ndarray:
 
 
 def _factor(vectors: np.ndarray, scale: float) -> float:
-    """What to multiply by for a root mean square of `scale`."""
+    """Return the factor that makes the root mean square of the vectors `scale`."""
     mean = float(np.mean(np.square(vectors, dtype=np.float64))) if vectors.size else 0.0
     return scale / np.sqrt(mean) if mean > 0 else 1.0
 

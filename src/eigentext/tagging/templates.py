@@ -1,13 +1,15 @@
-r"""Feature templates: what a tagger looks at, written as data.
+r"""Feature templates say what a tagger looks at.
 
-A template is a string. ``word[-1]`` is the word before; parts joined by ``|`` are seen together, as
-in ``word[-1]|pos[0]``; ``pos[-2..2]`` stands for five templates, one for each place. Names are
+A template is a string. ``word[-1]`` is the word before the token. Parts joined by ``|`` make one
+feature together, as in ``word[-1]|pos[0]``. ``pos[-2..2]`` means five templates, one for each
+position. The names in templates are
 
-- the columns of the data: ``word`` and whatever else there is (``pos``, a gazetteer's column, …);
-- what is read off a word (see :mod:`~eigentext.tagging.attributes`): ``lower``, ``shape``,
+- the columns of the data: ``word``, and others such as ``pos`` or the column of a gazetteer;
+- attributes of a word (see :mod:`~eigentext.tagging.attributes`): ``lower``, ``shape``,
   ``short_shape``, ``case``, ``digits``, ``prefix3``, ``suffix2``, …;
 - what was learned without labels: ``cluster`` and ``cluster6`` (a bit string, or its first six
-  bits), and, in templates of a single part, the vectors ``vector``, ``token`` and ``state``.
+  bits) and the vectors ``vector``, ``token`` and ``state``. A vector cannot be joined with other
+  parts.
 """
 
 import re
@@ -16,13 +18,13 @@ from typing import NamedTuple
 
 from eigentext.errors import ParameterError
 
-VECTORS = ("vector", "token", "state")  # of dense numbers, not of symbols
+VECTORS = ("vector", "token", "state")  # names of dense vectors; all others are symbols
 _PART = re.compile(r"([A-Za-z_][A-Za-z_0-9-]*)\[([+-]?\d+)(?:\.\.([+-]?\d+))?\]")
 _FARTHEST = 100
 
 
 class TemplatePart(NamedTuple):
-    """An attribute of the token so far to the right."""
+    """An attribute of the token that is `offset` positions to the right."""
 
     name: str
     offset: int
@@ -30,9 +32,10 @@ class TemplatePart(NamedTuple):
 
 Template = tuple[TemplatePart, ...]
 
-# Baselines. Chunks: the windows and n-grams that the CoNLL-2000 systems share; names: Ratinov and
-# Roth (2009), "Design challenges and misconceptions in named entity recognition", less gazetteers;
-# parts of speech: Ratnaparkhi (1996), "A maximum entropy model for part-of-speech tagging".
+# Usual templates. Chunks: the windows and n-grams that the CoNLL-2000 systems share. Names: Ratinov
+# and Roth (2009), "Design challenges and misconceptions in named entity recognition", without
+# gazetteers. Parts of speech: Ratnaparkhi (1996), "A maximum entropy model for part-of-speech
+# tagging".
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "chunk": (
         "word[-2..2]",
@@ -94,7 +97,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "suffix3[1]",
     ),
 }
-# What is added for each source that was learned without labels, unless templates name it.
+# Templates that are added for each source, if no given template uses the source.
 SOURCES: dict[str, tuple[str, ...]] = {
     "cluster": (
         "cluster[-2..2]",
@@ -109,12 +112,14 @@ SOURCES: dict[str, tuple[str, ...]] = {
 
 
 def parse_templates(templates: Iterable[str]) -> list[Template]:
-    """Templates as parts, ranges written out, each once.
+    """Return templates as tuples of parts, without ranges and without repetitions.
 
     Examples
     --------
-    >>> parse_templates(["word[0..1]", "word[-1]|pos[0]"])[1:]
-    [(TemplatePart(name='word', offset=1),), (TemplatePart(name='word', offset=-1), TemplatePart(name='pos', offset=0))]
+    >>> [written(one) for one in parse_templates(["word[0..1]", "word[-1]|pos[0]"])]
+    ['word[0]', 'word[1]', 'word[-1]|pos[0]']
+    >>> parse_templates(["pos[-1]"])
+    [(TemplatePart(name='pos', offset=-1),)]
     """
     if isinstance(templates, str) or not isinstance(templates, Iterable):
         raise ParameterError(
@@ -130,17 +135,17 @@ def parse_templates(templates: Iterable[str]) -> list[Template]:
 
 
 def is_of(template: Template, names: Sequence[str]) -> bool:
-    """Whether all parts have these names."""
+    """Whether the names of all parts are among these names."""
     return all(part.name in names for part in template)
 
 
 def written(template: Template) -> str:
-    """The template as a string again."""
+    """Return the template as a string."""
     return "|".join(f"{name}[{offset}]" for name, offset in template)
 
 
 def _parse(text: str) -> list[Template]:
-    wrong = f"{text!r} is no feature template; write one as in 'word[-1]', 'pos[-2..2]' or"
+    wrong = f"{text!r} is not a feature template; write one as in 'word[-1]', 'pos[-2..2]' or"
     wrong += " 'word[-1]|word[0]'"
     if not isinstance(text, str):
         raise ParameterError(wrong)
@@ -157,10 +162,12 @@ def _parse(text: str) -> list[Template]:
             raise ParameterError(f"{text!r}: the range is empty; put the smaller offset first")
         return [(TemplatePart(name, offset),) for offset in range(int(first), int(last) + 1)]
     if any(last is not None for *_, last in parts):
-        raise ParameterError(f"{text!r}: a range stands alone; write the templates out")
+        raise ParameterError(
+            f"{text!r}: a range cannot be joined with other parts; write each template"
+        )
     template = tuple(TemplatePart(name, int(offset)) for name, offset, _ in parts)
     if len(template) > 1 and any(part.name in VECTORS for part in template):
         raise ParameterError(
-            f"{text!r}: vectors are numbers, and stand alone; use clusters to see them with others"
+            f"{text!r}: a vector cannot be joined with other parts; use clusters for that"
         )
     return [template]

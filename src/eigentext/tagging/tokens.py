@@ -1,20 +1,19 @@
-"""Sentences as they come in and go out: tokens are tuples of strings, the tag is the last."""
+"""Checks of the sentences that users give. Tokens are tuples of strings, and the tag is last."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from eigentext.corpus.tokenizers import check_unicode
 from eigentext.errors import CorpusError
 from eigentext.tagging.features import Sentence
 
-Tagged = tuple[list[Sentence], list[list[str]]]
+Tagged = tuple[list[Sentence], list[list[str]]]  # sentences without tags, and their tags
+TaggedSentence = Sequence[tuple[str, ...]]  # tokens with their tags: (word, …, tag)
 
 
-def tagged_sentences(tagged: Any) -> Tagged:
-    """The tokens of tagged sentences, as tuples without tags, and the tags."""
+def tagged_sentences(tagged: Iterable[TaggedSentence]) -> Tagged:
+    """Split tagged sentences into tokens without tags, as tuples, and tags."""
     if isinstance(tagged, str) or not isinstance(tagged, Iterable):
         raise CorpusError("give a list of tagged sentences: lists of (word, …, tag)")
     sentences, tags, width = [], [], 0
@@ -22,7 +21,7 @@ def tagged_sentences(tagged: Any) -> Tagged:
         tokens = list(sentence) if isinstance(sentence, Iterable) else [sentence]
         if not tokens:
             raise CorpusError(
-                f"sentence {number} is empty: it has no tags to learn or to score; leave it out"
+                f"sentence {number} is empty and has no tags to learn or to score; leave it out"
             )
         width = width or (len(tokens[0]) if isinstance(tokens[0], (tuple, list)) else 2)
         for i, token in enumerate(tokens, 1):
@@ -41,7 +40,7 @@ def tagged_sentences(tagged: Any) -> Tagged:
 
 
 def plain_sentence(sentence: Any, columns: Sequence[str], number: int) -> Sentence:
-    """The tokens of a sentence without tags, as tuples."""
+    """Return the tokens of a sentence without tags as tuples."""
     width = len(columns)
     if isinstance(sentence, str):
         sentence = sentence.split()
@@ -56,15 +55,3 @@ def plain_sentence(sentence: Any, columns: Sequence[str], number: int) -> Senten
                 f"sentence {number}, token {i}: {token!r:.80} is not {what}, as this tagger needs"
             )
     return [tuple(token) for token in tokens]
-
-
-def joined(sentences: list[Sentence], tags: list[list[str]]) -> list[list[tuple[str, ...]]]:
-    """Tagged sentences again."""
-    return [[(*t, y) for t, y in zip(one, labels)] for one, labels in zip(sentences, tags)]
-
-
-def numbered_tags(tags: list[str], also: Iterable[str] = ()) -> tuple[list[str], np.ndarray]:
-    """The distinct ones, and those besides, in order; and the place of each among them."""
-    names = sorted({*tags, *also})
-    place = {name: i for i, name in enumerate(names)}
-    return names, np.fromiter(map(place.__getitem__, tags), np.int32, len(tags))

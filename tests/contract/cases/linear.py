@@ -1,11 +1,10 @@
-"""Perceptrons and rerankers."""
+"""Perceptrons in both forms."""
 
 from collections import Counter
-from itertools import product
 
 import eigentext as et
+from contract.candidates import PAIRS, TAGGED, TREES, TREES_AND_LOGS
 from contract.case import Case
-from eigentext.kernels import Candidate
 
 
 def _phi(sentence):
@@ -13,21 +12,8 @@ def _phi(sentence):
     return Counter(zip(["", *words], words))
 
 
-def _tree(noun, verb, *, flat=False):
-    if flat:
-        return f"(S (DT the) (NN {noun}) (VBZ {verb}))"
-    return f"(S (NP (DT the) (NN {noun})) (VP (VBZ {verb})))"
-
-
-PAIRS = list(product(("dog", "cat", "fern"), ("barks", "sleeps")))
 SENTENCES = [[f"{n} the {v}", f"the {n} {v}", f"{v} the {n}"] for n, v in PAIRS]
 OTHERS = [[f"a {n} {v}", f"{n} {v} a"] for n, v in PAIRS]
-TREES = [[_tree(n, v, flat=True), _tree(n, v)] for n, v in PAIRS]
-TREES_AND_LOGS = [[Candidate(t, -1.0 - k / 8) for k, t in enumerate(two)] for two in TREES]
-TAGGED = [
-    [([("the", "D"), (n, "V"), (v, "N")], -1.0), ([("the", "D"), (n, "N"), (v, "V")], -1.5)]
-    for n, v in PAIRS
-]
 VECTORS = [[(0.0, 1.0), (k / 2, 0.5)] for k in range(6)]
 
 ASKED = {
@@ -83,28 +69,4 @@ CASES = [
     _dual("baseline", et.TreeKernel(0.4), TREES_AND_LOGS, baseline=0.5, average="vote"),
     _dual("sequences", et.SequenceKernel(0.5, match="capitalization"), TAGGED, average=None),
     _dual("sums", et.PolynomialKernel(2) + 0.5 * et.PolynomialKernel(3).normalized(), VECTORS),
-    Case(
-        "Reranker",
-        make=lambda: et.Reranker(decay=[0.3, 0.5], beta=[0.0, 0.5], average=["mean", "vote"]),
-        data=lambda: (TAGGED * 2, [1] * 12),
-        other=lambda: (TREES_AND_LOGS * 2, [1] * 12),
-        bad=lambda: (TAGGED, [1] * 5),
-        grid={"margin": [0.0, 0.4]},
-        asks={
-            "predict": lambda model: model.predict(_of_kind(model)),
-            "best": lambda model: [str(one) for one in model.best(_of_kind(model))],
-            "rerank": lambda model: [
-                one.log_probability for one in model.rerank(_of_kind(model))[0]
-            ],
-            "score": lambda model: model.score(_of_kind(model), [1] * 3),
-        },
-    ),
 ]
-
-
-def _of_kind(reranker):
-    """Lists that it can rank: of trees or of taggings."""
-    if getattr(reranker, "perceptron_", None) is None:
-        return TAGGED[:3]
-    is_tree = isinstance(reranker.perceptron_.support_[0], (str, et.Tree))
-    return TREES_AND_LOGS[:3] if is_tree else [*TAGGED[:2], TAGGED[3]]
