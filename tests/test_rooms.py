@@ -26,7 +26,10 @@ TOP = {"__init__", "__main__", "cli", "explorer"}  # may use `eigentext.Name`, a
 NAMED_TUPLE = {"_asdict", "_fields", "_make", "_replace"}
 # Private names from elsewhere, each with its reason.
 EXCEPTIONS = {
+    ("engine", "_cache_file"): "Numba has no public name for the cache of a function",
+    ("engine", "_defn"): "Numba has no public name for the function of an intrinsic",
     ("engine", "_real_set_num_threads"): "threadpoolctl hides its setter without a lock",
+    ("engine", "_source_stamp"): "Numba has no public name for the cache of a function",
     ("engine", "_start_arg"): "Dask has no public name for the address of a lost scheduler",
     ("estimators", "_check_together"): "estimators call this method of their subclasses",
     ("explorer", "_exit"): "os._exit ends a process without its clean-up",
