@@ -17,7 +17,7 @@ demo: $(VENV)/.core
 test: $(VENV)/.test
 	$(PYTEST) -n auto --dist worksteal
 
-# The quick part, in less than two minutes: the linters, the contract of every estimator,
+# The quick part: the linters, the contract of every estimator,
 # the parameter tables, the rules of the rooms, the examples in docstrings and pages.
 check: lint
 	$(PYTEST) -n auto --dist worksteal $(QUICK)
