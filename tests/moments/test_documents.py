@@ -497,10 +497,10 @@ def test_matrices_are_counted_as_they_were_learned_from():
     found = document_counts(X, turned.vocabulary, turned.options)
     assert found.toarray().tolist() == X[:, ::-1].tolist()
     for bad in (X[:, :3], X[:, :1]):
-        with pytest.raises(CorpusError, match="but the words learned from were 2"):
+        with pytest.raises(CorpusError, match="but the model was learned from 2 words"):
             document_counts(bad, cut.vocabulary, cut.options)
     named = DocumentMoments.from_matrix(X, words="abcd").restrict(["d", "a"])
-    with pytest.raises(CorpusError, match="but the words learned from were 2"):
+    with pytest.raises(CorpusError, match="but the model was learned from 2 words"):
         document_counts(X, named.vocabulary, named.options)
     for text in (["a b"], [["a", "b"]], []):
         with pytest.raises(CorpusError, match="were columns of a matrix; give a matrix"):

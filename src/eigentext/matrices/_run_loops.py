@@ -41,7 +41,7 @@ def add_rows(indptr_a, indices_a, data_a, indptr_b, indices_b, data_b):
 def mirror_rows(indptr, indices, data, first, last):
     """Equivalent to the rows `first` to `last` of ``A + A.T``, for a square CSR matrix A.
 
-    Columns are sorted, so what falls into these rows of the transpose is one run in each row of A.
+    Columns are sorted, so the entries of these rows of the transpose are one run in each row of A.
     """
     runs = np.empty((len(indptr) - 1, 2), np.int64)
     back_indptr = np.zeros(last - first + 1, np.int64)

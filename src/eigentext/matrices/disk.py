@@ -1,8 +1,9 @@
-"""Arrays in files without a name: what a fit has no room for within a stated memory.
+"""Arrays on disk, for what the memory budget has no room for.
 
-Such a file is gone with the last map of it, however the process ends, so nothing is ever left
-behind. A map takes no memory until it is read, but whatever was read of it counts as memory of the
-process: whoever works through one block by block forgets each block when it is done.
+Each array is a map of a file without a name. The system deletes the file with the last map of it,
+however the process ends, so nothing is left behind. A map takes no memory until it is read. What
+was read of it counts as memory of the process. So code that works through a map block by block
+calls :func:`eigentext.storage.maps.forget` after each block.
 """
 
 import math
@@ -18,16 +19,17 @@ from eigentext.errors import EigentextError
 
 
 class Growing:
-    """An array that is made from its first row to its last: in memory, past a limit in a file.
+    """An array that grows row by row: in memory up to a limit, beyond it in a file.
 
     Parameters
     ----------
     dtype
-        Of the array.
-    keep : bytes
-        To keep in memory; what is longer goes to a file in the temporary folder (``TMPDIR``).
+        The type of the array.
+    keep : float
+        The most bytes to keep in memory. A longer array goes to a file in the temporary folder
+        (``TMPDIR``).
     row : tuple of int
-        The shape of what is appended, but for its length.
+        The shape of one row.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class Growing:
             write_at(self._file, self._array[:filled], 0)
             self._array = self._array[:0].copy()
         if self._file is None:
-            # Grown in place (the system moves pages, not bytes): two copies never exist at once.
+            # It grows in place (the system moves pages, not bytes): there are never two copies.
             self._array.resize(self._size, refcheck=False)
             self._array[filled:] = part.ravel()
         else:
@@ -63,46 +65,46 @@ class Growing:
             write_at(self._file, part, filled * self._array.itemsize)
 
     def finish(self) -> np.ndarray:
-        """The array; if it went to a file, as a map."""
+        """Return the array; a map if it is in a file."""
         array = self._array
         if self._file is not None and self._size:
             with self._file as file, room_on_disk():
-                # Mapped to be written, though nobody does: kernels have no second form for that.
+                # Nobody writes to it. But compiled loops would need another form for read-only.
                 array = np.memmap(file, array.dtype, "r+", shape=(self._size,))
         return array.reshape(-1, *self._row) if self._row else array
 
     def __del__(self) -> None:
-        if self._file is not None:  # an error came before the end
+        if self._file is not None:  # there was an error before the end
             self._file.close()
 
 
 def scratch_file() -> Any:
-    """A new file without a name in the temporary folder, open to be written and read."""
+    """A new file without a name in the temporary folder, open for writing and reading."""
     with room_on_disk():
         return tempfile.TemporaryFile(prefix="eigentext-", buffering=0)
 
 
 @contextmanager
 def room_on_disk() -> Iterator[None]:
-    """What the system says about the temporary folder, with a remedy."""
+    """Add the folder and a remedy to errors of the system about the temporary folder."""
     try:
         yield
     except OSError as error:
         raise EigentextError(
             f"{tempfile.gettempdir()}: cannot keep there what does not fit in memory "
-            f"({error.strerror or error}); free some room, or set TMPDIR to another folder"
+            f"({error.strerror or error}); free some space, or set TMPDIR to another folder"
         ) from error
 
 
 def rows_of(matrix: Any, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of a CSR matrix from `start` to `stop`: indptr (from 0), indices and data, views."""
+    """The rows `start` to `stop` of a CSR matrix: indptr (from 0), indices and data, as views."""
     p = matrix.indptr[start : stop + 1].astype(np.int64)
     entries = slice(p[0], p[-1])
     return p - p[0], np.asarray(matrix.indices[entries]), np.asarray(matrix.data[entries])
 
 
 def write_at(file: Any, part: np.ndarray, place: int) -> None:
-    """Write an array into a file, `place` bytes from its start."""
+    """Write an array to a file, `place` bytes from its start."""
     left = np.ascontiguousarray(part).data.cast("B") if part.size else memoryview(b"")
     with room_on_disk():
         while left:

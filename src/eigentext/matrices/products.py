@@ -1,11 +1,11 @@
-"""Products of large matrices with thin ones, on all cores and with the same bits on any number.
+"""Products of large matrices with thin ones, with the same bits on any number of cores.
 
-BLAS may add in another order when it has more threads. Here it has one; the cores are used by
-dealing out row blocks and column panels whose borders depend on the shapes alone, and partial sums
-are added in their order.
+BLAS may add in another order when it has more threads. So it has one thread here. The cores share
+blocks of rows and panels of columns, whose borders depend only on the shapes, and partial sums are
+added in a fixed order.
 
-Tall matrices may lie on disk, as maps or as a :class:`~eigentext.factor.basis.Basis`: they are read
-by the same blocks of rows, and so give the same bits.
+Tall matrices may be on disk, as maps or as a :class:`~eigentext.factor.basis.Basis`. They are read
+by the same blocks of rows and give the same bits.
 """
 
 import math
@@ -24,11 +24,11 @@ from eigentext.storage.maps import forget, is_mapped
 CSR = Any  # scipy.sparse ships no types
 Tall = Any  # an array or a Basis
 _ROWS = 2048
-_ENTRIES = 1 << 20  # of a sparse matrix on disk that a task may have in memory
+_ENTRIES = 1 << 20  # of a sparse matrix on disk that one task reads
 
 
 class Factorable:
-    """A matrix as the SVD sees it: a shape, a type, and its products with thin matrices."""
+    """A matrix as the SVD uses it: a shape, a type, and products with thin matrices."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ def factorable(A: Any) -> Factorable:
     if sp.issparse(A):
         A = A.tocsr()
         A = A.astype(_float_type(A.dtype), copy=False)
-        return with_transpose(A, A.T.tocsr())  # pays from the third product on: scattering is slow
+        return with_transpose(A, A.T.tocsr())  # pays off with the third product
     if isinstance(A, LinearOperator) or not hasattr(A, "__array__"):
         A = aslinearoperator(A)
         dtype = _float_type(np.dtype(A.dtype or np.float64))
@@ -73,7 +73,7 @@ def factorable(A: Any) -> Factorable:
 
 
 def with_transpose(A: CSR, transpose: CSR) -> Factorable:
-    """A sparse matrix, in memory or on disk, given also its transpose."""
+    """A sparse matrix and its transpose, in memory or on disk."""
     return Factorable(
         A.shape, A.dtype, lambda X: sparse_times(A, X), lambda X: sparse_times(transpose, X)
     )
@@ -94,9 +94,9 @@ def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
 
 
 def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
-    """``A @ X``: panels of columns and blocks of rows in parallel; A may be on disk.
+    """``A @ X`` by panels of columns and blocks of rows in parallel.
 
-    Or on the workers of a cluster, which then multiply.
+    A may be on disk, or on the workers of a Dask cluster, which then multiply.
     """
     if isinstance(A, RowRanges):
         return A.times(X)
@@ -132,7 +132,7 @@ def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
 def rows_times(
     X: Tall, M: np.ndarray, out: np.ndarray | None = None, keep: float = math.inf
 ) -> np.ndarray:
-    """``X @ M`` for a tall X; `out` may be X itself. A product of more than `keep` bytes: a map."""
+    """``X @ M`` for a tall X; `out` may be X. A product of more than `keep` bytes is on disk."""
     dtype = np.result_type(X.dtype, M)
     if out is None and len(X) * M.shape[1] * dtype.itemsize > keep:
         grown = Growing(dtype, 0, (M.shape[1],))
@@ -160,7 +160,7 @@ def subtract_rows_times(Y: np.ndarray, X: Tall, M: np.ndarray) -> None:
 
 
 def transposed_times(X: Tall, Y: Tall) -> np.ndarray:
-    """``X.T @ Y`` for tall X and Y: the products of row blocks, added in order."""
+    """``X.T @ Y`` for tall X and Y: the products of blocks of rows, added in order."""
     total = np.zeros((X.shape[1], Y.shape[1]), np.result_type(X.dtype, Y.dtype))
 
     def product(rows: slice) -> np.ndarray:
@@ -176,7 +176,7 @@ def transposed_times(X: Tall, Y: Tall) -> np.ndarray:
 
 
 def _used(part: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """A function of some rows, which are then forgotten if they were read from disk."""
+    """A function of some rows; then frees their memory if they were read from disk."""
     result = function(part)
     forget(part)
     return result
@@ -188,7 +188,7 @@ def _run(work: Callable[[Any], None], tasks: Any) -> None:
 
 
 def row_blocks(n_rows: int, least: int = 0) -> list[slice]:
-    """The blocks of rows in which tall matrices are worked on, of `least` rows or more."""
+    """The blocks of rows by which tall matrices are worked on, each of `least` rows or more."""
     size = max(_ROWS, least)
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 

@@ -1,8 +1,8 @@
-"""A sparse matrix that stays on the workers of a cluster, as ranges of its rows.
+"""A sparse matrix that stays on the workers of a Dask cluster, as ranges of its rows.
 
-A product with a thin matrix sends this to every worker, and the rows of the answer come back:
-whatever the size of the sparse matrix, only n x k panels travel. Each row is summed by the same
-kernel in the same order as on one machine, so the bits are the same too.
+In a product, every worker gets the thin matrix and returns its rows of the answer. So only n x k
+panels travel, whatever the size of the sparse matrix. Each row is summed by the same loop and in
+the same order as on one machine, so the bits are the same too.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ class RowRanges:
 
     Attributes
     ----------
-    ranges : list of kept CSR matrices
-        The rows of each range, on some worker.
+    ranges : list of CSR matrices on workers
+        The rows of each range.
     borders : list of int
-        Where the ranges begin, and the number of rows.
+        The first row of each range, and the number of rows.
     shape, dtype
-        Of the whole.
+        Those of the whole matrix.
     """
 
     ranges: list[Any]
@@ -39,12 +39,12 @@ class RowRanges:
 
     @cached_property
     def nnz(self) -> int:
-        """Entries of all ranges."""
+        """The number of entries of all ranges."""
         return sum(self._results(_nnz))
 
     @property
     def nbytes(self) -> int:
-        """What the entries would take in this process."""
+        """The bytes that the entries would take in this process."""
         return self.nnz * (_INDEX + self.dtype.itemsize)
 
     def sums(self) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +65,7 @@ class RowRanges:
         return result
 
     def gathered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The indptr, indices and data of the whole matrix, brought here."""
+        """Bring the indptr, indices and data of the whole matrix into this process."""
         cluster = _cluster()
         indptr = np.zeros(self.shape[0] + 1, np.int64)
         indices, data = np.empty(self.nnz, np.int32), np.empty(self.nnz, self.dtype)
@@ -92,7 +92,7 @@ def _cluster() -> Any:
     return cluster
 
 
-# What runs on workers.
+# These functions run on the workers.
 
 
 def _nnz(part: CSR) -> int:
@@ -114,7 +114,7 @@ def _times(part: CSR, X: np.ndarray) -> np.ndarray:
 
 
 def _narrow(part: CSR) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The parts of a matrix, to travel: most counts are small."""
+    """The parts of a matrix in the smallest integers that hold them, to send less."""
     if part.dtype.kind != "i":
         return part.indptr, part.indices, part.data
     most = np.min_scalar_type(int(part.data.max(initial=0)))

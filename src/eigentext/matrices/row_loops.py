@@ -1,11 +1,11 @@
-"""Compiled loops that other loops share: rows from a dense buffer, positions by word."""
+"""Compiled loops that other loops call: rows from a dense buffer, positions by word."""
 
 import numpy as np
 
 from eigentext.engine.compiled import njit
 
-_FEW = 40  # up to so many entries a row is put in order by insertion
-SHIFT = 6  # else by scanning the touched blocks of 64 columns
+_FEW = 40  # a row of up to this many entries is sorted by insertion
+SHIFT = 6  # a longer row by scanning the touched blocks of 64 columns
 
 
 @njit(cache=True, nogil=True)
@@ -33,7 +33,10 @@ def sort_positions(tokens, n_positions, n_words):
 
 @njit(cache=True, nogil=True)
 def write_row(buffer, touched, n_touched, flags, indices, data, n_entries):
-    """Append the touched entries in the order of their columns, and clear the buffer."""
+    """Append the touched entries in the order of their columns, and clear the buffer.
+
+    Equivalent to ``indices[n:], data[n:] = flatnonzero(buffer), buffer[buffer != 0]``.
+    """
     if n_touched <= _FEW:
         for i in range(1, n_touched):
             column = touched[i]

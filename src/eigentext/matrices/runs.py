@@ -1,8 +1,9 @@
-"""Integer matrices made by blocks of rows in parallel, and added up, in memory or on disk.
+"""Matrices of counts that are made and added by blocks of rows in parallel, in memory or on disk.
 
-Matrices here are CSR with sorted columns and int64 counts, but for functions of these. One that is
-on disk has its entries in maps of files: it is worked through by blocks of rows, each forgotten
-when it is done. How much of an answer may stay in memory is said with `keep`, in bytes.
+They are CSR with sorted columns and int64 counts, or functions of such counts. The entries of a
+matrix on disk are in maps of files. Such a matrix is worked through by blocks of rows, and the
+memory of each block is freed when it is done. `keep` is the most bytes of an answer that stay in
+memory.
 """
 
 import math
@@ -18,8 +19,8 @@ from eigentext.matrices.disk import Growing, rows_of, scratch_file, write_at
 from eigentext.storage.maps import forget, is_mapped
 
 CSR = Any  # scipy.sparse ships no types
-_BLOCK_WORK = 1 << 19  # tokens to count or entries to merge that make a task
-_FEWEST_ENTRIES = 1 << 20  # of a part of a transpose on disk
+_BLOCK_WORK = 1 << 19  # tokens to count or entries to merge in one task
+_FEWEST_ENTRIES = 1 << 20  # in a part of a transpose on disk
 _MOST_PARTS = 256
 
 
@@ -36,7 +37,7 @@ def merge(
 
     def merge_rows(rows: tuple[int, int]):
         sources = parts = [rows_of(run, *rows) for run in runs]
-        while len(parts) > 1:  # neighbors two by two: each entry is moved log(runs) times
+        while len(parts) > 1:  # neighbors in pairs: each entry is moved log(runs) times
             pairs = zip(parts[::2], parts[1::2])
             last = parts[-1:] if len(parts) % 2 else []
             parts = [_run_loops.add_rows(*a, *b) for a, b in pairs] + last
@@ -49,7 +50,7 @@ def merge(
 
 
 def is_on_disk(matrix: CSR) -> bool:
-    """Whether the entries of a matrix lie in files."""
+    """Whether the entries of a matrix are in files."""
     return is_mapped(matrix.data)
 
 
@@ -64,12 +65,12 @@ def assembled(
 ) -> CSR:
     """A matrix from blocks of its rows, made in parallel.
 
-    `make_rows` takes a range of rows and returns their indptr (from 0), indices and data; `work` is
-    the cumulative cost of the rows. More than `keep` bytes of entries go to disk.
+    `make_rows` takes a range of rows and returns their indptr (from 0), indices and data. `work` is
+    the cumulative cost of the rows. If the entries take more than `keep` bytes, they are on disk.
     """
     blocks = engine.even_blocks(work, block_work)
     indptr = np.zeros(shape[0] + 1, np.int64)
-    most = keep / (4 + np.dtype(dtype).itemsize)  # entries: both arrays are kept, or none
+    most = keep / (4 + np.dtype(dtype).itemsize)  # entries; both arrays or none
     indices, data = Growing(np.int32, 4 * most), Growing(dtype, np.dtype(dtype).itemsize * most)
     for (start, stop), block in zip(blocks, engine.current().map(make_rows, blocks)):
         indptr[start + 1 : stop + 1] = block[0][1:] + indptr[start]
@@ -80,7 +81,7 @@ def assembled(
 
 
 def spilled(run: CSR, folder: str, number: int) -> CSR:
-    """The run with its entries in files: mapped, so that they take no memory until merged."""
+    """The matrix with its entries in files, which take no memory until they are read."""
     parts = []
     for name in ("data", "indices"):
         path = Path(folder, f"{number}.{name}.npy")
@@ -96,7 +97,7 @@ def mirrored(
     advance: Callable[[int], None] = lambda amount: None,
     keep: float = math.inf,
 ) -> CSR:
-    """A function of each entry of F + F', block by block: the sum itself never stands in memory."""
+    """A function of each entry of F + F', block by block: the sum itself is never in memory."""
     from eigentext.matrices import _run_loops
 
     indptr = F.indptr.astype(np.int64)
@@ -116,7 +117,7 @@ def mirrored(
         starts, indices, data = _run_loops.mirror_rows(indptr, F.indices, F.data, *rows)
         return starts, indices, function(data).astype(dtype, copy=False)
 
-    # Every block looks at every row: few blocks.
+    # Every block reads every row, so there are few blocks.
     return assembled(mirror, work, F.shape, advance, dtype, 4 * _BLOCK_WORK, keep)
 
 
@@ -174,9 +175,9 @@ def sums(F: CSR) -> tuple[np.ndarray, np.ndarray]:
 
 
 def relabeled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
-    """F with row and column w moved to ``places[w]``, within each block of columns if it has many.
+    """F with row and column w moved to ``places[w]``; entries that meet are added.
 
-    What meets in one place is added up.
+    If F has several blocks of columns, columns move within their block.
     """
     from eigentext.matrices import _run_loops, row_loops
 
@@ -195,7 +196,7 @@ def relabeled(F: CSR, places: np.ndarray, shape: tuple[int, int]) -> CSR:
 
 
 def transposed(F: CSR) -> CSR:
-    """F'; on disk if F is."""
+    """The transpose of F, on disk if F is."""
     from eigentext.matrices import _run_loops
 
     if is_on_disk(F):
@@ -207,12 +208,12 @@ def transposed(F: CSR) -> CSR:
 
 
 def _transposed_on_disk(F: CSR) -> CSR:
-    """F' in two passes: entries are dealt out to ranges of columns, and each range is sorted."""
+    """The transpose in two passes: entries go to ranges of columns, and each range is sorted."""
     from eigentext.matrices import _run_loops
 
     n_columns = F.shape[1]
     blocks = engine.even_blocks(F.indptr.astype(np.int64), _BLOCK_WORK)
-    ends = np.zeros(n_columns + 1, np.int64)  # of the columns: rows of the transpose
+    ends = np.zeros(n_columns + 1, np.int64)  # where the columns (rows of the transpose) end
     with engine.phase("transpose", 3 * F.nnz, "entries") as advance:
         for start, stop in blocks:
             indices = np.asarray(F.indices[F.indptr[start] : F.indptr[stop]])
@@ -223,7 +224,7 @@ def _transposed_on_disk(F: CSR) -> CSR:
         part_work = max(_FEWEST_ENTRIES, F.nnz // _MOST_PARTS)
         ranges = engine.even_blocks(ends, part_work)
         parts = np.repeat(np.arange(len(ranges), dtype=np.int32), [b - a for a, b in ranges])
-        filled = np.array([ends[first] for first, _ in ranges])  # how far each range has come
+        filled = np.array([ends[first] for first, _ in ranges])  # how far each range is filled
 
         def deal_out(rows: tuple[int, int]):
             block = rows_of(F, *rows)
@@ -255,12 +256,12 @@ def _transposed_on_disk(F: CSR) -> CSR:
 
 
 def csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> CSR:
-    """A CSR matrix with sorted columns: int32 indices, or int64 where so many entries need them."""
+    """A CSR matrix with sorted columns; its indices are int32, or int64 if it is too large."""
     index = np.int32 if max(indptr[-1], *shape) < 2**31 else np.int64
-    # Set one by one: the constructor would check every index, and widen them all to int64.
+    # The constructor would check every index and make them all int64.
     matrix = sp.csr_array(shape, dtype=data.dtype)
     matrix.data = data
-    # A map stays one: so large a matrix is for our own kernels, which take what they get.
+    # A map stays a map: our own loops take either type of index.
     matrix.indices = indices if is_mapped(indices) else indices.astype(index, copy=False)
     matrix.indptr = indptr.astype(index, copy=False)
     matrix.has_sorted_indices = matrix.has_canonical_format = True

@@ -1,4 +1,4 @@
-"""Corpus -> additive statistics: the only rooms that ever see a whole corpus."""
+"""Exact statistics of a corpus that can be added: co-occurrences, documents, n-grams."""
 
 from eigentext.moments.cooccurrence import CooccurrenceMoments
 from eigentext.moments.documents import DocumentMoments, document_counts

@@ -1,9 +1,9 @@
 """Counting co-occurrences: rows accumulated one at a time in a dense buffer.
 
-Token positions are sorted by word (a counting sort), so that all of a row's pairs come together and
-one buffer as long as a row is enough: no hashing, no sorting of pairs, no dictionary. But then the
-text is read in leaps, each of which would wait for memory: asking for tokens some positions ahead
-makes the count twice as fast.
+The positions of tokens are sorted by word (a counting sort). So all pairs of a row come together,
+and one buffer as long as a row is enough: there is no hashing and no sorting of pairs. But the text
+is then read in jumps, and each jump waits for memory. `prefetch` asks for tokens some positions
+ahead, which saves 16 to 48 % of the time.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def count_pairs(tokens, starts, positions, weights, stride, n_columns, first, la
     buffer = np.zeros(n_columns, np.int64)
     touched = np.empty(n_columns, np.int32)
     flags = np.zeros((n_columns >> SHIFT) + 1, np.uint8)
-    # Only what is written takes up memory, not all that the rows could hold.
+    # Only the part that is written takes memory.
     bound = 0
     for w in range(first, last):
         bound += min((starts[w + 1] - starts[w]) * (len(weights) - 1), n_columns)

@@ -1,9 +1,9 @@
 """Counting n-grams: positions grouped by their first word, then by their second, and so on.
 
-The positions of one node of the trie (the places where its n-gram begins) stand together. A pass
-over them counts the next symbol in a dense buffer, which gives the node's children in order, and
-puts the positions of each child together, ready for the next level: no hashing, and only the
-distinct symbols are sorted. The text is read in leaps, so it is asked for ahead, as in `_loops`.
+The positions of one node of the trie (the places where its n-gram begins) are together. A pass over
+them counts the next symbol in a dense buffer, which gives the node's children in order. It also
+puts the positions of each child together, ready for the next level. There is no hashing, and only
+the distinct symbols are sorted. Tokens are prefetched as in `_loops`.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from eigentext.engine.compiled import njit
 from eigentext.engine.intrinsics import prefetch
 
-_FEW = 40  # up to so many symbols are put in order by insertion
-_SHIFT = 6  # else by scanning the touched blocks of 64 symbols
+_FEW = 40  # up to this many symbols are sorted by insertion
+_SHIFT = 6  # more of them by scanning the touched blocks of 64 symbols
 _AHEAD = 16  # positions
 
 
@@ -33,7 +33,7 @@ def count_next(tokens, positions, starts, lengths, ends_in, depth, n_symbols, ke
     for r in range(first, last):
         bound += lengths[r]
         largest = max(largest, lengths[r])
-    # Only what is written takes up memory.
+    # Only the part that is written takes memory.
     indices = np.empty(bound, np.int32)
     data = np.empty(bound, np.int64)
     indptr = np.zeros(last - first + 1, np.int64)

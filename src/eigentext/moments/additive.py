@@ -1,7 +1,7 @@
-"""What statistics over a vocabulary share: how they are cut to fewer words, and when they add up.
+"""The base of statistics over a vocabulary: how to cut them to fewer words, and how to add them.
 
-Moments over all words are *whole*: text can be added to them exactly, and any vocabulary cut from
-them. In cut ones, the words outside share one row or symbol.
+Moments over all words are *whole*: text can be added to them exactly, and they can be cut to any
+vocabulary. In moments that are *cut*, the words outside the vocabulary share one row or symbol.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from eigentext.storage import Saved
 
 @dataclass
 class Counted:
-    """What is known of a corpus before its counts, and these."""
+    """The counts of a corpus, and what is known about it."""
 
     vocabulary: Vocabulary
     whole: bool
@@ -31,7 +31,7 @@ class Counted:
 
     @classmethod
     def of(cls, text: EncodedCorpus, vocabulary: Vocabulary) -> "Counted":
-        """Of text in this process."""
+        """What is known about encoded text in this process, before it is counted."""
         whole = len(vocabulary) == len(text.words)
         return cls(vocabulary, whole, text.n_tokens, dict(text.options), text.fingerprint)
 
@@ -44,12 +44,12 @@ class VocabularyMoments(Saved):
     options: dict[str, Any]
     rare_count: Any
 
-    _settings: ClassVar[tuple[str, ...]]  # in which two must agree to be added
-    _shared: ClassVar[str]  # what the words outside the vocabulary share
+    _settings: ClassVar[tuple[str, ...]]  # two moments must agree on these to be added
+    _shared: ClassVar[str]  # "row" or "symbol": what the words outside the vocabulary share
 
     @property
     def limits(self) -> str | None:
-        """What cut moments can no longer do; None if they are whole."""
+        """What is no longer possible with cut moments; None if they are whole."""
         if self.whole:
             return None
         return (
@@ -59,7 +59,7 @@ class VocabularyMoments(Saved):
         )
 
     def check_adds_up(self, other: Self) -> None:
-        """Raise a MomentsError that says why, if these two cannot be added."""
+        """Raise a MomentsError if these two cannot be added, and say why."""
         if difference := self._difference(other):
             raise MomentsError(
                 f"moments with {difference} do not add up; count both texts with the same settings"
@@ -73,7 +73,7 @@ class VocabularyMoments(Saved):
             )
 
     def _difference(self, other: Self) -> str:
-        """The first setting in which the counting differed, as in "window 5 and 2"; or nothing."""
+        """The first setting that differs, as in "window 5 and 2"; empty if none does."""
         for name in self._settings:
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -87,12 +87,12 @@ class VocabularyMoments(Saved):
     def _chosen(
         self, vocabulary: Iterable[str] | None, min_count: int, max_size: int | None
     ) -> Vocabulary | None:
-        """The words to keep, given or by count; None if there is nothing to cut."""
+        """The words to keep: those given, or by count. None if there is nothing to cut."""
         old = self.vocabulary
         if vocabulary is None:
             new = limited(old.words, old.counts, self.options, min_count, max_size)
             return new if len(new) < len(old) else None  # whole moments stay whole
-        # Kept in the order given, so that it agrees with the moments it comes from; words that
+        # They keep the given order, so that they agree with the moments they come from. Words that
         # never occurred here have empty rows.
         names = list(vocabulary)
         places = old.ids_of(names)
@@ -102,7 +102,7 @@ class VocabularyMoments(Saved):
         return Vocabulary(names, np.where(places < 0, 0, old.counts[places]))
 
     def _joined(self, other: Self) -> Vocabulary:
-        """The words of both, with the sums of their counts."""
+        """The words of both, with their summed counts."""
         a, b = self.vocabulary, other.vocabulary
         if self.options.get("tokenizer") == INTEGERS:
             longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
@@ -122,7 +122,7 @@ def limited(
     min_count: int,
     max_size: int | None,
 ) -> Vocabulary:
-    """The vocabulary of words that are frequent enough, or of all integers."""
+    """The vocabulary of words that are frequent enough; symbols given as integers all stay."""
     if options.get("tokenizer") != INTEGERS:
         return Vocabulary.from_counts(words, counts, min_count=min_count, max_size=max_size)
     if min_count > 1 or (max_size is not None and max_size < len(words)):
@@ -134,7 +134,7 @@ def limited(
 
 
 def read_counts(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CSR:
-    """A matrix that `pack` made bytes of; an error that names their file if they are damaged."""
+    """The matrix that was packed. Raises a ModelFileError that names the file if it is damaged."""
     try:
         return unpack(packed, blocks, shape)
     except ValueError as error:

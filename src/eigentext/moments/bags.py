@@ -1,4 +1,4 @@
-r"""Moments of bags of words, which are only ever contracted.
+r"""Moments of bags of words, which are never made in full.
 
 For a document with counts c and :math:`n = \sum_w c_w` words, the average of
 :math:`x_1 x_2^\top` over pairs of *distinct* positions, and that of
@@ -12,8 +12,8 @@ For a document with counts c and :math:`n = \sum_w c_w` words, the average of
 
 with :math:`\mathrm{sym}_3` the sum over the three places of c. Their weighted means over documents
 estimate the moments of Anandkumar et al. (2014) without bias. The first is d x d and the second
-d x d x d: neither is ever made. Of the pair moment there are products with thin matrices; of the
-triple moment, :math:`T(W, W, W)` for a W of K columns. With :math:`y = W^\top c`, weights
+d x d x d, so neither is ever made. The pair moment is multiplied by thin matrices. The triple
+moment is contracted to :math:`T(W, W, W)` for a W of K columns. With :math:`y = W^\top c`, weights
 :math:`\rho` over documents and :math:`Z = \sum \rho\, c\, y^\top`, this is
 
 .. math::
@@ -42,9 +42,9 @@ class BagMoments:
     Parameters
     ----------
     counts : array or scipy sparse matrix, shape (n, d)
-        Documents by words; none negative.
+        Documents by words. Counts are not negative.
     weights : array, shape (n,), optional
-        Of the documents in every mean; by default all are equal.
+        The weights of the documents in every mean; by default all are equal.
 
     Examples
     --------
@@ -61,12 +61,12 @@ class BagMoments:
 
     def __init__(self, counts: Any, weights: np.ndarray | None = None):
         self.counts: Any = sp.csr_array(counts).astype(np.float64)
-        self.transpose: Any = self.counts.T.tocsr()  # pays from the third product on
+        self.transpose: Any = self.counts.T.tocsr()  # pays off with the third product
         self.lengths = self.counts.sum(axis=1)
         self._weigh(np.ones(len(self.lengths)) if weights is None else weights)
 
     def reweighted(self, weights: np.ndarray) -> Self:
-        """The same documents with other weights."""
+        """The moments of the same documents with other weights."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other._weigh(weights)
@@ -75,7 +75,7 @@ class BagMoments:
     def _weigh(self, weights: np.ndarray) -> None:
         self.weights = np.asarray(weights, np.float64)
         n = self.lengths
-        # n > 2 would do for whole counts; with fractions, 2.001 words would outweigh all others.
+        # n > 2 is enough for whole counts. With fractions, 2.001 words would outweigh all others.
         self._ones, self._pairs, self._triples = (
             _normalized(self.weights, places, long_enough)
             for places, long_enough in (
@@ -98,7 +98,7 @@ class BagMoments:
         return product - self._pair_diagonal[:, None] * B
 
     def pair_shares(self, W: np.ndarray) -> np.ndarray:
-        """What each document adds to the trace of W' (pair moment) W."""
+        """The part of each document in the trace of W' (pair moment) W."""
         squares = sparse_times(self.counts, (W**2).sum(axis=1)[:, None])[:, 0]
         return self._pairs * ((sparse_times(self.counts, W) ** 2).sum(axis=1) - squares)
 
@@ -107,7 +107,7 @@ class BagMoments:
         Y = sparse_times(self.counts, W)
         R = self._triples[:, None] * Y
         Z = self._back(R) - 2 / 3 * self._triple_diagonal[:, None] * W
-        with engine.one_blas_thread():  # equal bits: see factor.products
+        with engine.one_blas_thread():  # for equal bits: see matrices.products
             cubes, ties = _thrice(Y, R), _thrice(W, Z)
         return cubes - ties - ties.transpose(0, 2, 1) - ties.transpose(2, 1, 0)
 
@@ -116,7 +116,7 @@ class BagMoments:
 
 
 def _normalized(weights: np.ndarray, places: np.ndarray, long_enough: np.ndarray) -> np.ndarray:
-    """Weights of the documents that are long enough, of sum one, over their number of places."""
+    """Weights of the documents that are long enough, with sum one, divided by their `places`."""
     kept = np.where(long_enough, weights, 0.0)
     total = kept.sum()
     return np.divide(kept, places * (total or 1.0), out=np.zeros_like(kept), where=long_enough)
@@ -131,7 +131,7 @@ def _thrice(Y: np.ndarray, R: np.ndarray) -> np.ndarray:
     def work(block: slice) -> np.ndarray:
         y, r = Y[block], R[block]
         part = np.zeros((K, K, K))
-        for j in range(K):  # pairs j <= k, as they commute
+        for j in range(K):  # only pairs j <= k: the order of j and k does not matter
             np.matmul((y[:, j:] * y[:, j, None]).T, r, out=part[j, j:])
         return part
 

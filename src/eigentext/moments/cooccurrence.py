@@ -1,7 +1,7 @@
 r"""Word-context co-occurrence counts, the statistic behind the spectral template.
 
 With a window of :math:`\rho` words, let :math:`F_d[w, c]` count how often c stands d places after
-w in the same unit. All contexts follow from these *forward* counts, so they alone are kept:
+w in the same unit. All contexts follow from these *forward* counts, so only they are kept:
 
 - ``bag``: :math:`\#(w, c) = \sum_d k_d\,(F_d + F_d^\top)[w, c]`, kept as one matrix
   :math:`F = \sum_d k_d F_d`;
@@ -9,12 +9,12 @@ w in the same unit. All contexts follow from these *forward* counts, so they alo
   :math:`[F_\rho^\top \dots F_1^\top\; F_1 \dots F_\rho]`.
 
 The weight :math:`k_d` is 1 (``flat``), or 1/d (``distance``) as the integer lcm(1..ρ)/d, to be
-divided by `unit`. All are integers, so sums are exact in any order: equal bits for any number
-of shards and threads, and ``moments(a) + moments(b) == moments(a then b)``.
+divided by `unit`. All counts are integers, so sums are exact in any order: any number of shards and
+threads gives equal bits, and ``moments(a) + moments(b) == moments(a then b)``.
 
 Words outside the vocabulary keep their place in the window and share one last row, `RARE`. Moments
-over all words are *whole*: text can be added to them exactly, and any vocabulary cut from them.
-Moments may also be *thresholded*, which makes them smaller and no longer exact.
+over all words are *whole*: text can be added to them exactly, and they can be cut to any
+vocabulary. Moments may also be *thresholded*: then they are smaller and no longer exact.
 """
 
 import math
@@ -63,8 +63,8 @@ from eigentext.storage.schema import Array, Schema, Strings, damage
 
 Context = Literal["bag", "list"]
 Weighting = Literal["flat", "distance"]
-RARE = "<rare>"  # how the shared last row is named to people; it is no word of the vocabulary
-_LARGEST_WINDOW = 1_000_000  # a weight is kept for each distance
+RARE = "<rare>"  # the name of the shared last row for people; no word of the vocabulary
+_LARGEST_WINDOW = 1_000_000  # there is a weight for each distance
 _SETTINGS = Table(
     "CooccurrenceMoments",
     window=Count(10, most=_LARGEST_WINDOW),
@@ -78,7 +78,7 @@ _LIMITS = Table(
     n_shards=Count(None),
 )
 _TOKENS = Count(0, least=0, most=2**53)
-# What is kept besides the counts.
+# What is saved besides the counts.
 _ABOUT = {
     "rare_count": _TOKENS,
     **_SETTINGS,
@@ -94,28 +94,29 @@ _ABOUT = {
 class CooccurrenceMoments(VocabularyMoments):
     """Forward co-occurrence counts of a corpus; see the module for their definition.
 
-    Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, made smaller with
-    :meth:`thresholded`, kept with ``save``. Those made by hand are checked.
+    :meth:`from_corpus` makes them, ``+`` adds them, :meth:`restrict` cuts them to fewer words,
+    :meth:`thresholded` makes them smaller, and ``save`` writes a file. Moments that are made by
+    hand are checked.
 
     Attributes
     ----------
     vocabulary : Vocabulary
         The words of rows and columns, with their counts in the corpus.
     rare_count : int
-        Tokens outside the vocabulary; 0 if `whole`.
+        The number of tokens outside the vocabulary; 0 if `whole`.
     forward : csr_array of int64, shape (n, n) for "bag" or (n, window * n) for "list"
         n counts `RARE` too, unless `whole`.
     window, context, weighting
-        What a context is.
+        The definition of a context.
     whole : bool
         Whether every word of the corpus has its own row.
     options : dict
-        How the text was read; only moments that agree on it can be added.
+        How the text was read. Only moments that agree on this can be added.
     sources : list of str
-        Fingerprints of the corpora in it, sorted.
+        The fingerprints of the counted corpora, sorted.
     min_pairs : int
-        Pairs counted less often were dropped by :meth:`thresholded`, from all the counts or from a
-        part of the sum; 0 if none were.
+        :meth:`thresholded` dropped pairs that were counted less often, from all the counts or from
+        a part of the sum; 0 if it dropped none.
 
     Examples
     --------
@@ -154,13 +155,13 @@ class CooccurrenceMoments(VocabularyMoments):
 
     @classmethod
     def _made(cls, **parts: Any) -> Self:
-        """Of parts that were made here, and need no look at every entry."""
+        """Moments of parts that were made here and need no check of every entry."""
         self = object.__new__(cls)
         vars(self).update({"options": {}, "sources": [], "min_pairs": 0} | parts)
         return self
 
     def _with(self, **parts: Any) -> Self:
-        """The same with other parts, made here too."""
+        """The same moments with some other parts that were made here."""
         own = {name: getattr(self, name) for name in ("vocabulary", *_ABOUT)}
         return self._made(**{**own, **parts})
 
@@ -183,11 +184,16 @@ class CooccurrenceMoments(VocabularyMoments):
         Parameters
         ----------
         corpus : TextCorpus, EncodedCorpus, or what :func:`eigentext.corpus.encode` takes
-            What to count. A list of strings is text, always; files are paths.
-        window, context, weighting
-            Words on each side; "bag" or "list"; "flat" or "distance".
-        min_count, max_size
-            Words that occur less often, or beyond the most frequent, are counted as `RARE`.
+            What to count. A list of strings is always text; files are paths.
+        window : int
+            The number of context words on each side.
+        context : "bag" or "list"
+            Whether a context word is the same at every place of the window.
+        weighting : "flat" or "distance"
+            Whether a pair counts 1 or 1/distance.
+        min_count, max_size : int
+            Words that occur less than `min_count` times, or are not among the `max_size` most
+            frequent, are counted as `RARE`.
         memory : int, optional
             The bytes that the whole process may take. Counts that do not fit are in files of the
             temporary folder. By default the answer is in memory, and partial counts wait on disk
@@ -234,12 +240,12 @@ class CooccurrenceMoments(VocabularyMoments):
 
     @property
     def n_tokens(self) -> int:
-        """Tokens of the corpus."""
+        """The number of tokens of the corpus."""
         return int(self.vocabulary.counts.sum()) + self.rare_count
 
     @property
     def n_pairs(self) -> int:
-        """Distinct pairs: the entries of `forward`."""
+        """The number of distinct pairs: the entries of `forward`."""
         return (self._on_workers or self.forward).nnz
 
     @property
@@ -250,7 +256,7 @@ class CooccurrenceMoments(VocabularyMoments):
 
     @property
     def limits(self) -> str | None:
-        """What cut or thresholded moments can no longer do; None if they are whole and exact."""
+        """What is no longer possible with these moments; None if they are whole and exact."""
         limits = [cut] if (cut := super().limits) else []
         if self.min_pairs:
             limits.append(
@@ -300,10 +306,10 @@ class CooccurrenceMoments(VocabularyMoments):
         min_count: int = 1,
         max_size: int | None = None,
     ) -> Self:
-        """Keep only some words (given, or by count); the others become `RARE`.
+        """Keep only some words, given or by count. The others become `RARE`.
 
-        Equal, bit for bit, to counting the corpus with that vocabulary from the start. A given
-        vocabulary is fixed: the answer is cut even if it holds every word so far.
+        The answer equals, bit for bit, counting the corpus with that vocabulary. A given vocabulary
+        is fixed: the answer is cut even if the vocabulary has all words so far.
         """
         old, new = self.vocabulary, self._chosen(vocabulary, min_count, max_size)
         if new is None:
@@ -319,15 +325,14 @@ class CooccurrenceMoments(VocabularyMoments):
         )
 
     def thresholded(self, min_pairs: int) -> Self:
-        """Drop the pairs that were counted less than `min_pairs` times, to take less room.
+        """Drop the pairs that were counted less than `min_pairs` times, to save space.
 
-        A pair goes by #(w, c), in both directions together for "bag", over `unit`: pairs that
-        are kept keep their counts. The counts of words stay as they are, but #(w) and #(c), the
-        sums of rows and columns, lose what was dropped, and a word whose pairs were all rare has
-        none left.
+        What counts is #(w, c) over `unit`, for "bag" in both directions together. The other pairs
+        keep their counts. The counts of words stay as they are, but #(w) and #(c), the sums of rows
+        and columns, become smaller. A word whose pairs are all rare has none left.
 
-        What was dropped cannot be had back: a sum with such moments is not what counting all text
-        would give. The answer and all its sums say so in `limits`.
+        Dropped pairs are lost: a sum with such moments differs from counting all text. `limits` of
+        the answer and of all its sums says so.
 
         Examples
         --------
@@ -340,10 +345,10 @@ class CooccurrenceMoments(VocabularyMoments):
 
         min_pairs = argument("min_pairs", facts.COUNT, min_pairs)
         least = min(min_pairs * self.unit, 1 << 62)  # more than any count
-        if least <= 1:  # whatever was counted at all was counted so often
+        if least <= 1:  # no pair was counted less often
             return self
         F = self.forward
-        # In a list, the same two words the other way round are another pair.
+        # In a list, the same two words in the other order are another pair.
         back = transposed(F) if self.context == "bag" else sp.csr_array(F.shape, dtype=np.int64)
 
         def keep_rows(rows: tuple[int, int]):
@@ -402,7 +407,7 @@ class CooccurrenceMoments(VocabularyMoments):
     # Private steps.
 
     def _relabeled(self, places: np.ndarray, n: int) -> CSR:
-        """F with row and column w moved to ``places[w]``; what meets there is added up."""
+        """F with row and column w moved to ``places[w]``; entries that meet are added."""
         F = self.forward
         if F.shape[0] == n and np.array_equal(places[:n], np.arange(n)):
             return F
@@ -427,7 +432,7 @@ class CooccurrenceMoments(VocabularyMoments):
             {
                 "words": Strings("words", unique=True),
                 "word_counts": Array("int", ("words",), least=0, below=2**53),
-                "packed": Array("uint8", ("bytes",), lazy=True),  # checked by their checksums
+                "packed": Array("uint8", ("bytes",), lazy=True),  # checksums guard them
                 "blocks": Array("int64", ("blocks", 5), least=0),
             },
             _ABOUT,

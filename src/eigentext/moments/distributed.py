@@ -1,8 +1,8 @@
-"""Counting on a cluster: each worker counts the shards that it has read, and sums are taken there.
+"""Counting on a Dask cluster: each worker counts the shards that it has read.
 
-The rows of a matrix are dealt out in ranges. A shard's counts are cut at their borders, and each
-range is added up over the shards by itself, in a tree: no worker ever holds the whole matrix, and
-the parts of the sum stay where they are until somebody asks for them.
+The rows of a matrix are divided into ranges. Each worker cuts the counts of a shard at their
+borders. The workers then add each range over all shards, in a tree. No worker ever holds the whole
+matrix, and the parts of the sum stay on the workers until they are needed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,11 +30,11 @@ from eigentext.moments.additive import Counted
 from eigentext.moments.pairs import check_pairs, counted_shard
 from eigentext.moments.states import KeptCounts
 
-_RANGE_BYTES = 64 << 20  # of a range of rows, were all its pairs different
-_MOST_RANGES = 128  # their transposes are shuffled, each with each
+_RANGE_BYTES = 64 << 20  # of a range of rows if all its pairs are different
+_MOST_RANGES = 128  # every range exchanges a part of its transpose with every other
 _ENTRY = 12
-_MOST_PARTS = 4096  # of shards by ranges; of more, shards are first added up whole,
-_TOGETHER = 8  # so many together
+_MOST_PARTS = 4096  # shards times ranges; if there are more, whole shards are added first,
+_TOGETHER = 8  # this many together
 _WAVE = 64  # shards between two checkpoints
 
 
@@ -48,8 +48,8 @@ def cooccurrences(
 ) -> Counted:
     """Forward counts of a corpus: in this process if the memory budget has room, else on workers.
 
-    `weights` are those of the distances 0 to the window; `shape_of` gives the shape of the counts
-    for a number of words.
+    `weights` are the weights of the distances 0 to the window. `shape_of` gives the shape of the
+    counts for a number of words.
     """
     window = len(weights) - 1
     text = encode_on(corpus, reach=window)
@@ -68,7 +68,7 @@ def cooccurrences(
 
 
 def ngrams(corpus: Any, order: int, *, min_count: int, max_size: int | None) -> tuple[Counted, int]:
-    """The trie of n-grams of a corpus, brought here, and the number of its units."""
+    """Bring the trie of n-grams of a corpus here; also return the number of its units."""
     cluster = _cluster()
     reach = max(1, order - 1)
     text = encode_on(corpus, reach=reach)
@@ -95,7 +95,7 @@ def ngrams(corpus: Any, order: int, *, min_count: int, max_size: int | None) -> 
 
 
 def documents(corpus: Any) -> Counted:
-    """Documents by words, brought here: distinct rows, how often each occurs, and empty ones."""
+    """Bring documents by words here: distinct rows, how often each occurs, and empty documents."""
     cluster = _cluster()
     text = encode_on(corpus, whole_units=True)
     words, found = _vocabulary(text, 1, None)
@@ -141,13 +141,15 @@ def mirrored(F: RowRanges, function: Callable[[np.ndarray], np.ndarray], dtype: 
     return RowRanges(ranges, F.borders, F.shape, np.dtype(dtype))
 
 
-# What goes to the workers beside a shard.
+# These objects go to the workers with each shard.
 
 
 @dataclass
 class PairCounts:
-    """How to count pairs: weights of the distances, the shape, the borders of the ranges of rows,
-    and the row of words outside the vocabulary.
+    """How to count pairs.
+
+    These are the weights of the distances, the shape of the counts, the borders of the ranges of
+    rows, and the row of words outside the vocabulary.
     """
 
     weights: np.ndarray
@@ -164,7 +166,9 @@ class NgramCounts:
     n_words: int
 
 
-Haloed = tuple[EncodedShard, np.ndarray, bool]  # with the ids that follow it; whether it is first
+Haloed = tuple[
+    EncodedShard, np.ndarray, bool
+]  # a shard, the ids that follow it, whether it is the first
 
 
 def count_pairs(item: Haloed, words: Any, spec: PairCounts) -> list[CSR]:
@@ -176,7 +180,7 @@ def count_pairs(item: Haloed, words: Any, spec: PairCounts) -> list[CSR]:
 
 
 def count_ngrams(item: Haloed, words: Any, spec: NgramCounts) -> tuple[int, tries.Trie]:
-    """Units and trie of a shard."""
+    """The number of units and the trie of a shard."""
     shard, halo, is_first = item
     lookup = shard.ids_in(words, outside=spec.n_words)
     lookup[END] = spec.n_words + 1
@@ -208,7 +212,7 @@ def _cluster() -> Any:
 
 
 def _vocabulary(text: ShardedCorpus, min_count: int, max_size: int | None) -> tuple[Any, Counted]:
-    """The words kept on the workers, and what is known so far."""
+    """The vocabulary on the workers, and what is known about the corpus so far."""
     with engine.phase("vocabulary"):
         words, table = text.vocabulary(min_count, max_size)
         vocabulary = Vocabulary(table["word"].to_pylist(), table["count"].to_numpy())
@@ -217,7 +221,7 @@ def _vocabulary(text: ShardedCorpus, min_count: int, max_size: int | None) -> tu
 
 
 def _borders(found: Counted, n: int, window: int) -> list[int]:
-    """Ranges of rows of about equal size: as many as would fit in a task, at worst."""
+    """The borders of ranges of rows of about equal size, each small enough for a task at worst."""
     counts = np.full(n, found.n_tokens)
     counts[: len(found.vocabulary)] = found.vocabulary.counts
     work = np.zeros(n + 1, np.int64)
@@ -227,7 +231,7 @@ def _borders(found: Counted, n: int, window: int) -> list[int]:
 
 
 def _with_halo(text: ShardedCorpus, reach: int, found: Counted) -> list[Haloed]:
-    """Each shard with the ids of the tokens after it; the corpus ends with a unit end."""
+    """Each shard with the ids of the tokens after it. The corpus ends with the end of a unit."""
     last = len(text.shards) - 1
     rare = len(found.vocabulary)
     items = []
@@ -245,9 +249,9 @@ def _with_halo(text: ShardedCorpus, reach: int, found: Counted) -> list[Haloed]:
 def _summed(
     text: ShardedCorpus, words: Any, spec: PairCounts, found: Counted, window: int
 ) -> list[Any]:
-    """The ranges of rows of all shards together, kept on the workers.
+    """The sums of all shards by ranges of rows, on the workers.
 
-    With a checkpoint they are brought here wave by wave, and kept there.
+    With a checkpoint, they are brought here and saved wave by wave.
     """
     cluster = _cluster()
     ranges = range(len(spec.borders) - 1)
@@ -284,17 +288,17 @@ def _summed(
 
 
 def _waves(items: list[Haloed], kept: KeptCounts) -> Iterator[tuple[str, list[Haloed]]]:
-    """The shards between two checkpoints, and what their counts are called there."""
+    """The shards between two saved states, and the name of their counts there."""
     size = _WAVE if kept.in_use else len(items)
     for first in range(0, len(items), size):
         yield f"wave-{first}", items[first : first + size]
 
 
 def _added(shards: Sequence[Any], ranges: Sequence[int]) -> list[Any]:
-    """The sums of the ranges that shards were cut into."""
+    """The sums of the ranges into which shards were cut."""
     cluster = _cluster()
     groups = list(shards)
-    if len(shards) * len(ranges) > _MOST_PARTS:  # else tasks would be many, and small
+    if len(shards) * len(ranges) > _MOST_PARTS:  # else there would be many small tasks
         starts = range(0, len(shards), _TOGETHER)
         groups = [cluster.combine(_add_all, shards[first : first + _TOGETHER]) for first in starts]
     return [cluster.combine(_add, cluster.keep(getitem, groups, r)) for r in ranges]
@@ -308,7 +312,7 @@ def _rows(F: CSR, start: int, stop: int) -> CSR:
 
 
 def _turned(item: tuple[CSR, int], borders: list[int]) -> list[CSR]:
-    """The transpose of a range of rows that begins at a row, cut into ranges of its own rows."""
+    """The transpose of a range of rows, cut into ranges of its rows; `item` has the first row."""
     part, first = item
     back = transposed(part)
     found = []

@@ -1,20 +1,21 @@
 r"""Counts of documents: the statistic behind topics.
 
-A document is a bag of words, the row :math:`x_i` of its counts; a corpus is a *multiset* of bags.
-Its distinct bags are the rows of ``counts``, and ``times`` says how often each occurred: every
-moment of documents, however robust it is made, is a function of these, as in
+A document is a bag of words, the row :math:`x_i` of its counts. A corpus is a *multiset* of bags.
+Its distinct bags are the rows of ``counts``, and ``times`` says how often each occurred. Every
+moment of documents is a function of these, for example
 
 .. math:: \sum_i t_i \, \frac{x_i x_i^\top - \operatorname{diag}(x_i)}{\ell_i (\ell_i - 1)},
 
 the average over pairs of distinct positions, with :math:`\ell_i` the document's length.
 
-A multiset has no order. So that equal ones are equal bit for bit, rows stand in the order of their
-(column, count) pairs, and the words of text by falling count: any sharding and any number of
-threads gives the same arrays, and ``moments(a) + moments(b) == moments(b + a)``. The columns of a
-matrix keep their places.
+A multiset has no order. So rows are in the order of their (column, count) pairs, and the words of
+text are in the order of falling counts. Then equal multisets are equal bit for bit: any sharding
+and any number of threads gives the same arrays, and ``moments(a) + moments(b) == moments(b + a)``. The
+columns of a matrix keep their places.
 
-Moments over all words are *whole*: text can be added to them exactly, and any vocabulary cut from
-them. Words that are cut are gone from their documents. Some of these are empty then, and counted.
+Moments over all words are *whole*: text can be added to them exactly, and they can be cut to any
+vocabulary. Words that are cut disappear from their documents. Documents that become empty are
+counted.
 """
 
 import hashlib
@@ -64,27 +65,27 @@ from eigentext.storage import checkpoint
 class DocumentMoments(VocabularyMoments):
     """A multiset of bags of words; see the module.
 
-    Made by :meth:`from_corpus` or :meth:`from_matrix`, joined with ``+``, cut with
-    :meth:`restrict`, kept with ``save``.
+    :meth:`from_corpus` and :meth:`from_matrix` make them, ``+`` adds them, :meth:`restrict` cuts
+    them to fewer words, and ``save`` writes a file.
 
     Attributes
     ----------
     vocabulary : Vocabulary
         The words, with their counts in all documents (rounded, where counts are fractions).
     counts : csr_array, shape (distinct documents that are not empty, words)
-        Counts of 1 or more, in int32 (or int64, where they need it); or fractions, in float64.
+        Counts of 1 or more, in int32 (or int64 if they are large); or fractions, in float64.
     times : int64 array
         How often each of these documents occurred.
     n_empty : int
-        Documents without words, or without words of the vocabulary.
+        The number of documents without words of the vocabulary.
     rare_count : int or float
-        Tokens outside the vocabulary.
+        The number of tokens outside the vocabulary.
     whole : bool
         Whether every word of the corpus is in the vocabulary.
     options : dict
         How the text was read.
     sources : list of str
-        Fingerprints of the corpora in it, sorted.
+        The fingerprints of the counted corpora, sorted.
 
     Examples
     --------
@@ -131,27 +132,27 @@ class DocumentMoments(VocabularyMoments):
         Parameters
         ----------
         corpus : list of strings
-            One for each document, split by the tokenizer "words", in lower case. They are text,
-            always.
+            One for each document. They are always text: the tokenizer "words" splits them, in lower
+            case.
         corpus : list of paths
-            A file is a document; one string by itself is a pattern that names files.
+            A file is a document. A single string is a pattern that names files.
         corpus : list of lists of tokens
-            One for each document, taken as they are.
+            One for each document. The tokens stay as they are.
         corpus : TextCorpus or EncodedCorpus
-            Its units are the documents; lines without tokens are none.
+            Its units are the documents. Lines without tokens are not documents.
         corpus : matrix of counts
             See :meth:`from_matrix`.
         min_df, max_df : int or float
-            Leave out words in fewer documents, or in more: a number of them (int) or their share
-            (float), as scikit-learn's ``CountVectorizer`` has it. "auto" is what
-            :class:`eigentext.TopicModel` takes.
+            Leave out words that are in fewer than `min_df` documents or in more than `max_df`: a
+            number of documents (int) or their share (float), as in scikit-learn's
+            ``CountVectorizer``. "auto" is the choice of :class:`eigentext.TopicModel`.
         min_count : int
             Leave out words that occur less often.
         max_size : int, optional
-            Keep only so many of these words, those that occur most often (of equal ones, those that
-            come first).
+            Keep only this many of these words: those that occur most often. Among equally frequent
+            words, the first are kept.
         stop_words : "english" or list of str, optional
-            Words to leave out; "english" are scikit-learn's 318 and their contractions.
+            Words to leave out; "english" means scikit-learn's 318 words and their contractions.
         cache
             See :func:`eigentext.corpus.encode`.
         """
@@ -197,9 +198,9 @@ class DocumentMoments(VocabularyMoments):
 
     @classmethod
     def from_matrix(cls, X: Any, words: Iterable[str] | None = None) -> Self:
-        """Take documents that are counted: the rows of a matrix, dense or sparse.
+        """Moments of documents that are already counted: the rows of a dense or sparse matrix.
 
-        Columns stay in their order. They are called `words`, or "0", "1", and so on. Counts may be
+        Columns keep their order. Their names are `words`, or "0", "1", and so on. Counts may be
         fractions.
 
         Examples
@@ -234,17 +235,17 @@ class DocumentMoments(VocabularyMoments):
 
     @property
     def n_documents(self) -> int:
-        """All documents, the empty ones among them."""
+        """The number of documents, including empty ones."""
         return int(self.times.sum()) + self.n_empty
 
     @property
     def n_short(self) -> int:
-        """Documents of one or two words, which have no third moment."""
+        """The number of documents of one or two words, which have no third moment."""
         return int(self.times[self.lengths <= 2].sum())
 
     @property
     def n_tokens(self) -> float:
-        """Tokens of all documents, those outside the vocabulary among them."""
+        """The number of tokens of all documents, including those outside the vocabulary."""
         return (self.times @ self.lengths).item() + self.rare_count
 
     @property
@@ -254,12 +255,12 @@ class DocumentMoments(VocabularyMoments):
 
     @property
     def document_frequencies(self) -> np.ndarray:
-        """In how many documents each word is."""
+        """The number of documents that have each word."""
         return self._sum(np.ones(self.counts.nnz, np.int8))
 
     @property
     def limits(self) -> str | None:
-        """What cut moments can no longer do; None if they are whole."""
+        """What is no longer possible with cut moments; None if they are whole."""
         if self.whole:
             return None
         return (
@@ -280,9 +281,9 @@ class DocumentMoments(VocabularyMoments):
     ) -> Self:
         """Keep only some words: those given, in that order, or those within the limits.
 
-        Equal, bit for bit, to counting the corpus with these limits from the start; see
-        :meth:`from_corpus`. A given vocabulary is fixed: the answer is cut even if it holds every
-        word so far.
+        The answer equals, bit for bit, counting the corpus with these limits; see
+        :meth:`from_corpus`. A given vocabulary is fixed: the answer is cut even if the vocabulary
+        has all words so far.
         """
         if vocabulary is None:
             words = self._within(
@@ -296,11 +297,11 @@ class DocumentMoments(VocabularyMoments):
         words = list(vocabulary)
         if not words or len(set(words)) < len(words):
             raise ParameterError("give a vocabulary of one word or more, each of them once")
-        self._chosen(words, 1, None)  # which refuses words that are gone
+        self._chosen(words, 1, None)  # raises an error if words were cut before
         return self._cut(words)._in_order()
 
     def check_adds_up(self, other: Any) -> None:
-        """Raise a MomentsError that says why, if these two cannot be added."""
+        """Raise a MomentsError if these two cannot be added, and say why."""
         super().check_adds_up(other)
         if self.options.get("tokenizer") != MATRIX:
             return
@@ -313,7 +314,7 @@ class DocumentMoments(VocabularyMoments):
             )
 
     def check(self) -> None:
-        """Raise a MomentsError that names what is wrong; those made by hand may be anything."""
+        """Raise a MomentsError if the moments are wrong, as they may be if made by hand."""
         check_documents(self)
 
     def __add__(self, other: Self) -> Self:
@@ -366,7 +367,7 @@ class DocumentMoments(VocabularyMoments):
     def _sum(self, values: np.ndarray) -> np.ndarray:
         """The sum over documents of a value for each entry, by word."""
         weights = np.repeat(self.times.astype(np.float64), np.diff(self.counts.indptr))
-        weights *= values  # integers below 2^53, and so are their sums
+        weights *= values  # integers below 2^53, like their sums
         sums = np.bincount(self.counts.indices, weights, minlength=self.counts.shape[1])
         return sums if values.dtype == np.float64 else sums.astype(np.int64)
 
@@ -386,7 +387,7 @@ class DocumentMoments(VocabularyMoments):
         )
 
     def _cut(self, words: list[str] | None) -> Self:
-        """These words alone, as new columns; rows stay where they are, empty ones too."""
+        """Only these words, as new columns. Rows keep their places, also empty ones."""
         if words is None:
             return self
         vocabulary = Vocabulary(words, np.zeros(len(words), np.int64))
@@ -400,7 +401,7 @@ class DocumentMoments(VocabularyMoments):
         )
 
     def _in_order(self) -> Self:
-        """The same documents, each once, in the order of their content; words with their counts."""
+        """The same documents, each once, in the order of their content; words get their counts."""
         filled = np.diff(self.counts.indptr) > 0
         X, times = self.counts, self.times
         if not filled.all():
@@ -454,11 +455,12 @@ def _unpacked(
 
 
 def document_counts(X: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> CSR:
-    """Documents by the words of a fitted vocabulary: a row for each, in their order.
+    """Documents by the words of a fitted vocabulary, a row for each document.
 
-    Takes what :meth:`DocumentMoments.from_corpus` takes. Words outside are left out, and documents
-    without any are empty rows. `options` are those of the fitted moments: text is split as it was
-    then; a matrix has the columns of then, or those of the vocabulary.
+    X is anything that :meth:`DocumentMoments.from_corpus` takes. Words outside the vocabulary are
+    left out. A document without known words is an empty row. `options` are those of the fitted
+    moments: text is split in the same way, and a matrix has the same columns, or one column for
+    each word of the vocabulary.
 
     Examples
     --------
@@ -474,19 +476,19 @@ def document_counts(X: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> 
     if is_matrix(X):
         counts = checked_matrix(X)
         d = counts.shape[1]
-        # Columns without names are called by their numbers, which find them again.
+        # Columns without names are known by their numbers.
         numbers = list(map(str, range(d)))
         if d == options.get("columns") and set(vocabulary.words) <= set(numbers):
             counts = moved(counts, Vocabulary(numbers, np.zeros(d)), vocabulary)
         elif d != V:
             raise CorpusError(
-                f"a matrix of {d} columns, but the words learned from were {V}; "
-                "give a column for each of the words, in their order"
+                f"a matrix of {d} columns, but the model was learned from {V} words; "
+                "give a column for each word, in their order"
             )
         return narrowed(counts)
     if options.get("tokenizer") == MATRIX:
         raise CorpusError(
-            "the words learned from were columns of a matrix; give a matrix with the same columns"
+            "the model was learned from the columns of a matrix; give one with the same columns"
         )
     if not isinstance(X, (TextCorpus, EncodedCorpus)) and hasattr(X, "__len__") and len(X) == 0:
         return csr(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64), (0, V))

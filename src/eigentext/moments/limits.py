@@ -1,4 +1,4 @@
-"""Which words are worth keeping: by documents that have them, by count, and by a list."""
+"""Which words to keep: by the number of documents that have them, by count, and by a list."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -8,8 +8,8 @@ import numpy as np
 from eigentext.corpus import Vocabulary
 from eigentext.errors import CorpusError, ParameterError
 
-_SMALL = 500  # documents, of which few words are left out by default
-_FEWEST, _MOST = 5, 0.5  # documents that have a word, and their share, where there are more
+_SMALL = 500  # fewer documents than this lose few words by default
+_FEWEST, _MOST = 5, 0.5  # documents that have a word, and their share, in larger collections
 
 Limit = float | Literal["auto"]
 
@@ -17,11 +17,11 @@ Limit = float | Literal["auto"]
 def adapted(
     min_df: Limit, max_df: Limit, n_documents: int, *, columns: bool = False
 ) -> tuple[float, float]:
-    """The limits with numbers in place of "auto", which no small collection vanishes by.
+    """The limits with numbers in place of "auto".
 
-    In 500 documents or more: in 5 of them at least, and in half of them at most. In fewer
-    documents: in one of a hundred at least (or in one at all), and in all at most. The `columns` of
-    a matrix all stay.
+    With 500 documents or more, a word stays if it is in at least 5 of them and at most in half of
+    them. With fewer documents, it stays if it is in one of a hundred (or in one at all). The
+    `columns` of a matrix all stay.
 
     Examples
     --------
@@ -48,10 +48,10 @@ def words_within(
     max_size: int | None,
     stop_words: str | Iterable[str] | None,
 ) -> list[str] | None:
-    """The words within the limits, in their order; None if that is all of them.
+    """The words within the limits, in their order; None if all words are.
 
-    `frequencies` are the numbers of documents that have each word, `totals` its counts. The limits
-    are those of :meth:`eigentext.DocumentMoments.from_corpus`.
+    `frequencies` are the numbers of documents that have each word, `totals` the counts of words. The
+    limits are those of :meth:`eigentext.DocumentMoments.from_corpus`.
     """
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size must be 1 or more, not {max_size}")
@@ -62,7 +62,7 @@ def words_within(
             f"for at most {high:g}; lower min_df or raise max_df"
         )
     kept = frequencies <= high
-    # Without limits, words that never occur stay: they are columns of a matrix.
+    # Without limits, words that never occur stay, because they are columns of a matrix.
     if low > 1:
         kept &= frequencies >= low
     if min_count > 1:
@@ -72,9 +72,9 @@ def words_within(
     places = np.flatnonzero(kept)
     if len(places) == 0:
         raise CorpusError(
-            f"none of {len(kept)} words is left: none is in {low:g} to {high:g} of {n_documents} "
-            f"documents, {min_count} times or more, and no stop word; lower min_df or min_count, "
-            "raise max_df, take out stop words, or give more text"
+            f"none of {len(kept)} words is left: no word is in {low:g} to {high:g} of "
+            f"{n_documents} documents, occurs {min_count} times or more, and is not a stop word; lower min_df or "
+            "min_count, raise max_df, use fewer stop words, or give more text"
         )
     if max_size is not None:
         places = np.sort(places[np.argsort(-totals[places], kind="stable")[:max_size]])
@@ -107,7 +107,7 @@ def _stop_list(stop_words: str | Iterable[str] | None) -> list[str]:
         raise ParameterError(f"stop_words must be 'english' or a list of words, not {stop_words!r}")
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    # Its words come from a tokenizer that cuts at apostrophes; ours keeps "don't" and "it's" whole.
+    # Its words come from a tokenizer that cuts at apostrophes. Ours keeps "don't" and "it's" whole.
     stems = {*ENGLISH_STOP_WORDS, *_AUXILIARIES}
     ends = [mark.join(end) for mark in "'’" for end in _ENDS]
     return sorted(ENGLISH_STOP_WORDS) + sorted(stem + end for stem in stems for end in ends)

@@ -1,18 +1,18 @@
 r"""Counts of n-grams: the statistic behind language models and hidden Markov models.
 
-All windows of 1 to `order` symbols, as a trie of sparse matrices. Its level 0 is the matrix of
-bigrams, :math:`P[w_1, w_2]`; each of its entries is a row of level 1, whose columns are the third
-symbol; each entry of that is a row of level 2; and so on. An n-gram takes one column and one count,
+All windows of 1 to `order` symbols are a trie of sparse matrices. Level 0 is the matrix of bigrams,
+:math:`P[w_1, w_2]`. Each of its entries is a row of level 1, whose columns are the third symbol.
+Each entry of level 1 is a row of level 2, and so on. An n-gram takes one column and one count,
 however long it is.
 
 The V words of the vocabulary are the symbols 0 to V-1. Words outside it share the symbol `rare`, V.
 A unit :math:`x_1 \dots x_T` (a line, a sequence) is counted as :math:`\# x_1 \dots x_T \#`, with
 `edge`, V+1, for #. A window may begin or end with an edge, and never runs through one.
 
-Counts are integers, so sums are exact in any order: equal bits for any number of shards and
-threads, and ``moments(a) + moments(b) == moments(a then b)``. Moments over all words are *whole*:
-text can be added to them exactly, and any vocabulary cut from them. Symbols given as integers keep
-their numbers, and are never cut.
+Counts are integers, so sums are exact in any order: any number of shards and threads gives equal
+bits, and ``moments(a) + moments(b) == moments(a then b)``. Moments over all words are *whole*: text
+can be added to them exactly, and they can be cut to any vocabulary. Symbols given as integers keep
+their numbers and are never cut.
 """
 
 import os
@@ -42,23 +42,24 @@ from eigentext.parameters import Count, argument
 class NgramMoments(VocabularyMoments):
     """Counts of all n-grams up to an order; see the module for their layout.
 
-    Made by :meth:`from_corpus`, joined with ``+``, cut with :meth:`restrict`, kept with ``save``.
+    :meth:`from_corpus` makes them, ``+`` adds them, :meth:`restrict` cuts them to fewer words, and
+    ``save`` writes a file.
 
     Attributes
     ----------
     vocabulary : Vocabulary
         The words, with their counts in the corpus.
     unigrams : int64 array, shape (n,)
-        Tokens by symbol, n = V + 2; for `edge`, the number of units.
+        The number of tokens of each symbol, n = V + 2; for `edge`, the number of units.
     levels : list of csr_array of int64
-        ``levels[0]`` (n x n) are the bigrams; ``levels[k]`` the (k + 2)-grams, with a row for each
-        entry of ``levels[k - 1]`` in the order of its data, and n columns.
+        ``levels[0]`` (n x n) has the bigrams. ``levels[k]`` has the (k + 2)-grams: a row for each
+        entry of ``levels[k - 1]``, in the order of its data, and n columns.
     whole : bool
         Whether every word of the corpus is in the vocabulary.
     options : dict
         How the text was read; ``options["unit"] == "stream"`` if its edges mean nothing.
     sources : list of str
-        Fingerprints of the corpora in it, sorted.
+        The fingerprints of the counted corpora, sorted.
 
     Examples
     --------
@@ -102,9 +103,10 @@ class NgramMoments(VocabularyMoments):
             Text, a stream of words or integers, or sequences of them: see
             :func:`eigentext.corpus.encode_sequences`.
         order : int
-            The longest window.
-        min_count, max_size
-            Words that occur less often, or beyond the most frequent, are counted as `rare`.
+            The number of symbols of the longest window.
+        min_count, max_size : int
+            Words that occur less than `min_count` times, or are not among the `max_size` most
+            frequent, are counted as `rare`.
         memory : int, optional
             The bytes that the whole process may take. Partial counts that do not fit wait on disk;
             by default, when they exceed 2 GB. The answer itself is in memory.
@@ -129,7 +131,7 @@ class NgramMoments(VocabularyMoments):
             V = len(vocabulary)
             places = vocabulary.ids_of(encoded.words)
             places[places < 0] = V
-            # END is -1, numpy's name for the last place: one look-up maps words and unit ends.
+            # END is -1, NumPy's index of the last place: one look-up maps words and ends of units.
             lookup = np.append(places, np.int32(V + 1))
             with budget.within(memory):
                 n_units, levels = counted(encoded, lookup, order, n_shards)
@@ -145,7 +147,7 @@ class NgramMoments(VocabularyMoments):
 
     @property
     def order(self) -> int:
-        """Symbols of the longest windows."""
+        """The number of symbols of the longest windows."""
         later = waiting(self, "levels")  # levels of a file that nobody has read yet
         return len(self.levels) + 1 if later is None else len(later.arguments)
 
@@ -161,21 +163,21 @@ class NgramMoments(VocabularyMoments):
 
     @property
     def rare_count(self) -> int:
-        """Tokens outside the vocabulary."""
+        """The number of tokens outside the vocabulary."""
         return int(self.unigrams[self.rare])
 
     @property
     def n_tokens(self) -> int:
-        """Tokens of the corpus."""
+        """The number of tokens of the corpus."""
         return int(self.unigrams[: self.edge].sum())
 
     @property
     def n_units(self) -> int:
-        """Units with tokens in them."""
+        """The number of units that have tokens."""
         return int(self.unigrams[self.edge])
 
     def count(self, symbols: Iterable[int]) -> int:
-        """How often an n-gram was counted, given by its symbols' numbers."""
+        """How often an n-gram was counted; it is given by the numbers of its symbols."""
         first, *others = symbols
         if len(others) >= self.order:
             raise ParameterError(
@@ -198,10 +200,10 @@ class NgramMoments(VocabularyMoments):
         min_count: int = 1,
         max_size: int | None = None,
     ) -> Self:
-        """Keep only some words (given, or by count); the others become `rare`.
+        """Keep only some words, given or by count. The others become `rare`.
 
-        Equal, bit for bit, to counting the corpus with that vocabulary from the start. A given
-        vocabulary is fixed: the answer is cut even if it holds every word so far.
+        The answer equals, bit for bit, counting the corpus with that vocabulary. A given vocabulary
+        is fixed: the answer is cut even if the vocabulary has all words so far.
         """
         self._check()
         new = self._chosen(vocabulary, min_count, max_size)
@@ -252,12 +254,12 @@ class NgramMoments(VocabularyMoments):
     # Private steps.
 
     def _counted(self) -> Self:
-        """Counted here, so that nothing needs to be checked."""
+        """Mark the moments as counted here, so that nothing needs a check."""
         self._is_counted = True
         return self
 
     def _check(self) -> None:
-        """Raise if it was made by hand, and kernels could not work with it."""
+        """Raise a MomentsError if moments that were made by hand are wrong."""
         if not vars(self).get("_is_counted"):
             check_ngrams(self)
 

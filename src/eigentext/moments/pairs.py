@@ -1,4 +1,7 @@
-"""Forward counts of pairs, in one process: shard by shard, within a memory, and kept on the way."""
+"""Forward counts of pairs in one process, shard by shard, within the memory budget.
+
+With a checkpoint, the counts of each shard are saved as soon as they are there.
+"""
 
 import math
 from collections.abc import Callable
@@ -15,12 +18,12 @@ from eigentext.moments.states import SHARD, KeptCounts
 from eigentext.storage.maps import forget
 
 _TOKENS = 1 << 20
-_MOST_PLACES = 1000  # each is a matrix of its own
+_MOST_PLACES = 1000  # each place is a matrix
 _LARGEST_EXACT = 40  # with a unit of lcm(1..41), counts overflow 64 bits on large corpora
 
 
 def check_window(window: int, weighting: str, context: str = "bag") -> None:
-    """Refuse weights that would not be exact, and more places than a list has."""
+    """Raise a ParameterError if the weights would not be exact, or a list would be too long."""
     if context == "list" and window > _MOST_PLACES:
         raise ParameterError(
             f"window is {window}, but a list of contexts has {_MOST_PLACES} places on each side "
@@ -49,7 +52,7 @@ def counted(
     shape: tuple[int, int],
     n_shards: int | None,
 ) -> CSR:
-    """F of a corpus: shards that fit in memory, each counted by blocks of rows, then added up.
+    """F of a corpus: shards that fit in memory are counted by blocks of rows, then added.
 
     `lookup` gives the row of each word, and -1 last. The memory budget decides how large a shard
     is, and whether the sum is in memory or on disk.
@@ -76,7 +79,7 @@ def counted(
                 runs += found[0]
                 advance(stop - start)
             else:
-                # The shard's pairs begin in it and may end up to `window` places past it.
+                # A pair begins in the shard and ends up to `window` places after it.
                 tokens = _rows_of_words(encoded.tokens[start : stop + window], lookup)
                 runs.append(counted_shard(tokens, stop - start, weights, shape, advance, left))
                 del tokens
@@ -103,7 +106,7 @@ def counted_shard(
     advance: Callable[[int], None] = lambda amount: None,
     keep: float = math.inf,
 ) -> CSR:
-    """F of the pairs that begin at the first `n_positions` of rows of words; -1 ends a unit."""
+    """F of the pairs that begin at the first `n_positions` tokens; -1 ends a unit."""
     from eigentext.matrices import row_loops
     from eigentext.moments import _loops
 
@@ -117,7 +120,7 @@ def counted_shard(
 
 
 def check_pairs(n_tokens: int) -> None:
-    """Refuse a corpus in which nothing can occur together."""
+    """Raise a CorpusError if the corpus has fewer than two tokens."""
     if n_tokens < 2:
         raise CorpusError(
             "the corpus has one token only, and nothing occurs together with it; "
@@ -129,18 +132,18 @@ def _affordable(n_tokens: int, window: int) -> int:
     """The number of tokens of a shard, which changes no answer."""
     # A token needs its id and its position.
     if budget.current().is_stated:
-        # A third of what is left, but not less than a block of text; the counts go to disk. A power
-        # of two: what is left is never quite the same, and a checkpoint wants the same shards.
+        # A third of what is left, but at least a block of text; the counts go to disk. It is a
+        # power of two: what is left is never quite the same, and checkpoints need the same shards.
         third = max(budget.current().left / 3, 1 << 23)
         return n_tokens if 8 * n_tokens <= third else 1 << int(math.log2(third / 8))
     if 8 * n_tokens <= DEFAULT_MEMORY // 2:
         return n_tokens
-    # Also the counts need room besides the answer: at worst a new entry for each distance.
+    # The counts of the shard need memory too: at worst a new entry for each distance.
     return DEFAULT_MEMORY // 2 // (8 + 12 * window)
 
 
 def _rows_of_words(tokens: np.ndarray, lookup: np.ndarray) -> np.ndarray:
-    """``lookup[tokens]``, of which numpy would need twice the memory."""
+    """``lookup[tokens]``, in half the memory that NumPy would need."""
     rows = np.empty(len(tokens), np.int32)
     for start in range(0, len(tokens), _TOKENS):
         part = tokens[start : start + _TOKENS]

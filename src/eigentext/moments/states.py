@@ -1,4 +1,4 @@
-"""Counts in a checkpoint: what a killed fit has counted is not counted again."""
+"""Counts in a checkpoint: a fit that was killed does not count the same text again."""
 
 import hashlib
 import math
@@ -9,18 +9,18 @@ import numpy as np
 from eigentext.matrices.runs import CSR, csr
 from eigentext.storage import Checkpoint, checkpoint
 
-SHARD = 1 << 24  # tokens that are counted between two states
+SHARD = 1 << 24  # tokens to count between two saved states
 
 
 class KeptCounts:
-    """The matrices of one count in the checkpoint in use; where there is none, nothing is kept.
+    """The matrices of one count in the current checkpoint; without one, nothing is saved.
 
     Parameters
     ----------
     key : dict
-        What is counted and how: counts that were kept with another key are not these.
+        What is counted and how. Counts that were saved with another key are not used.
     lookup : array
-        The row of each word, part of the key.
+        The row of each word, which is part of the key.
     """
 
     def __init__(self, key: dict[str, Any], lookup: np.ndarray):
@@ -35,7 +35,7 @@ class KeptCounts:
         return self._point is not None
 
     def read(self, part: str, keep: float = math.inf) -> tuple[list[CSR], dict[str, Any]] | None:
-        """The matrices of a part and what was said about them; mapped if they exceed `keep`."""
+        """The matrices of a part and the facts saved with them; maps if they exceed `keep`."""
         found = self._point.read(f"{self._step}.{part}") if self._point else None
         if found is None or found[1].get("key") != self._key:
             return None
@@ -50,7 +50,7 @@ class KeptCounts:
         return matrices, about
 
     def write(self, part: str, matrices: list[CSR], **about: Any) -> None:
-        """Keep the matrices of a part."""
+        """Save the matrices of a part."""
         if self._point:
             arrays: dict[str, Any] = {
                 f"{name}-{number}": getattr(matrix, name)
@@ -62,7 +62,7 @@ class KeptCounts:
             self._point.write(f"{self._step}.{part}", arrays, about)
 
     def drop(self, part: str) -> None:
-        """Forget a part that is in a sum."""
+        """Delete a part, because a saved sum contains it."""
         if self._point:
             self._point.drop(f"{self._step}.{part}")
 

@@ -18,13 +18,13 @@ from eigentext.moments.states import SHARD, KeptCounts
 
 Trie = list[CSR]
 _FEWEST_BYTES = 1 << 25  # to count with, however small the budget is
-_BLOCK = 1 << 19  # entries to look up that make a task
+_BLOCK = 1 << 19  # entries to look up in one task
 
 
 def counted(
     encoded: EncodedCorpus, lookup: np.ndarray, order: int, n_shards: int | None
 ) -> tuple[int, Trie]:
-    """Units and trie of a corpus: shards that fit in memory, each counted, then merged.
+    """The units and the trie of a corpus: shards that fit in memory are counted, then merged.
 
     `lookup` gives the symbol of each word, and the edge, the largest symbol, last.
     """
@@ -32,8 +32,8 @@ def counted(
     memory = _memory()
     kept = KeptCounts({"text": encoded.fingerprint, "order": order}, lookup)
     if n_shards is None:
-        # A token needs its id and its position. If all do not fit, also the counts of a shard need
-        # room besides the answer: at worst a new entry on each level, and a row of the next.
+        # A token needs its id and its position. If there are several shards, their counts need
+        # memory too: at worst a new entry on each level, and a row of the next level.
         affordable = memory // 2 // (8 + 20 * (order - 1))
         n_shards = 1 if 8 * n_tokens <= memory // 2 else -(-n_tokens // affordable)
         if kept.in_use:
@@ -57,7 +57,7 @@ def counted(
                 units, trie = count_shard(tokens, n_positions, int(lookup[-1]) + 1, order, advance)
                 if len(shards) > 1:
                     kept.write(part, trie, units=units)
-                    # What is on disk need not go there again.
+                    # It is on disk now and need not be written again.
                     trie = (kept.read(part, keep=0) or [trie])[0]
             n_units += units
             size = sum(12 * level.nnz for level in trie if not is_on_disk(level))
@@ -89,7 +89,7 @@ def _memory() -> int:
 def _windows(
     tokens: np.ndarray, lookup: np.ndarray, start: int, stop: int, order: int
 ) -> tuple[np.ndarray, int]:
-    """The symbols of a shard and those its last windows reach, and how many windows begin in it."""
+    """The symbols of a shard and of its last windows, and how many windows begin in it."""
     tokens = tokens[start : stop + max(1, order - 1)]
     symbols = np.take(lookup, tokens, mode="wrap")  # -1 is the last place
     return windows(symbols, stop - start, lookup[-1], is_first=start == 0)
@@ -98,10 +98,12 @@ def _windows(
 def windows(
     symbols: np.ndarray, n_positions: int, edge: int, *, is_first: bool
 ) -> tuple[np.ndarray, int]:
-    """The same, of symbols: a shard's `n_positions` and those after them that windows reach.
+    """The symbols with their edges, and how many windows begin in the shard.
 
-    The first shard has the edge that the corpus begins with, and each has an edge to spare. Of
-    several edges in a row only the last is one: -1 instead means that no window begins there.
+    `symbols` are the `n_positions` of a shard and those after them that windows reach. The first
+    shard gets the edge with which the corpus begins, and each shard one more at its end. Of several
+    edges in a row only the last remains: -1 in place of the others means that no window begins
+    there.
     """
     before = int(is_first)
     edged = np.full(before + len(symbols) + 1, edge, np.int32)
@@ -114,7 +116,7 @@ def windows(
 def count_shard(
     tokens: np.ndarray, n_positions: int, n: int, order: int, advance: Callable[[int], None]
 ) -> tuple[int, Trie]:
-    """Units and trie of a shard, level by level."""
+    """The number of units and the trie of a shard, level by level."""
     from eigentext.matrices import row_loops
     from eigentext.moments import _ngram_loops
 
@@ -135,7 +137,7 @@ def count_shard(
     trie: Trie = []
     while len(trie) < order - 1:
         if trie:
-            # A child's positions follow those of its elder sisters, from where the parent's began.
+            # The positions of a child follow those of the children before it, within the parent's.
             offsets, indptr = _offsets(trie[-1].data), trie[-1].indptr
             starts = offsets[:-1] + np.repeat(starts - offsets[indptr[:-1]], np.diff(indptr))
             lengths, ends_in = trie[-1].data, trie[-1].indices
@@ -152,8 +154,8 @@ def _offsets(lengths: np.ndarray) -> np.ndarray:
 def merged(tries: list[Trie]) -> Trie:
     """The sum of tries over the same symbols, in memory or on disk.
 
-    Nodes are in lexicographic order in each trie and in the sum. So a part has the rows of the sum,
-    in the same order but for those it lacks: with empty rows put in, it is a matrix to be added.
+    Nodes are in lexicographic order in each trie and in the sum. So a part has some of the rows of
+    the sum, in the same order. With empty rows in place of the others, it can be added.
     """
     if len(tries) == 1:
         return tries[0]
@@ -185,14 +187,14 @@ def _present(level: CSR, part: CSR) -> np.ndarray:
 
 
 def _spread(part: CSR, present: np.ndarray) -> CSR:
-    """The matrix with empty rows put in where there is none."""
+    """The matrix with empty rows where `present` is False."""
     lengths = np.zeros(len(present), np.int64)
     lengths[present] = np.diff(part.indptr)
     return csr(part.data, part.indices, _offsets(lengths), (len(present), part.shape[1]))
 
 
 def relabeled(trie: Trie, places: np.ndarray, n: int) -> Trie:
-    """The trie with symbol w moved to ``places[w]`` of n; what meets there is added up."""
+    """The trie with symbol w moved to ``places[w]`` of n; n-grams that become equal are added."""
     answer: Trie = []
     rows, n_rows = places, n
     for level in trie:
@@ -220,7 +222,7 @@ def _relabeled_level(
 
 
 def _moved(old: CSR, new: CSR, rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Where in the new level each entry of the old one went."""
+    """The place in the new level of each entry of the old one."""
     from eigentext.moments import _ngram_loops
 
     indptr, new_indptr = old.indptr.astype(np.int64), new.indptr.astype(np.int64)
