@@ -1,22 +1,22 @@
-"""The parameters of a latent-variable PCFG, packed, with a number of states for each label.
+"""The parameters of a latent-variable PCFG, as packed arrays.
 
-pi(a, h), the probability of a(h) at the root; t(a -> b c, h2, h3 | a, h1), a tensor for each rule;
-q(a -> x | a, h), which is the lexicon's (``lexicon.py``). States are numbered label by label:
-those of label a are ``state_offsets[a]`` to ``state_offsets[a + 1] - 1``. The tensor of rule r is
-``tensor[tensor_offsets[r]:tensor_offsets[r + 1]]``, of shape (m_b, m_c, m_a): the parent's state
-changes fastest. A PCFG is the case of one state for each label.
+They are pi(a, h), the probability of a(h) at the root, and t(a -> b c, h2, h3 | a, h1), a tensor
+for each rule. The lexicon has q(a -> x | a, h) (``treebank/lexicon.py``). States are numbered label
+by label: those of label a are ``state_offsets[a]`` to ``state_offsets[a + 1] - 1``. The tensor of
+rule r is ``tensor[tensor_offsets[r]:tensor_offsets[r + 1]]``, of shape (m_b, m_c, m_a), where the
+state of the parent changes fastest. A PCFG has one state for each label.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from eigentext.grammars.treebank.normal_form import Rules
+from eigentext.grammars.treebank.normal_form import Rules, Treebank
 
 
 @dataclass
 class Grammar:
-    """Binary rules with their tensors, and the root's distribution, over the states of labels."""
+    """Binary rules with their tensors, and the distribution of the root over states."""
 
     rules: Rules
     n_states: np.ndarray
@@ -34,7 +34,7 @@ class Grammar:
 
     @property
     def parent_states(self) -> np.ndarray:
-        """The first state of each rule's parent."""
+        """The first state of the parent of each rule."""
         return self.state_offsets[self.rules.parent]
 
     def states_of(self, labels: np.ndarray) -> np.ndarray:
@@ -47,8 +47,8 @@ class Grammar:
         return packed.reshape(self.sizes[rule])
 
     @classmethod
-    def maximum_likelihood(cls, treebank) -> "Grammar":
-        """The PCFG of a treebank: relative frequencies, one state for each label."""
+    def maximum_likelihood(cls, treebank: Treebank) -> "Grammar":
+        """The PCFG of a treebank: relative frequencies, with one state for each label."""
         rules = treebank.rules()
         n_labels = len(treebank.symbols)
         labels = np.bincount(treebank.label, minlength=n_labels)
@@ -67,12 +67,12 @@ def tensor_sizes(rules: Rules, n_states: np.ndarray) -> np.ndarray:
 
 
 def starts(sizes: np.ndarray) -> np.ndarray:
-    """Where each of these many begins when they lie one after another, and where the last ends."""
+    """Where parts of these sizes begin if they are stored side by side, and where the last ends."""
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
 def ranges(first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """So many numbers from each `first` on, one range after another.
+    """Ranges of numbers, one after another: each begins at `first` and has `sizes` numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The parameters of grammars."""
+"""The tables of the parameters of grammars."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,28 +30,35 @@ N_JOBS = Given(
     keep=int,
     flags="",  # --threads
 )
-_HORIZONTAL = Count(0, least=0, none=True, help="How many siblings such a branch remembers.")
-_VERTICAL = Count(1, help="1: labels alone; 2: with their parents'; and so on.")
+_HORIZONTAL = Count(0, least=0, none=True, help="How many siblings such a node remembers.")
+_VERTICAL = Count(1, help="1: labels alone; 2: labels with that of the parent; and so on.")
 
-# How trees become binary, for all grammars, and for a treebank by itself.
+# How trees are binarized, for all grammars and for a treebank by itself.
 BINARIZATION = Table(
     "Treebank",
-    binarize=Choice("left", of=("left", "right"), help="Where nodes of many children branch."),
+    binarize=Choice(
+        "left", of=("left", "right"), help="The side on which nodes with many children branch."
+    ),
     horizontal=_HORIZONTAL,
     vertical=_VERTICAL,
     annotate_tags=Flag(False),
 )
 
-# What all grammars have, after the binarisation.
+# The parameters of all grammars, after those of the binarization.
 _COMMON = {
-    "rare": Count(5, least=0, help="Words seen no more often share their class's statistics."),
-    "beta": Number(1.0, least=0, help="What a word's class weighs, in tokens of the word."),
-    "gamma": Number(3.0, least=0, help="What the tags of a word weigh, in tokens."),
+    "rare": Count(
+        5, least=0, help="Words seen at most this often share the statistics of their class."
+    ),
+    "beta": Number(1.0, least=0, help="The weight of the class of a word, in tokens of the word."),
+    "gamma": Number(3.0, least=0, help="The weight of the tags of a word, in tokens of the word."),
     "prune": Number(
-        5e-5, least=0, below=1, help="In parsing, leave out what is less probable; 0: nothing."
+        5e-5,
+        least=0,
+        below=1,
+        help="In parsing, leave out labels less probable than this; 0: none.",
     ),
     "decoding": Choice(
-        "mbr", of=DECODINGS, help="mbr: the most expected brackets; others: the best tree as one."
+        "mbr", of=DECODINGS, help="mbr: the most expected brackets; others: the best whole tree."
     ),
     "tau": Number(
         0.45, least=0, only={"decoding": ("mbr",)}, help="For mbr: how probable a bracket must be."
@@ -68,10 +75,10 @@ PCFG = Table(
 
 LatentPCFG = Table(
     "LatentPCFG",
-    n_states=Count(16, flags="--states -m", help="The most hidden states of a label."),
+    n_states=Count(16, flags="--states -m", help="The largest number of hidden states of a label."),
     method=Choice("spectral", of=METHODS, help="How hidden states are learned."),
     n_grammars=Count(
-        1, flags="--grammars", help="Learn so many, from random starts, and let them vote."
+        1, flags="--grammars", help="How many grammars to learn, from random starts; they vote."
     ),
     n_iter=Count(
         None,
@@ -79,7 +86,7 @@ LatentPCFG = Table(
         flags="--iterations",
         only={"method": (*_BY_EM, "split-merge")},
         shown="20; 0 after spectral or pivot",
-        help="Steps of EM; for split-merge, in each cycle.",
+        help="Steps of EM; for split-merge, steps in each cycle.",
     ),
     n_smooth=Count(
         None,
@@ -87,7 +94,7 @@ LatentPCFG = Table(
         flags="--smooth-steps",
         only={"method": _BY_EM},
         shown="20; 4 after spectral, 2 after pivot",
-        help="For EM: further steps, with smoothing.",
+        help="For EM: the number of further steps with smoothing.",
     ),
     smoothing=Number(1.0, least=0, help="How far rules and words move towards simpler models."),
     merge=Number(
@@ -103,40 +110,40 @@ LatentPCFG = Table(
         test=_is_features,
         metavar="[full|simple]",
         only={"method": _BY_FEATURES},
-        help="What spectral and pivot look at; simple: the rules above and below.",
+        help="The features of spectral and pivot; simple: the rules above and below.",
     ),
     kappa=Number(
         5.0,
         least=0,
         infinite=True,
         only={"method": _BY_FEATURES},
-        help="Features are scaled by sqrt(1 / (count + kappa)); inf: not.",
+        help="Features are scaled by sqrt(1 / (count + kappa)); inf: not scaled.",
     ),
     tolerance=Number(
         0.01,
         least=0,
         below=1,
         only={"method": _BY_DIRECTIONS},
-        help="Singular values below this share of the largest do not count.",
+        help="Leave out singular values below this share of the largest.",
     ),
     noise=Number(
         0.2,
         least=0,
         only={"method": _BY_DIRECTIONS},
-        help="Of the scales of features, where several --grammars vote.",
+        help="Noise on the scales of features, if several --grammars vote.",
     ),
     negative=Choice(
         "abs",
         of=NEGATIVE,
         only={"method": ("spectral",)},
-        help="For spectral: absolute values of negative marginals, zeros, neither.",
+        help="For spectral: negative marginals become absolute values, zeros, or stay.",
     ),
-    nodes_per_state=Count(10, help="A state for so many nodes of a label at most."),
+    nodes_per_state=Count(10, help="A label has at most one state for so many of its nodes."),
     early_stopping=Choice(
         "likelihood",
         of=MEASURES,
-        only={"method": (*_BY_EM, "split-merge")},  # what "spectral" calls probability is none
-        help="For EM: what is measured on --validation.",
+        only={"method": (*_BY_EM, "split-merge")},  # "spectral" has no probabilities
+        help="For EM: the score on the trees of --validation.",
     ),
     binarize=BINARIZATION["binarize"],
     horizontal=_HORIZONTAL,

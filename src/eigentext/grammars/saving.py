@@ -1,8 +1,8 @@
-"""Cascades as arrays, and back; and all that must be true of them in a file.
+"""Cascades as arrays for a model file, and back, with all checks of such a file.
 
-Kernels trust the numbers of labels, states and words, and the sizes of tensors. Here each is
-checked before a kernel sees it: what an array must be by itself is declared (:func:`schema`), and
-what arrays must be to one another is looked at when a cascade is put together.
+The compiled loops do not check numbers of labels, states and words, or sizes of tensors. So they
+are checked here first. :func:`schema` declares what each array must be by itself. How arrays must
+fit each other is checked when a cascade is put together.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ from eigentext.parameters import Count, Number, Parameter, is_number
 from eigentext.storage.facts import COUNT
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
-_LARGEST = 1e100  # of a number in a file: sums and products of a few stay finite
+_LARGEST = 1e100  # the largest number in a file, so that sums and products stay finite
 _MOST_LEVELS = 4096
 _SHARE = Number(0.0, least=0)
 _GRAMMAR: dict[str, Parameter] = {
@@ -46,7 +46,7 @@ _LEVEL = (
 
 
 def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, Any], dict]:
-    """What a parser has learned, as arrays for a file and a description of symbols."""
+    """What a parser has learned: arrays for a file, and a description of the symbols."""
     lexicon = cascade.coarse.words.lexicon
     arrays: dict[str, Any] = {
         "words": lexicon.words,
@@ -72,8 +72,8 @@ def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, A
 
 
 def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
-    """The cascade, and the treebank without trees that encodes others."""
-    # Arrays are copied: kernels would be compiled once more for ones that may not be written to.
+    """The cascade, and the treebank without trees that encodes other trees."""
+    # Arrays are copied: Numba would compile the loops once more for read-only arrays.
     classes = list(arrays["classes"])
     if "" not in classes:
         raise damage("classes", "lacks the class of all words, which is called ''")
@@ -116,16 +116,16 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
 
 
 def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
-    """What the file of a parser must hold, by its document, which is checked here."""
+    """What the file of a parser must hold, according to its document, which is checked here."""
     for name in ("parameters", "provenance", "diagnostics", "grammar"):
         if not isinstance(about.get(name), dict):
-            raise damage(name, "is missing, or no table of values")
+            raise damage(name, "is missing, or is not a table of values")
     grammar = about["grammar"]
     Schema(about=_GRAMMAR).check({}, grammar)
     Schema(about=_PROVENANCE).check({}, about["provenance"])
     found = about["diagnostics"]
-    told = {name: _SHARE for name in _NEGATIVE if name in found}
-    Schema(about=_DIAGNOSTICS | told).check({}, found)
+    shares = {name: _SHARE for name in _NEGATIVE if name in found}
+    Schema(about=_DIAGNOSTICS | shares).check({}, found)
     if has_middle:
         _check_history(found.get("history"), grammar["n_levels"])
     how = grammar.get("binarization")
@@ -188,18 +188,18 @@ def _level_arrays(
 def _check_level(
     name: str, rules: Rules, part: dict[str, np.ndarray], n_inner: int, beta: float
 ) -> None:
-    """Raise unless tensors have the sizes of their rules, and words the states of preterminals."""
+    """Raise if a tensor has another size than its rule, or a word a state of an inner label."""
     n_states, totals = part["n_states"], part["totals"]
     first = starts(n_states)
     if first[-1] != len(part["root"]):
         raise damage(f"{name}.n_states", f"add up to {first[-1]}, not {len(part['root'])}")
-    # In floating point: products of wrong numbers would overflow, perhaps to the right sum.
+    # In floating point: integer products of wrong numbers could overflow to the right sum.
     size = tensor_sizes(rules, n_states).astype(float).prod(axis=1).sum()
     if size != len(part["tensor"]):
         raise damage(f"{name}.tensor", f"has {len(part['tensor'])} numbers, not {size:.0f}")
     words = int(first[n_inner])
     if part["states"].min(initial=words) < words or part["in_class"][:, :words].any():
-        raise damage(f"{name}.states", "has words below labels that are no preterminals")
+        raise damage(f"{name}.states", "has words below labels that are not preterminals")
     if totals.min(initial=1.0) <= 0:
         raise damage(f"{name}.totals", "has a number that is not above 0")
     # Then c~(x, s) / totals(s) is finite.
@@ -212,16 +212,16 @@ def _check_level(
 
 
 def _symbols(saved: Any) -> list[Symbol]:
-    """The symbols that a document tells of, if they are as a treebank would have them."""
+    """The symbols of a document; raise if a treebank could not have them."""
 
     def is_labels(value: Any) -> bool:
         return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
 
     if not isinstance(saved, list) or not saved:
-        raise damage("symbols", "is no list of symbols")
+        raise damage("symbols", "is not a list of symbols")
     for one in saved:
         if not isinstance(one, (list, tuple)) or len(one) != 4:
-            raise damage("symbols", f"has {one!r:.60}, which is none")
+            raise damage("symbols", f"has {one!r:.60}, which is not a symbol")
         chain, siblings, parents, preterminal = one
         if not (
             is_labels(chain)
@@ -230,21 +230,21 @@ def _symbols(saved: Any) -> list[Symbol]:
             and is_labels(parents)
             and isinstance(preterminal, bool)
         ):
-            raise damage("symbols", f"has {one!r:.60}, which is none")
+            raise damage("symbols", f"has {one!r:.60}, which is not a symbol")
     symbols = [
         Symbol(tuple(c), None if s is None else tuple(s), tuple(p), t) for c, s, p, t in saved
     ]
-    # The chart of the plain grammar and that of this one number words' labels alike.
+    # The charts of the plain grammar and of this one number preterminals in the same order.
     plain, n_inner = coarse(symbols)[1], _n_inner(symbols)
     if in_order(symbols) != symbols or plain[_n_inner(plain) :] != symbols[n_inner:]:
-        raise damage("symbols", "are not in their order, or not alike for words")
+        raise damage("symbols", "are not sorted, or differ from the plain ones for words")
     if n_inner == len(symbols):
-        raise damage("symbols", "has none that stands for words")
+        raise damage("symbols", "has no symbol for words")
     return symbols
 
 
 def _check_history(history: Any, n_levels: int) -> None:
-    """What was told of each grammar while it was learned, for plots."""
+    """Raise if the history of a grammar, which is there for plots, has a wrong form."""
 
     def are_numbers(values: Any) -> bool:
         return isinstance(values, list) and all(map(is_number, values))
@@ -261,13 +261,13 @@ def _check_history(history: Any, n_levels: int) -> None:
         return are_numbers(told)
 
     if not isinstance(history, list) or len(history) != n_levels:
-        raise damage("history", f"is no list of what was told of {n_levels} grammars")
+        raise damage("history", f"is not a list with an entry for each of {n_levels} grammars")
     for steps in history:
         if not isinstance(steps, dict):
-            raise damage("history", "has what is no table of steps")
+            raise damage("history", "has an entry that is not a table of steps")
         for name, told in steps.items():
             if not is_fine(name, told):
-                raise damage("history", f"has {name!r:.40}, which is not as it must be")
+                raise damage("history", f"has {name!r:.40} with a wrong form")
 
 
 def _n_inner(symbols: list[Symbol]) -> int:
@@ -281,7 +281,7 @@ def _keys(rules: Rules, n: int) -> np.ndarray:
 
 
 def _signed(indices: np.ndarray) -> np.ndarray:
-    """As they are, or as the kernels know them."""
+    """Indices of a type that the compiled loops take."""
     return indices if indices.dtype in (np.int32, np.int64) else indices.astype(np.int64)
 
 
@@ -306,9 +306,9 @@ def _arrays_to_rules(
         *(np.array(arrays[f"{name}.rule_{key}"], kind) for key, kind in zip(Rules._fields, kinds))
     )
     if (np.diff(_keys(rules, len(symbols))) <= 0).any():
-        raise damage(f"{name}.rule_left", "and the others are not in their order")
+        raise damage(f"{name}.rule_left", "and the other parts of rules are not sorted")
     n_inner = _n_inner(symbols)
     uses = np.bincount(rules.parent, minlength=n_inner)
     if len(uses) > n_inner or not uses.all():
-        raise damage(f"{name}.rule_parent", "must be all labels that are no preterminals")
+        raise damage(f"{name}.rule_parent", "must have all labels that are not preterminals")
     return rules

@@ -1,4 +1,4 @@
-"""Loops that build the packed forest of a sentence over what survived in its chart.
+"""Compiled loops that build the packed forest of a sentence over what survived in its chart.
 
 Cells are numbered as in ``_chart_loops``.
 """
@@ -19,20 +19,23 @@ def build(grammar, survivors, alive, n_coarse, offsets, labels, scores, most):
     """Equivalent to all items that survive and have a derivation, with their groups and edges.
 
     ``alive[survivors[cell]:survivors[cell + 1]]`` are the coarse labels that survive in a cell.
-    All comes in the order in which it is found: the labels of items bottom-up, ``items[cell]``
-    being the first of a cell; groups, as an item and a rule; edges, as a group and two items. It
-    ends early, with ``items[-1] < 0``, when there may be more than `most` edges.
+    Everything is returned in the order in which it is found: the labels of items bottom-up, where
+    ``items[cell]`` is the first of a cell; groups, as an item and a rule; edges, as a group and two
+    items. The loop ends early, with ``items[-1] < 0``, if there may be more than `most` edges.
 
-    An item (c, k, j), once found, waits for every b of a rule a -> b c that ends in k: these are
-    lists, one for each k and b, so that no pair of items is tried in vain.
+    When an item (c, k, j) is found, it begins to wait for every b of a rule a -> b c that ends in
+    k. There is a list of waiting items for each k and b, so that only pairs with a rule are tried.
     """
     n, n_labels = len(offsets) - 1, len(grammar.coarse)
     items, label = np.zeros(n * (n + 1) // 2 + 1, np.int64), np.empty(64, np.int32)
     groups, edges = np.empty((64, 2), np.int32), np.empty((64, 3), np.int32)
     n_items = n_groups = n_edges = 0
-    cell_with = np.full(n_coarse, -1)  # where a coarse label survived last
-    latest = np.full(n_labels, -1), np.full(len(grammar.parent), -1)  # item and group of its kind
-    # At k * n_labels + b: whether b ends in k, and the last that waits for it there.
+    cell_with = np.full(n_coarse, -1)  # the last cell in which each coarse label survived
+    latest = (
+        np.full(n_labels, -1),
+        np.full(len(grammar.parent), -1),
+    )  # the last item and group of each kind
+    # At k * n_labels + b: whether b ends in k, and the last item that waits for it there.
     ends, waiting = np.zeros((n + 1) * n_labels, np.bool_), np.full(n * n_labels, -1, np.int32)
     waits = np.empty((64, 5), np.int32)
     for j in range(1, n + 1):
@@ -74,14 +77,14 @@ def build(grammar, survivors, alive, n_coarse, offsets, labels, scores, most):
     return items, label[:n_items], groups[:n_groups], edges[:n_edges]
 
 
-# What waits: which item, as part of which pair of children, for what; the one before it in the
-# list, and how many rules the list has up to here.
+# The columns of `waits`: the item that waits, its pair of children, what it waits for, the one
+# before it in the list, and the number of rules of the list up to here.
 _ITEM, _PAIR, _FOR, _BEFORE, _TOTAL = range(5)
 
 
 @njit(cache=True, nogil=True)
 def _wait(grammar, i, first, last, label, ends, waiting, waits, n_waits):
-    """Let the items from `first` to `last` wait for what may be left of them, and ends in i."""
+    """Let the items from `first` to `last` wait for labels to their left that end in i."""
     for y in range(first, last):
         for q in range(grammar.lefts[label[y]], grammar.lefts[label[y] + 1]):
             b, pair = i * len(grammar.coarse) + grammar.left[q], grammar.pair[q]
@@ -97,7 +100,7 @@ def _wait(grammar, i, first, last, label, ends, waiting, waits, n_waits):
 
 @njit(cache=True, nogil=True)
 def _most_edges(i, j, items, label, n_labels, waiting, waits):
-    """How many edges a cell has if all parents survive."""
+    """The number of edges of a cell if all parents survive."""
     total = 0
     for k in range(i + 1, j):
         for x in range(items[cell_of(i, k)], items[cell_of(i, k) + 1]):
@@ -112,7 +115,7 @@ def _join(
     grammar, i, j, cell_with, latest, waiting, waits,
     items, label, groups, edges, n_items, n_groups, n_edges,
 ):  # fmt: skip
-    """The items of cell (i, j), with their groups and edges; returns how many there are then."""
+    """Add the items of cell (i, j), with their groups and edges; return the new numbers of each."""
     cell, first_item, first_group = cell_of(i, j), n_items, n_groups
     item_of, group_of = latest
     for k in range(i + 1, j):
@@ -139,9 +142,9 @@ def _join(
 
 @njit(cache=True, nogil=True)
 def collect(items, label, groups, edges, roots):
-    """Equivalent to the part of what `build` gives that is below the roots, sorted as a forest.
+    """Equivalent to the part of the result of `build` that is below the roots, sorted as a forest.
 
-    Returns the arrays of a forest but for its roots, and the new number of each old item.
+    Returns the arrays of a forest except for its roots, and the new number of each old item.
     """
     number = np.full(len(label), -1, np.int32)
     for x in roots:
@@ -185,7 +188,7 @@ def collect(items, label, groups, edges, roots):
 
 @njit(cache=True, nogil=True)
 def _sorted_by(owner, n):
-    """Where the things of each of n owners begin, and the place of each, stable; -1 without one."""
+    """Where the things of each owner begin, and the place of each; -1 for those without one."""
     offsets, place = np.zeros(n + 1, np.int64), np.full(len(owner), -1, np.int32)
     for x in range(len(owner)):
         if owner[x] >= 0:
@@ -202,7 +205,7 @@ def _sorted_by(owner, n):
 
 @njit(cache=True, nogil=True)
 def _grown(x, size):
-    """A copy with room for `size`, and for as much again as there was."""
+    """A copy with room for `size` entries, and at least twice the old room."""
     y = np.empty(max(size, 2 * len(x)), x.dtype)
     for i in range(len(x)):
         y[i] = x[i]
@@ -211,7 +214,7 @@ def _grown(x, size):
 
 @njit(cache=True, nogil=True)
 def _grown_rows(x, size):
-    """The same, of rows."""
+    """The same for rows."""
     y = np.empty((max(size, 2 * len(x)), x.shape[1]), x.dtype)
     for i in range(len(x)):
         for k in range(x.shape[1]):

@@ -1,9 +1,9 @@
-"""Loops over the chart of a sentence: inside, outside, and the cover.
+"""Compiled loops over the chart of a sentence: inside, outside, and the cover.
 
-The span of the words i to j - 1 is a cell, and cells are numbered bottom-up: by their end, those
-with one end by falling start, so that both parts of a span come before it (see `cell_of`). A chart
-has a column for each end, of one row for each inner label, of one number for each start.
-Preterminals are kept beside it, as lists for each word.
+The span of the words i to j - 1 is a cell. Cells are numbered bottom-up: by their end, and cells
+with the same end from the last start to the first. So both parts of a span come before it (see
+`cell_of`). A chart has a column for each end, with a row for each inner label, with a number for
+each start. Preterminals are kept in separate arrays for each word.
 """
 
 import math
@@ -19,9 +19,9 @@ def cell_of(i, j):
     return j * (j - 1) // 2 + j - 1 - i
 
 
-# Every item is kept above FLOOR when its cell is done, so that no product of two, with a rule, is
-# ever lost: one that is smaller is taken for more than it is. Below DOUBTFUL it may have been, and
-# `outside` sums up how much that can have changed. A column's factor is between 2^-40 and 2^140.
+# When a cell is done, items below FLOOR are raised to it, so that no product of two items and a
+# rule underflows. An item below DOUBTFUL may come from raised items; `outside` sums up how much
+# this can have changed. The factor of a column is between 2^-40 and 2^140.
 FLOOR, DOUBTFUL, HIGH = 2.0**-440, 2.0**-300, 2.0**400
 _LEAST_RULE, _LEAST_WORD = 2.0**-40, 2.0**-200
 
@@ -31,15 +31,15 @@ def inside(grammar, leaves, chart, spread, before, exponents):
     """Equivalent to ``chart[a, i, j] = sum(q * chart[b, i, k] * chart[c, k, j])`` over rules and k.
 
     ``leaves[i, b]`` is the score of preterminal b at word i. The sum over the right child comes
-    first: w(a, b) = sum_c q(a -> b c) chart[c, k, j], and then all starts i at once,
-    chart[a, :, j] += w(a, b) chart[b, :, k]. The same for a preterminal on the left, once for each
+    first: w(a, b) = sum_c q(a -> b c) chart[c, k, j]. Then all starts i are done together: chart[a,
+    :, j] += w(a, b) chart[b, :, k]. For a preterminal on the left, the sum is done once for each
     word: ``before[i, g]`` = sum_b q(a -> b c) leaves[i, b].
 
-    A whole column, and its word's scores, are divided by a power of two that brings the longest
-    span in it to about 1: so ``exponents[j - 1]`` is taken out of every cell with word j - 1.
-    ``spread[k, b]`` bounds the starts at which chart[b, :, k] is not zero.
+    A whole column, and the scores of its word, are divided by a power of two that brings the
+    longest span in it to about 1. So ``exponents[j - 1]`` is taken out of every cell with word j -
+    1. ``spread[k, b]`` bounds the starts at which chart[b, :, k] is not zero.
 
-    Returns whether all numbers are in range; else the rest of the chart is not filled, and
+    Returns whether all numbers are in range. If not, the rest of the chart is not filled, and
     ``_wide_loops`` has the same loops for numbers of any size.
     """
     n, m = len(leaves), spread.shape[1]
@@ -97,7 +97,7 @@ def inside(grammar, leaves, chart, spread, before, exponents):
 
 @njit(cache=True, nogil=True)
 def _shrink(word):
-    """Divide scores by a power of two that brings the largest to about 1; returns its exponent."""
+    """Divide scores by a power of two so that the largest is about 1; return its exponent."""
     largest = 0.0
     for b in range(len(word)):
         largest = max(largest, word[b])
@@ -110,7 +110,7 @@ def _shrink(word):
 
 @njit(cache=True, nogil=True)
 def _least(values):
-    """The smallest that is above zero."""
+    """The smallest value above zero."""
     least = np.inf
     for i in range(len(values)):
         if values[i] > 0.0:
@@ -120,7 +120,7 @@ def _least(values):
 
 @njit(cache=True, nogil=True)
 def _sum_up(rules, right, chart, spread, k, j):
-    """Add to column j what has a right child in cell (k, j), of values `right`."""
+    """Add to column j the items with a right child in cell (k, j), whose values are `right`."""
     m = spread.shape[1]
     column, left = m * cell_of(j - 1, j), m * cell_of(k - 1, k)
     for g in range(len(rules.child)):
@@ -137,19 +137,16 @@ def _sum_up(rules, right, chart, spread, k, j):
 def outside(grammar, leaves, chart, spread, before, outer, outer_leaves, threshold):
     """Equivalent to the marginals, chart * outer, that reach a threshold: cells, labels, values.
 
-    `outer` and `outer_leaves` have the outside values of the roots and get those of all items.
-    The survivors come top-down, those of a cell by falling label. Returns the doubts, too: the sum
-    of marginals of items that may be less probable than the chart says, a bound on what is wrong
-    with all the others; NaN if something is out of range.
+    `outer` and `outer_leaves` have the outside values of the roots, and get those of all items. The
+    survivors are in top-down order, and in a cell from the last label to the first. The doubts are
+    returned too: the sum of the marginals of items that may be less probable than the chart says.
+    It bounds the error of all other marginals. It is NaN if something is out of range.
     """
     n, m, n_tags = len(leaves), spread.shape[1], leaves.shape[1]
     ii, it, ti, tt = grammar.ii, grammar.it, grammar.ti, grammar.tt
     cell, outer_cell = np.empty(m), np.empty(m)
     after = np.zeros_like(before)  # what `before` is multiplied by
-    above, since = (
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
-    )  # labels of column j, and from where
+    above, since = np.empty(m, np.int64), np.empty(m, np.int64)  # labels of column j; first starts
     size, most, doubts = 0, max(m, n_tags), 0.0
     cells, labels, marginals = np.empty(most, np.int64), np.empty(most, np.int32), np.empty(most)
     for j in range(n, 0, -1):
@@ -222,7 +219,7 @@ def _hand_down(rules, right, outer_right, chart, outer, spread, k, j, above, sin
 
 @njit(cache=True, nogil=True)
 def _survive(values, outer, threshold, cell, first, cells, labels, marginals, size):
-    """Append the items of a cell whose marginal is above zero and reaches the threshold."""
+    """Append the items of a cell whose marginal is above zero and not below the threshold."""
     for a in range(len(values) - 1, -1, -1):
         mu = values[a] * outer[a]
         if mu > 0.0 and mu >= threshold:
@@ -233,10 +230,10 @@ def _survive(values, outer, threshold, cell, first, cells, labels, marginals, si
 
 @njit(cache=True, nogil=True)
 def cover(prior, leaves, chart):
-    """Equivalent to the fewest items side by side that cover all words, then the most probable.
+    """Equivalent to the fewest items that cover all words side by side; then the most probable.
 
-    An item counts with prior * inside, but no preterminal with nothing. Returns labels, starts
-    and ends, from left to right.
+    The score of an item is prior * inside. The prior of a preterminal is never zero here. Returns
+    labels, starts and ends, from left to right.
     """
     n, m = len(leaves), len(prior) - leaves.shape[1]
     pieces, best = np.full(n + 1, n + 1), np.full(n + 1, -np.inf)
@@ -270,7 +267,7 @@ def cover(prior, leaves, chart):
 
 @njit(cache=True, nogil=True)
 def _weight(rules, g, values):
-    """Of a group of rules, the sum over siblings of q * values."""
+    """The sum of q * values over the siblings of a group of rules."""
     w = 0.0
     for r in range(rules.offsets[g], rules.offsets[g + 1]):
         w += rules.q[r] * values[rules.sibling[r]]
@@ -279,7 +276,7 @@ def _weight(rules, g, values):
 
 @njit(cache=True, nogil=True)
 def _gather(chart, x, step, cell):
-    """``cell[:] = chart[x::step]``; returns the sum."""
+    """Equivalent to ``cell[:] = chart[x::step]``; return the sum."""
     total = 0.0
     for c in range(len(cell)):
         cell[c] = chart[x]
@@ -290,7 +287,7 @@ def _gather(chart, x, step, cell):
 
 @njit(cache=True, nogil=True)
 def _lift(chart, x, step, cell):
-    """The same, after what is above zero but below FLOOR was brought there."""
+    """The same, after values above zero and below FLOOR were raised to FLOOR."""
     total = 0.0
     for c in range(len(cell)):
         if 0.0 < chart[x] < FLOOR:
@@ -303,7 +300,7 @@ def _lift(chart, x, step, cell):
 
 @njit(cache=True, nogil=True)
 def _add(to, x, w, of, y, size):
-    """``to[x : x + size] += w * of[y : y + size]``; unsigned places are what vectorises."""
+    """``to[x : x + size] += w * of[y : y + size]``. Unsigned places let the compiler vectorize."""
     x, y = np.uint64(x), np.uint64(y)
     for i in range(np.uint64(size)):
         to[x + i] += w * of[y + i]
@@ -320,7 +317,7 @@ def _dot(of, x, by, y, size):
 
 @njit(cache=True, nogil=True)
 def _grown(x, size):
-    """A copy with room for `size`, and for as much again as there was."""
+    """A copy with room for `size` entries, and at least twice the old room."""
     y = np.empty(max(size, 2 * len(x)), x.dtype)
     for i in range(len(x)):
         y[i] = x[i]

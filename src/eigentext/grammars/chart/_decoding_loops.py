@@ -1,8 +1,9 @@
-"""Loops over a rooted forest: the best edge of each item, the next best derivations, one of them.
+"""Compiled loops over a rooted forest: best derivations, next best ones, and unfolding.
 
-A rooted forest is one with two items more: an empty one, and last the top, whose edges join each
-root to the empty item. ``bounds[i]:bounds[i + 1]`` are the edges of item i; an item without edges
-is a leaf. What is asked is always the best of the top, and roots need no code of their own.
+A rooted forest has two more items: an empty one, and, as the last one, the top. The edges of the
+top join each root to the empty item. So the best tree is always the best derivation of the top, and
+roots need no special code. ``bounds[i]:bounds[i + 1]`` are the edges of item i. An item without
+edges is a leaf.
 """
 
 import numpy as np
@@ -11,18 +12,18 @@ from eigentext.engine.compiled import njit
 
 _NONE, _UNKNOWN = -1, -2
 
-# A record is a derivation of an item: its edge, the records of the two children, and the item;
-# then the record of the item's next best derivation, and two links in the item's heap.
+# A record is a derivation of an item: its edge, the records of the two children, the item, the
+# record of the next best derivation of the item, and two links in the heap of the item.
 EDGE, LEFT, RIGHT, ITEM, NEXT, _CHILD, _SIBLING = range(7)
 
 
 @njit(cache=True, nogil=True)
 def best_edges(bounds, left, right, item_scores, edge_scores):
-    """Equivalent to the best derivation of each item, of equal ones that of the first edge.
+    """Equivalent to the best derivation of each item; with equal scores, that of the first edge.
 
-    A derivation has the score of its item, plus that of its edge, plus those of its children.
-    Returns records and scores. Leaves have no edge (-1), nor have items without a derivation
-    above -inf.
+    The score of a derivation is the sum of the scores of its item, its edge and its children.
+    Returns records and scores. The edge is -1 for leaves, and for items without a derivation above
+    -inf.
     """
     n = len(item_scores)
     records, scores = np.full((n, 7), _NONE), np.full(n, -np.inf)
@@ -44,12 +45,12 @@ def best_edges(bounds, left, right, item_scores, edge_scores):
 def next_best(bounds, left, right, item_scores, edge_scores, records, scores, k):
     """Equivalent to the k best derivations of the top: records, scores, how many there are.
 
-    `records` and `scores` are those of `best_edges` and have more behind them when returned; NEXT
-    leads from the best of the top to those after it. Huang and Chiang's third algorithm: in its
-    item a derivation (e, b, c) may be followed by (e, b, next of c) and, if c is the best of its
-    own, by (e, next of b, c), so that each candidate has one way to it and none comes twice. The
-    next of an item is looked for only when a candidate above needs it; `waiting` are the
-    derivations whose own next waits for that of a child.
+    `records` and `scores` are those of `best_edges`. They are returned with more records at the
+    end. NEXT leads from the best derivation of the top to those after it. This is algorithm 3 of
+    [Huang and Chiang 2005]. The successors of a derivation (e, b, c) of an item are (e, b, next of
+    c) and, if c is the best of its item, (e, next of b, c). So there is only one way to each
+    candidate, and none comes twice. The next derivation of an item is computed only if a candidate
+    above needs it. `waiting` has the derivations whose own next one waits for that of a child.
     """
     n = len(records)
     records = np.concatenate((records, np.empty((len(left), 7), np.int64)))
@@ -101,8 +102,8 @@ def next_best(bounds, left, right, item_scores, edge_scores, records, scores, k)
 def unfold(records, d, width, items, edges, left, right):
     """Equivalent to the nodes of derivation d in post-order: items, edges, positions of children.
 
-    ``width[i]`` is the number of words of item i. A tree over w words has 2 w - 1 nodes: a node's
-    right child stands just before it, and its left child before the whole right one.
+    ``width[i]`` is the number of words of item i. A tree over w words has 2 w - 1 nodes. The right
+    child of a node is just before it, and its left child is before the whole right subtree.
     """
     stack = np.empty(len(items) + 1, np.int64)
     stack[0], depth = d, 0
@@ -120,7 +121,7 @@ def unfold(records, d, width, items, edges, left, right):
 
 @njit(cache=True, nogil=True)
 def _offer(records, scores, used, heap, new, weights):
-    """A new record in the heap, unless at -inf; returns how many there are now, and the heap."""
+    """Add a record to a heap, unless its score is -inf; return the number used, and the heap."""
     i, e, b, c = new
     item_scores, edge_scores = weights
     s = item_scores[i] + (edge_scores[e] + (scores[b] + scores[c]))
@@ -135,7 +136,7 @@ def _offer(records, scores, used, heap, new, weights):
 
 @njit(cache=True, nogil=True)
 def _meld(records, scores, a, b):
-    """Two pairing heaps in one: the best score first, of equal ones the older record."""
+    """Join two pairing heaps: the best score first; with equal scores, the older record."""
     if a == _NONE:
         return b
     if b == _NONE:
@@ -149,7 +150,7 @@ def _meld(records, scores, a, b):
 
 @njit(cache=True, nogil=True)
 def _without_first(records, scores, heap):
-    """The rest of a pairing heap: the children of its first, two by two, then all in one."""
+    """A pairing heap without its first: join its children two by two, then all of them."""
     if heap == _NONE:
         return _NONE
     pairs, a = _NONE, records[heap, _CHILD]

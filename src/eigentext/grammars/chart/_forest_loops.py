@@ -1,10 +1,11 @@
-"""Inside and outside over a packed forest with latent states.
+"""Compiled loops: inside and outside over a packed forest with latent states.
 
-The m^3 work is done once a group: upwards, the outer products of the children's vectors are summed
-over split points before the rule's tensor is applied; downwards, the tensor is applied to the
-parent's vector before the split points are visited. InsideOutside are scaled as in
-``_training_loops``, with which they share what is said there about the order of sums; entries
-may be negative (spectral grammars), so a vector is scaled by its absolute sum.
+The m^3 work is done once for each group. Upwards, the outer products of the vectors of the children
+are summed over split points before the tensor of the rule is applied. Downwards, the tensor is
+applied to the vector of the parent before the split points are visited.
+
+Vectors are scaled as in ``_training_loops``. Entries may be negative in spectral grammars, so a
+vector is scaled by the sum of its absolute values. Sums may be reordered as described there.
 """
 
 from math import exp, log
@@ -14,21 +15,21 @@ import numpy as np
 from eigentext.engine.compiled import njit
 
 _REORDER = {"reassoc", "contract", "nsz"}
-_NEGLIGIBLE = -300.0  # nothing beside a likelier edge, even one whose states fit badly
-_TINY = 1e-300  # a smaller sum is taken for zero: its inverse may be infinite
-_NEAR, _SMALL = -150.0, 1e-60  # what is below may lead to something that is lost
+_NEGLIGIBLE = -300.0  # log of a share of the likeliest edge; smaller ones are left out
+_TINY = 1e-300  # a smaller sum counts as zero: its inverse may be infinite
+_NEAR, _SMALL = -150.0, 1e-60  # below these, something that counts may underflow
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
 def inside_forest(
     label, groups, rule, edges, left, right, n_states, sizes, offsets, tensor, place, inside, scale
 ):
-    """Fill `inside` and `scale` of the wide items; those of width one hold the words' scores.
+    """Fill `inside` and `scale` of the wide items. Items of width one have the scores of words.
 
     Equivalent, without scales, to summing ``einsum("b,c,bca->a", inside[l], inside[q], tensor[r])``
     over the edges (l, q) of the groups of each item.
 
-    Returns whether all is in range. If not, something that counts may be lost, and
+    Returns whether all numbers are in range. If not, something that counts may be lost, and
     ``_wide_loops`` has the same loop with an exponent for each number.
     """
     widest, safe = 0, True
@@ -89,7 +90,7 @@ def outside_forest(
     label, groups, rule, edges, left, right, n_states, sizes, offsets, tensor, place, inside, scale,
     outside, posterior,
 ):  # fmt: skip
-    """Fill `outside` below the roots, whose own is there, and the `posterior` of each edge.
+    """Fill `outside` below the roots, which have theirs, and the `posterior` of each edge.
 
     Equivalent, without scales and with g = tensor[r] @ outside[p], to adding ``g @ inside[q]`` to
     ``outside[l]`` and ``inside[l] @ g`` to ``outside[q]`` for each edge (l, q), whose posterior is
@@ -135,10 +136,10 @@ def outside_forest(
 
 @njit(nogil=True, cache=True)
 def filter_forest(groups, rule, edges, left, right, keep):
-    """What is left of a forest when only the items in `keep` are: new numbers and arrays.
+    """The forest of the items in `keep`: the new numbers of items, and the new arrays.
 
-    `keep` is changed: a wide item that no edge leads to any more is not kept either. Returns the
-    items that stay, their groups, the rules and edges of these and their children renumbered.
+    `keep` is changed: a wide item without an edge is removed too. Returns the number of each item,
+    the groups of items, the rules and edges of groups, and the renumbered children of edges.
     """
     number = np.full(len(keep), -1, np.int32)
     new_groups = np.empty(len(groups), np.int64)

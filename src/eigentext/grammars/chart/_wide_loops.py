@@ -1,12 +1,12 @@
-"""Inside and outside, of charts and of forests, for numbers of any size.
+"""Compiled loops: inside and outside, over charts and forests, for numbers of any size.
 
-A double reaches from 2^-1074 to 2^1024, and the items of a long sentence may lie farther apart: of
-one span, one label may have a chain of likely rules and another a chain of unlikely ones. A wide
-number is a pair (x, e) that stands for x 2^(512 e), with x = 0 or 2^-256 <= |x| < 2^256, so that
-the product of two x is always in range, and of two numbers whose e differ by 2 or more the smaller
-does not count. Each item, of a forest each of its states, has its own e. Multiplication by a power
-of two is exact: where the loops of ``_chart_loops`` and ``_forest_loops`` are in range these
-give the same numbers but for rounding, several times slower.
+A double reaches from 2^-1074 to 2^1024. The items of a long sentence may be farther apart: over one
+span, one label may have a chain of likely rules and another a chain of unlikely ones. A wide number
+is a pair (x, e) that stands for x 2^(512 e), with x = 0 or 2^-256 <= |x| < 2^256. So the product of
+two x is always in range. If the e of two numbers differ by 2 or more, the smaller does not count in
+a sum. Each item, or in a forest each state of an item, has its own e. Multiplication by a power of
+two is exact. So if the loops of ``_chart_loops`` and ``_forest_loops`` stay in range, these loops
+give the same numbers up to rounding, several times slower.
 """
 
 import math
@@ -15,14 +15,14 @@ import numpy as np
 
 from eigentext.engine.compiled import njit
 
-ZERO = -(2**28)  # the e of zero: below all others, also when a few are added
+ZERO = -(2**28)  # the e of zero: below all others, also after some additions
 _UP, _DOWN = 2.0**512, 2.0**-512
 _MOST, _LEAST = 2.0**256, 2.0**-256
 
 
 @njit(cache=True, nogil=True)
 def widen(values, levels):
-    """Bring finite numbers into range: `values` hold x and `levels` e, both changed in place."""
+    """Bring finite numbers into range: `values` has x and `levels` e. Both change in place."""
     for i in range(len(values)):
         values[i], levels[i] = _fit(values[i], levels[i])
 
@@ -31,8 +31,8 @@ def widen(values, levels):
 def inside_wide(grammar, leaves, chart, spread, before):
     """Equivalent to ``_chart_loops.inside`` without its factors for words.
 
-    `leaves`, `chart` and `before` are pairs of an array of x and one of e; those of `chart` and
-    `before` come as zeros.
+    `leaves`, `chart` and `before` are pairs of an array of x and an array of e. `chart` and
+    `before` must be zeros.
     """
     (chart_x, chart_e), (before_x, before_e) = chart, before
     leaves_x, leaves_e = leaves
@@ -70,7 +70,7 @@ def inside_wide(grammar, leaves, chart, spread, before):
 
 @njit(cache=True, nogil=True)
 def _sum_up(rules, right, chart, spread, k, j):
-    """Add to column j what has a right child in cell (k, j), of values `right`."""
+    """Add to column j the items with a right child in cell (k, j), whose values are `right`."""
     chart_x, chart_e = chart
     m = spread.shape[1]
     column, left = m * (j * (j - 1) // 2), m * (k * (k - 1) // 2)
@@ -88,10 +88,10 @@ def _sum_up(rules, right, chart, spread, k, j):
 
 @njit(cache=True, nogil=True)
 def outside_wide(grammar, leaves, chart, spread, before, outer, outer_leaves):
-    """Equivalent to the outside values of all items, below those of the roots, which are there.
+    """Equivalent to the outside values of all items below the roots, which have theirs.
 
-    `leaves`, `chart` and `before` are those of `inside_wide`; `outer` and `outer_leaves` are pairs
-    of arrays like them. An item without an inside value gets no meaningful outside value either.
+    `leaves`, `chart` and `before` are those of `inside_wide`. `outer` and `outer_leaves` are pairs
+    of arrays like them. If the inside value of an item is zero, its outside value has no meaning.
     """
     outer_x, outer_e = outer
     leaves_x, leaves_e = leaves
@@ -172,7 +172,7 @@ def _hand_down(rules, right, above, chart, outer, spread, k, j):
 
 @njit(cache=True, nogil=True)
 def multiply(values, outer):
-    """Equivalent to ``outer *= values``, of pairs of arrays; its first then has plain doubles."""
+    """Equivalent to ``outer *= values`` for pairs of arrays. `outer[0]` then has plain doubles."""
     (x, e), (y, f) = values, outer
     for i in range(len(x)):
         z, d = _fit(y[i], f[i])
@@ -256,7 +256,7 @@ def outside_forest_wide(
 ):  # fmt: skip
     """Equivalent to ``_forest_loops.outside_forest`` without scales.
 
-    A posterior is a double: where signs cancel it may be very large, but it is never infinite.
+    A posterior is a double. If signs cancel, it may be very large, but it is never infinite.
     """
     widest = 0
     for g in range(len(rule)):
@@ -291,7 +291,7 @@ def outside_forest_wide(
 
 @njit(cache=True, nogil=True)
 def _fit(x, e):
-    """The same number with x in range; any double is there after two steps."""
+    """The same number with x in range. Two steps are enough for any double."""
     if x == 0.0:
         return 0.0, ZERO
     for _ in range(2):
@@ -304,7 +304,7 @@ def _fit(x, e):
 
 @njit(cache=True, nogil=True)
 def _double(x, e):
-    """The nearest double to a number in range, or one that is as large as 2^512 makes it."""
+    """The nearest double to a number in range; at most x 2^512."""
     if e > 0:
         return x * _UP
     if e == 0:
@@ -332,7 +332,7 @@ def _by(q, x, e):
 
 @njit(cache=True, nogil=True)
 def _plus(x, e, y, f):
-    """The sum of two numbers. Many may be summed before it must be brought into range."""
+    """The sum of two numbers. Many may be added before the sum must be brought into range."""
     if e == f:
         return x + y, e
     if e < f:
@@ -350,7 +350,7 @@ def _add_to(values, levels, i, x, e):
 
 @njit(cache=True, nogil=True)
 def _weight(rules, g, values):
-    """Of a group of rules, the sum over siblings of q * values."""
+    """The sum of q * values over the siblings of a group of rules."""
     w, d = 0.0, ZERO
     for r in range(rules.offsets[g], rules.offsets[g + 1]):
         c = rules.sibling[r]
@@ -362,7 +362,7 @@ def _weight(rules, g, values):
 
 @njit(cache=True, nogil=True)
 def _gather(chart, y, step, cell):
-    """The numbers ``chart[y::step]``, in range; returns whether one is not zero."""
+    """Copy the numbers ``chart[y::step]``, in range; return whether any is not zero."""
     some = False
     for c in range(len(cell[0])):
         cell[0][c], cell[1][c] = _fit(chart[0][y], chart[1][y])

@@ -1,11 +1,11 @@
-"""Packed forests: the parses of a sentence, or the trees of a treebank, as a hypergraph.
+"""Packed forests: all parses of a sentence, or one tree, as a hypergraph.
 
-An item is a label over a span. An item of width one rewrites to its word; a wider one is built by
-groups, one for each rule a -> b c, and a group by edges, one for each split point: the latent
-states of a rule cost m^3 once a group and m^2 once an edge, because the outer products of the
-children's vectors are summed over split points before the rule's tensor is applied. A tree is the
-forest in which every wide item has one group of one edge, so learning from trees and parsing
-sentences are the same two passes, upwards (inside) and downwards (outside).
+An item is a label over a span. An item of width one rewrites to its word. A wider item has groups,
+one for each rule a -> b c, and a group has edges, one for each split point. The outer products of
+the vectors of the children are summed over split points before the tensor of the rule is applied.
+So the latent states of a rule cost m^3 for each group and m^2 for each edge. A tree is a forest in
+which every wide item has one group with one edge. So learning from trees and parsing sentences use
+the same two passes, upwards (inside) and downwards (outside).
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,15 +24,15 @@ class ParseForest(NamedTuple):
     label, start, end
         The label of each item, over the words ``start`` to ``end - 1``.
     groups
-        ``groups[i]:groups[i + 1]`` are the groups of item ``i``: none for an item of width one.
+        ``groups[i]:groups[i + 1]`` are the groups of item ``i``. An item of width one has none.
     rule
-        The binary rule of each group; its parent is the item's label.
+        The binary rule of each group. Its parent is the label of the item.
     edges
         ``edges[g]:edges[g + 1]`` are the edges of group ``g``.
     left, right
         The two child items of each edge.
     roots
-        The items that may be a root.
+        The items that may be the root.
     """
 
     label: np.ndarray
@@ -47,9 +47,9 @@ class ParseForest(NamedTuple):
 
 
 def kept(forest: ParseForest, keep: np.ndarray) -> tuple[ParseForest, np.ndarray]:
-    """The forest of the items where `keep` is true and that still have a derivation; their numbers.
+    """The forest of the items in `keep` that still have a derivation, and the old numbers of these.
 
-    Items bottom-up stay bottom-up; a rule's group goes when its last edge does.
+    The order stays. A group is removed with its last edge.
     """
     from eigentext.grammars.chart._forest_loops import filter_forest
 
@@ -71,7 +71,7 @@ def tree_forest(treebank: "Treebank") -> ParseForest:
     n_wide = int(inner.sum())
     leaves = np.cumsum(~inner) - 1
     start, end = leaves.copy(), leaves + 1
-    for p in np.flatnonzero(inner):  # post-order: children are done
+    for p in np.flatnonzero(inner):  # in post-order, children come first
         start[p], end[p] = start[treebank.left[p]], end[treebank.right[p]]
     return ParseForest(
         treebank.label,

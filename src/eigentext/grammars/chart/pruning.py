@@ -1,39 +1,44 @@
 r"""The chart of a coarse PCFG, what survives in it, and the packed forest of a finer grammar.
 
 Every rule is a -> b c, with probability q, or a -> x. The inside and outside values of a label over
-the words i to j - 1 (Baker 1979),
+the words i to j - 1 [Baker 1979],
 
 .. math::
 
     \alpha(a, i, j) &= \sum_{a \to b\,c} q(a \to b\,c) \sum_k \alpha(b, i, k)\, \alpha(c, k, j), \\
     \beta(b, i, k) &= \sum_{a \to b\,c} q(a \to b\,c) \sum_j \beta(a, i, j)\, \alpha(c, k, j)
-        \quad\text{and so for } c,
+        \quad\text{and likewise for } c,
 
-give its marginal :math:`\mu(a, i, j) = \alpha \beta / p(x)`. Items, labels over spans, with
-:math:`\mu` below a threshold are pruned, and a finer grammar, each of whose labels refines a coarse
-one, is then tried on the survivors alone (Charniak et al., "Multilevel coarse-to-fine PCFG
-parsing", NAACL 2006).
+give its marginal :math:`\mu(a, i, j) = \alpha \beta / p(x)`. Items, which are labels over spans,
+are pruned if :math:`\mu` is below a threshold. A finer grammar, each of whose labels refines a
+coarse one, then looks only at the survivors [Charniak et al. 2006].
 
-The cube of the length is paid for few pairs of labels only. Preterminals span one word, so that
-rules with one cost a square; and of the others the right children are summed out first,
+Only few pairs of labels cost the cube of the length. Preterminals span one word, so that rules with
+preterminals cost the square. For other rules, the right children are summed out first:
 
 .. math:: w_{kj}(a, b) = \sum_c q(a \to b\,c)\, \alpha(c, k, j), \qquad
     \alpha(a, \cdot, j) \mathrel{+}= w_{kj}(a, b)\, \alpha(b, \cdot, k),
 
-which, in a treebank binarised to the left, leaves a hundred pairs (a, b) of some thousands of
-rules, each one product of a number and a vector.
+In a treebank binarized to the left, this leaves a hundred pairs (a, b) of some thousand rules. Each
+costs one product of a number and a vector.
 
-Numbers are scaled by powers of two, one for each word: a cell has the product of its words'
-factors, whatever its derivation, so that no sum is disturbed. The factor of word j - 1 brings the
-longest span that ends with it, most often all the words so far, to about 1; a shorter one is then
-as large as it is good in comparison. That is enough for nearly every sentence that people write.
-Where a product leaves the range of doubles all the same, as in long sentences of a small and
-regular grammar, the sentence is done again with an exponent for each item (``_wide``).
+Numbers are scaled by powers of two, one for each word. Every cell is scaled by the product of the
+factors of its words, whatever its derivation, so that sums stay right. The factor of word j - 1
+brings the longest span that ends with it, usually all the words so far, to about 1. This is enough
+for nearly every sentence that people write. If a product still leaves the range of doubles, as in
+long sentences of a small and regular grammar, the sentence is done again with an exponent for each
+item (``wide.py``).
+
+[Baker 1979] J. Baker, Trainable grammars for speech recognition, in Speech communication papers for
+the 97th meeting of the Acoustical Society of America, 1979.
+
+[Charniak et al. 2006] E. Charniak and others, Multilevel coarse-to-fine PCFG parsing, NAACL 2006.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigentext.errors import ParameterError
 from eigentext.grammars.chart.forest import ParseForest
@@ -41,9 +46,9 @@ from eigentext.grammars.chart.wide import prune_wide, too_long
 
 
 class Grouped(NamedTuple):
-    """Rules by (parent, child), one of the two children; the other, the sibling, is summed out.
+    """Rules grouped by parent and one child. The other child, the sibling, is summed out.
 
-    ``groups[a]:groups[a + 1]`` are the groups of parent ``a``, and ``offsets[g]:offsets[g + 1]``
+    ``groups[a]:groups[a + 1]`` are the groups of parent ``a``. ``offsets[g]:offsets[g + 1]`` are
     the rules of group ``g``, with their siblings and probabilities.
     """
 
@@ -56,7 +61,7 @@ class Grouped(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Rules one by one."""
+    """Rules as a plain list."""
 
     parent: np.ndarray
     left: np.ndarray
@@ -65,17 +70,18 @@ class Listed(NamedTuple):
 
 
 class CoarseGrammar(NamedTuple):
-    """A PCFG, arranged for the chart; made by :meth:`from_rules`.
+    """A PCFG, arranged for the chart. :meth:`from_rules` makes it.
 
     Attributes
     ----------
     pi
-        The probability of each label to be the root.
+        The probability that each label is the root.
     prior
         How often each label occurs, on any scale.
     ii, it, ti, tt
-        The rules, by whether the left and the right child are inner or preterminals (tags), which
-        are numbered from 0 here. Of ``ti`` the left child is summed out, else the right one.
+        The rules, by whether the left and the right child are inner labels (i) or preterminals,
+        tags (t). Tags are numbered from 0 here. The left child of ``ti`` is summed out, and the
+        right child of the others.
     """
 
     pi: np.ndarray
@@ -86,7 +92,15 @@ class CoarseGrammar(NamedTuple):
     tt: Listed
 
     @classmethod
-    def from_rules(cls, parent: Any, left: Any, right: Any, q: Any, pi: Any, prior: Any = None):
+    def from_rules(
+        cls,
+        parent: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        q: ArrayLike,
+        pi: ArrayLike,
+        prior: ArrayLike | None = None,
+    ) -> "CoarseGrammar":
         """Arrange rules.
 
         Parameters
@@ -96,10 +110,10 @@ class CoarseGrammar(NamedTuple):
         q
             The probability of each rule.
         pi
-            The probability of each label, preterminals included, to be the root.
+            The probability that each label, also a preterminal, is the root.
         prior
-            How often each label occurs, on any scale; None for alike. It chooses the pieces that
-            cover a sentence without a parse, of which inner labels at zero are none.
+            How often each label occurs, on any scale; None if all are equal. It decides which
+            pieces cover a sentence without a parse. An inner label with zero is never a piece.
 
         Examples
         --------
@@ -141,12 +155,12 @@ class CoarseGrammar(NamedTuple):
 
     @property
     def n_inner(self) -> int:
-        """How many labels are inner ones."""
+        """The number of inner labels."""
         return len(self.ii.groups) - 1
 
 
 class FineGrammar(NamedTuple):
-    """The rules of a grammar whose labels refine coarse ones; made by :meth:`from_rules`.
+    """The rules of a grammar whose labels refine coarse ones. :meth:`from_rules` makes it.
 
     Attributes
     ----------
@@ -155,12 +169,12 @@ class FineGrammar(NamedTuple):
     is_root
         Whether each label may be the root.
     parent
-        Of each rule.
+        The parent of each rule.
     pairs
         ``pairs[p]:pairs[p + 1]`` are the rules of the p-th pair of children.
     lefts, left, pair
-        From ``lefts[c]`` to ``lefts[c + 1]``: the left children that c may have as a right one,
-        and the numbers of these pairs.
+        ``left[lefts[c]:lefts[c + 1]]`` are the labels that may be left of the right child c, and
+        ``pair`` has the numbers of these pairs.
     """
 
     coarse: np.ndarray
@@ -172,7 +186,14 @@ class FineGrammar(NamedTuple):
     pair: np.ndarray
 
     @classmethod
-    def from_rules(cls, parent: Any, left: Any, right: Any, pi: Any, coarse: Any = None):
+    def from_rules(
+        cls,
+        parent: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        pi: ArrayLike,
+        coarse: ArrayLike | None = None,
+    ) -> "FineGrammar":
         """Arrange rules.
 
         Parameters
@@ -180,9 +201,9 @@ class FineGrammar(NamedTuple):
         parent, left, right
             Labels of the rules, sorted by (left, right, parent).
         pi
-            The probability of each label to be the root.
+            The probability that each label is the root.
         coarse
-            The coarse label that each label refines; None if they are the same.
+            The coarse label that each label refines; None if the labels are the same.
         """
         is_root = np.asarray(pi) > 0
         parent, left, right = _rules(parent, left, right, len(is_root))
@@ -199,20 +220,21 @@ class FineGrammar(NamedTuple):
 
 
 class Survivors(NamedTuple):
-    """The items of a chart that are worth a closer look, cell by cell.
+    """The items of a chart that were not pruned, cell by cell.
 
     Attributes
     ----------
     offsets
         ``offsets[s]:offsets[s + 1]`` are those over words ``i`` to ``j - 1``, where
-        ``s = j * (j - 1) // 2 + j - 1 - i``: bottom-up.
+        ``s = j * (j - 1) // 2 + j - 1 - i``. Cells are in bottom-up order.
     labels, marginals
-        The label of each, and its marginal.
+        The label and the marginal of each.
     log_probability
-        Of the sentence; -inf if it has no parse.
+        log p(sentence); -inf if it has no parse.
     pieces
-        None if the sentence has a parse. Else the label, the start and the end of items side by
-        side that cover it: the fewest, and of these the most probable. The others are below them.
+        None if the sentence has a parse. Else the label, the start and the end of items that cover
+        it side by side: as few as possible, and of these the most probable. All other items are
+        below them.
     """
 
     offsets: np.ndarray
@@ -224,14 +246,14 @@ class Survivors(NamedTuple):
 
 def prune(
     grammar: CoarseGrammar,
-    offsets: Any,
-    labels: Any,
-    scores: Any,
+    offsets: ArrayLike,
+    labels: ArrayLike,
+    scores: ArrayLike,
     *,
     threshold: float = 5e-5,
     memory: float = 2e9,
 ) -> Survivors:
-    """The items of a sentence whose marginal reaches a threshold.
+    """Find the items of a sentence whose marginals reach a threshold.
 
     Parameters
     ----------
@@ -239,12 +261,12 @@ def prune(
         The coarse PCFG.
     offsets, labels, scores
         ``labels[offsets[i]:offsets[i + 1]]`` are the preterminals of the i-th word, with their
-        q(a -> x) or anything in proportion to it.
+        q(a -> x) or numbers in proportion to it.
     threshold
-        At 0 every possible item survives.
+        With 0, every possible item survives.
     memory
-        Bytes for the charts, more than which is an error. They need 8 n (n + 1) for each inner
-        label: 35 MB for 250 words and 69 labels; half as much again with an exponent for each
+        Raise ParameterError if the charts need more bytes. They need 8 n (n + 1) for each inner
+        label: 35 MB for 250 words and 69 labels, and half as much again with an exponent for each
         item.
     """
     if not 0 <= threshold < 1:
@@ -266,11 +288,13 @@ def prune(
     )
 
 
-_DOUBTS = 1e-12  # of all marginals, not more than rounding would change
+_DOUBTS = 1e-12  # the largest sum of doubtful marginals; rounding changes as much
 
 
-def _prune(grammar: CoarseGrammar, leaves: np.ndarray, threshold: float) -> Any:
-    """Cells, labels and marginals of the survivors, log p and pieces; None if out of range."""
+def _prune(
+    grammar: CoarseGrammar, leaves: np.ndarray, threshold: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray | None] | None:
+    """The cells, labels and marginals of the survivors, log p, and pieces; None if out of range."""
     from eigentext.grammars.chart._chart_loops import cover, inside, outside
 
     m, n = grammar.n_inner, len(leaves)
@@ -301,7 +325,7 @@ def _prune(grammar: CoarseGrammar, leaves: np.ndarray, threshold: float) -> Any:
     *found, doubts = outside(
         grammar, leaves, chart, spread, before, outer, outer_leaves, float(threshold)
     )
-    if not doubts < _DOUBTS:  # nor is NaN
+    if not doubts < _DOUBTS:  # true for NaN too
         return None
     cells, survivors, marginals = (x[::-1].copy() for x in found)
     return cells, survivors, marginals, log_probability, pieces
@@ -310,37 +334,37 @@ def _prune(grammar: CoarseGrammar, leaves: np.ndarray, threshold: float) -> Any:
 def refine(
     survivors: Survivors,
     grammar: FineGrammar,
-    offsets: Any,
-    labels: Any,
-    scores: Any,
+    offsets: ArrayLike,
+    labels: ArrayLike,
+    scores: ArrayLike,
     *,
     memory: float = 2e9,
 ) -> ParseForest:
-    """The packed forest of a finer grammar over what survived of the coarse one.
+    """Build the packed forest of a finer grammar over what the coarse one left.
 
-    An item is in it if its coarse label survived, it has a derivation, and it is below a root.
-    Without a derivation of the whole sentence the forest is empty; for a sentence covered by
-    pieces the roots are theirs, from left to right.
+    An item is in the forest if its coarse label survived, it has a derivation, and it is below a
+    root. Without a derivation of the whole sentence, the forest is empty. If pieces cover the
+    sentence, they are the roots, from left to right.
 
     Parameters
     ----------
     survivors
-        Of :func:`prune`.
+        What :func:`prune` returned.
     grammar
-        The finer grammar; the coarse one itself will do.
+        The finer grammar. It may be the coarse one itself.
     offsets, labels, scores
-        As in :func:`prune`, but in the labels of the finer grammar.
+        As in :func:`prune`, with the labels of the finer grammar.
     memory
-        Bytes for the forest while it is built, more than which is an error: up to 40 for each
-        edge. A sentence of 25 words has ten or twenty thousand edges at the usual threshold, one
-        of 250 a few millions.
+        Raise ParameterError if the forest may need more bytes while it is built, up to 40 for each
+        edge. At the usual threshold, a sentence of 25 words has ten or twenty thousand edges, and
+        one of 250 words a few million.
     """
     from eigentext.grammars.chart._build_loops import build, collect
 
     offsets, labels, scores = _checked(offsets, labels, scores, 0, len(grammar.coarse))
     n = len(offsets) - 1
     if len(survivors.offsets) != n * (n + 1) // 2 + 1:
-        raise ParameterError("the survivors are those of a sentence of another length")
+        raise ParameterError("the survivors belong to a sentence of another length")
     n_coarse = int(max(grammar.coarse.max(), survivors.labels.max(initial=0))) + 1
     items, label, groups, edges = build(
         grammar, survivors.offsets, survivors.labels, n_coarse, offsets, labels, scores,
@@ -356,8 +380,10 @@ def refine(
     return ParseForest(*forest, roots=number[roots])
 
 
-def _roots(survivors: Survivors, grammar: FineGrammar, items: Any, label: np.ndarray) -> np.ndarray:
-    """The items over all words that may be the root, or those over the pieces, of their label."""
+def _roots(
+    survivors: Survivors, grammar: FineGrammar, items: np.ndarray, label: np.ndarray
+) -> np.ndarray:
+    """The items over all words that may be the root; or the items of the pieces."""
     if survivors.pieces is None:
         whole = np.arange(items[-2], items[-1])
         return whole[grammar.is_root[label[whole]]]
@@ -369,8 +395,10 @@ def _roots(survivors: Survivors, grammar: FineGrammar, items: Any, label: np.nda
     return np.concatenate(roots)
 
 
-def _checked(offsets: Any, labels: Any, scores: Any, first: int, last: int) -> Any:
-    """The three arrays as kernels want them, the scores copied."""
+def _checked(
+    offsets: ArrayLike, labels: ArrayLike, scores: ArrayLike, first: int, last: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Check the three arrays, and convert them for the compiled loops. The scores are copied."""
     offsets = np.require(offsets, np.int64, ["C", "W"])
     labels, scores = np.require(labels, np.int32, ["C", "W"]), np.array(scores, np.float64)
     if len(offsets) < 2:
@@ -388,7 +416,7 @@ def _checked(offsets: Any, labels: Any, scores: Any, first: int, last: int) -> A
     return offsets, labels, scores
 
 
-def _rules(parent: Any, left: Any, right: Any, n_labels: int) -> Any:
+def _rules(parent: ArrayLike, left: ArrayLike, right: ArrayLike, n_labels: int) -> np.ndarray:
     rules = np.array((parent, left, right), np.int32).reshape(3, -1)
     if rules.size and not 0 <= rules.min() <= rules.max() < n_labels:
         raise ParameterError(f"labels of rules must be from 0 to {n_labels - 1}, as many as pi has")
@@ -396,5 +424,5 @@ def _rules(parent: Any, left: Any, right: Any, n_labels: int) -> Any:
 
 
 def _offsets(keys: np.ndarray, n: int) -> np.ndarray:
-    """Where each of n keys begins among sorted ones, and at last their number."""
+    """Where each of n keys begins in a sorted array of keys, and the length of the array."""
     return np.append(0, np.cumsum(np.bincount(keys, minlength=n))).astype(np.int64)

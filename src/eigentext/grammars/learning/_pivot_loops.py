@@ -1,11 +1,11 @@
-"""The states of rules, given what the features of their nodes say: a concave EM, rule by rule."""
+"""Compiled loops of pivot learning: a concave EM for the states of each rule."""
 
 import numpy as np
 
 from eigentext.engine.compiled import njit
 
-_ROWS = 16  # nodes at a time: their products stay in the cache
-_SPREAD = 1e-12  # the share of each rule that is for all states alike: none is left without rules
+_ROWS = 16  # nodes at a time, so that their products stay in the cache
+_SPREAD = 1e-12  # the share of each rule that all states get, so that no state is without rules
 _REORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -51,10 +51,10 @@ def likeliest_rules(
 
 @njit(nogil=True, cache=True)
 def begin(t, average):
-    """What is positive in t, scaled to one and mixed with `average`, as EM cannot leave a zero.
+    """The positive part of t, scaled to sum one, and mixed with `average`: EM cannot leave a zero.
 
-    The share of `average`, which is also scaled, is that of noise: the sum of what is negative over
-    that of what is positive.
+    `average` is scaled too. Its share is the share of noise in t: the sum of the negative entries
+    over that of the positive ones.
     """
     below, above, total = 0.0, 0.0, 0.0
     for pair in range(t.shape[0]):
@@ -75,10 +75,10 @@ def slope(t, mb, mc, nodes, left, right, weights, n, r_at, r, s_at, s, g):
 
     Equivalent to the average of ``o / (t * o).sum()`` for ``o = outer(y, z, x)``, over all nodes i
     by weight, all rows x of s at i, y of r at its left and z of r at its right child. The rows of
-    node i begin at ``r[r_at[i, k]]``, for all k or until it is negative, and likewise those of s;
-    all nodes of one rule have as many.
+    node i begin at ``r[r_at[i, k]]``, for all k or until it is negative, and likewise those of s.
+    All nodes of one rule have the same number of rows.
 
-    Sums may be reordered, but in the same way whatever the threads.
+    Sums may be reordered, but in the same way for any number of threads.
     """
     ma, pairs = t.shape[1], mb * mc
     k1 = how_many(s_at[nodes[0]])
@@ -116,7 +116,7 @@ def slope(t, mb, mc, nodes, left, right, weights, n, r_at, r, s_at, s, g):
 
 @njit(nogil=True, cache=True)
 def how_many(starts):
-    """Before the first that is negative."""
+    """The number of entries before the first negative one."""
     for k in range(len(starts)):
         if starts[k] < 0:
             return k
@@ -149,7 +149,7 @@ def pull_left_first(f, y, z, share, b, at, towards):
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
 def pull_right_first(f, y, z, share, b, at, towards):
-    """The same as `pull_left_first`, sooner where there are fewer z than y."""
+    """The same as `pull_left_first`; faster if there are fewer z than y."""
     mb, mc = f.shape
     b[:] = 0.0
     for k in range(len(z)):

@@ -1,4 +1,4 @@
-"""Averages over the nodes of each rule, as matrix products of blocks of nodes."""
+"""Compiled loops of spectral learning: averages over the nodes of each rule."""
 
 from math import sqrt
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from eigentext.engine.compiled import njit
 
-_ROWS = 64  # nodes at a time: their products stay in the cache
+_ROWS = 64  # nodes at a time, so that their products stay in the cache
 _REORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -24,7 +24,7 @@ def average_rules(
     by that over the third, ``ones`` the product of the three averages, ``labels`` that of the
     averages over all nodes of the labels, and lam_k = sqrt(n) / (C[k - 1] + sqrt(n)).
 
-    Sums may be reordered, but in the same way whatever the threads.
+    Sums may be reordered, but in the same way for any number of threads.
     """
     widest, most = 1, 1
     for r in range(first, last):

@@ -1,16 +1,16 @@
-"""Inside and outside on observed trees, a run of nodes with one rule at a time.
+"""Compiled loops of learning: inside and outside on observed trees, and what follows from them.
 
-TreebankNodes are sorted by height and then by rule, so the vectors of a run lie side by side and
-the m^3 work on it is a matrix product: X, one row of b(h2) c(h3) for each node, times the rule's
-tensor as a matrix of (h2, h3) by h1. Short products are written out: a call to BLAS costs more than
-they do.
+Nodes are sorted by height and then by rule. A run is the nodes of one height with one rule. Their
+vectors are contiguous, so the m^3 work on a run is a matrix product: X, with a row of b(h2) c(h3)
+for each node, times the tensor of the rule as a matrix of (h2, h3) by h1. Short products are
+written out as loops, because a call to BLAS costs more.
 
-InsideOutside are scaled. An inside vector sums to one and the logarithm of what was taken out is in
-`scale`; an outside vector is such that its product with the inside vector is the posterior
-probability of each state, whatever the height of the tree.
+Vectors are scaled. An inside vector sums to one, and `scale` has the logarithm of what was divided
+out. The product of an outside vector with the inside vector is the posterior probability of each
+state, for trees of any height.
 
-Sums may be reordered (fastmath's "reassoc") but always in the same way: the bits depend on the
-shapes alone. Infinities and NaNs keep their meaning.
+Sums may be reordered (fastmath's "reassoc"), but always in the same way: the bits depend only on
+the shapes. Infinities and NaNs keep their meaning.
 """
 
 from math import exp, log
@@ -19,15 +19,15 @@ import numpy as np
 
 from eigentext.engine.compiled import njit
 
-ROWS = 32  # of X at a time: it stays in the cache
-_BLAS = 4096  # multiplications from which a call to BLAS pays
-_TINY = 1e-300  # a smaller sum is taken for zero: its inverse may be infinite
+ROWS = 32  # rows of X at a time, so that they stay in the cache
+_BLAS = 4096  # from this number of multiplications on, BLAS is faster
+_TINY = 1e-300  # a smaller sum counts as zero: its inverse may be infinite
 _REORDER = {"reassoc", "contract", "nsz"}
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
 def inside_runs(first, last, runs, rule, left, right, sizes, offsets, tensor, place, inside, scale):
-    """Fill `inside` and `scale` for the runs `first` to `last - 1`, whose children are done.
+    """Fill `inside` and `scale` for the runs `first` to `last - 1`. Their children are done.
 
     Equivalent, for a node p of rule r with children l and q, to
     ``v = einsum("b,c,bca->a", inside[l], inside[q], tensor[r])``; ``inside[p] = v / v.sum()``;
@@ -82,7 +82,7 @@ def inside_runs(first, last, runs, rule, left, right, sizes, offsets, tensor, pl
 def outside_runs(
     first, last, runs, rule, left, right, sizes, offsets, tensor, place, inside, outside, scale
 ):
-    """Fill `outside` of the children of the runs `first` to `last - 1`, whose own is done.
+    """Fill `outside` of the children of the runs `first` to `last - 1`. Their own is done.
 
     Equivalent, with g = tensor[r] @ outside[p] and w = exp(scale[l] + scale[q] - scale[p]), to
     ``outside[l] = w * g @ inside[q]`` and ``outside[q] = w * inside[l] @ g``.
@@ -190,7 +190,7 @@ def count_rules(
 def normalize_rules(first, last, parent_states, sizes, offsets, totals, least, tensor):
     """Divide each entry by the total of its parent state; entries below `least` become zero.
 
-    A probability that is zero in all but name would make the scales overflow later.
+    A probability that is almost zero would make the scales overflow later.
     """
     for r in range(first, last):
         ma = sizes[r, 2]

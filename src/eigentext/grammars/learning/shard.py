@@ -1,12 +1,13 @@
-"""The passes of EM over some trees: inside vectors go up them and outside vectors down.
+"""The passes of EM over some trees: inside vectors upwards, outside vectors downwards.
 
-A tree is observed but for the states of its nodes, so a pass takes time linear in its nodes [1]_;
-m^3 of it goes into matrix products (``_training_loops``). The nodes of all trees are worked on
-level by level, those with the same rule side by side; a level needs only those below it (inside) or
-above it (outside), so its rules may be shared among threads, and each vector comes out of the same
-operations however many there are.
+Only the states of the nodes of a tree are unknown, so a pass takes time linear in the number of
+nodes [Matsuzaki et al. 2005]. The m^3 work is done by matrix products (``_training_loops``). The
+nodes of all trees are processed level by level, and those with the same rule are contiguous. A
+level needs only the levels below it (inside) or above it (outside), so threads may share its rules.
+Each vector results from the same operations for any number of threads.
 
-.. [1] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent annotations, ACL 2005.
+[Matsuzaki et al. 2005] T. Matsuzaki, Y. Miyao and J. Tsujii, Probabilistic CFG with latent
+annotations, ACL 2005.
 """
 
 from collections.abc import Callable
@@ -19,23 +20,23 @@ from eigentext import engine
 from eigentext.grammars.grammar import Grammar, ranges, starts
 
 _TINY = np.finfo(float).tiny  # the inverse of a smaller number may be infinite
-_WORK = 1 << 22  # multiplications worth a task of their own
+_WORK = 1 << 22  # multiplications of one task
 
 
 @dataclass
 class GrammarParameters:
-    """What EM learns: a grammar, and q(a -> x | a, h) of each pair of a preterminal and a word."""
+    """What EM learns: a grammar, and q(a -> x | a, h) for pairs of a preterminal and a word."""
 
     grammar: Grammar
     lexical: np.ndarray  # packed: the vector of pair l starts at pair_offsets[l]
 
     def arrays(self, prefix: str = "") -> dict[str, np.ndarray]:
-        """What differs from one step of EM to the next, for a file."""
+        """The arrays that change from one step of EM to the next, for a file."""
         parts = {"tensor": self.grammar.tensor, "root": self.grammar.root, "lexical": self.lexical}
         return {prefix + name: part for name, part in parts.items()}
 
     def replaced(self, arrays: dict[str, Any], prefix: str = "") -> "GrammarParameters":
-        """Those of another step."""
+        """The parameters of another step, from its arrays."""
         tensor, root, lexical = (arrays[prefix + name] for name in ("tensor", "root", "lexical"))
         rules, n_states = self.grammar.rules, self.grammar.n_states
         return GrammarParameters(Grammar(rules, n_states, tensor, root), lexical)
@@ -43,7 +44,7 @@ class GrammarParameters:
 
 @dataclass
 class Expectations:
-    """Expected counts, shaped like the parameters, and the log-likelihood that they came with."""
+    """Expected counts, with the shapes of the parameters, and the log-likelihood."""
 
     log_likelihood: float
     tensor: np.ndarray
@@ -53,9 +54,9 @@ class Expectations:
 
 
 class Counts(NamedTuple):
-    """The expectations of some trees, whose tensor has the rules that are in them alone.
+    """The expectations of some trees. The tensor has only the rules that occur in these trees.
 
-    Many rules are rare: so much less has to travel, and to be added up.
+    Many rules are rare, so there is much less to send and to add up.
     """
 
     rules: np.ndarray
@@ -63,7 +64,7 @@ class Counts(NamedTuple):
     found: Expectations
 
     def plus(self, other: "Counts") -> "Counts":
-        """Of both."""
+        """The expectations of both."""
         a, b = self.found, other.found
         log_likelihood, lexical = a.log_likelihood + b.log_likelihood, a.lexical + b.lexical
         rest = lexical, a.root + b.root, a.states + b.states
@@ -85,17 +86,18 @@ class Counts(NamedTuple):
 def add_parts(
     parts: np.ndarray, lengths: np.ndarray, places: np.ndarray, total: np.ndarray
 ) -> None:
-    """Add parts of so many `lengths`, one after another, to the `places` in a total."""
-    # Slices are faster than an index for each number.
+    """Add parts, which are stored one after another, to the `places` in a total."""
+    # Slices are faster than one index for each number.
     borders = starts(lengths).tolist()
     for place, a, b in zip(places.tolist(), borders, borders[1:]):
         total[place : place + b - a] += parts[a:b]
 
 
 class ShardTrees(NamedTuple):
-    """The nodes of some trees in post-order, as a treebank has them; children are counted here.
+    """The nodes of some trees in post-order, as in a treebank.
 
-    Symbols, rules and pairs are those of the whole treebank.
+    Children are numbered within these trees. Symbols, rules and pairs are those of the whole
+    treebank.
     """
 
     label: np.ndarray
@@ -104,24 +106,24 @@ class ShardTrees(NamedTuple):
     rule: np.ndarray
     height: np.ndarray
     roots: np.ndarray
-    pair: np.ndarray  # of each leaf: that of a preterminal and a terminal
-    pair_label: np.ndarray  # of each pair
+    pair: np.ndarray  # the pair of a preterminal and a terminal, for each leaf
+    pair_label: np.ndarray  # the preterminal of each pair
 
 
 @dataclass
 class InsideOutside:
-    """The inside and outside vectors of all nodes by some parameters, packed, and their scales."""
+    """The inside and outside vectors of all nodes for some parameters, packed, and their scales."""
 
-    sizes: np.ndarray  # of the tensors of the shard's rules
+    sizes: np.ndarray  # of the tensors of the rules of the shard
     offsets: np.ndarray
     tensor: np.ndarray
     place: np.ndarray  # where the vectors of each node begin
-    lexical_place: np.ndarray  # where the leaves' are in `GrammarParameters.lexical`
+    lexical_place: np.ndarray  # where those of leaves are in `GrammarParameters.lexical`
     root_place: np.ndarray
     root_state: np.ndarray
     root_sizes: np.ndarray
     root: np.ndarray  # pi of the states of the roots
-    at_root: np.ndarray  # what each tree has, by the scale of its root
+    at_root: np.ndarray  # the probability of each tree, divided by the scale of its root
     inside: np.ndarray
     outside: np.ndarray
     scale: np.ndarray
@@ -133,7 +135,7 @@ class TreeShard:
 
     def __init__(self, nodes: ShardTrees):
         inner = nodes.left >= 0
-        # A pair of a preterminal and a terminal is to a leaf what a rule is to an inner node.
+        # Leaves are sorted by their pair of a preterminal and a terminal, inner nodes by rule.
         kind = nodes.rule.astype(np.int64)
         kind[~inner] = nodes.pair
         order = np.lexsort((kind, nodes.height))
@@ -160,7 +162,7 @@ class TreeShard:
         self.members = starts(np.bincount(rule, minlength=len(self.rules)))
 
     def expect(self, parameters: GrammarParameters) -> Counts:
-        """One pass up and one down all trees."""
+        """The expected counts: one pass up and one pass down all trees."""
         from eigentext.grammars.learning._training_loops import count_rules
 
         grammar, v = parameters.grammar, self.vectors(parameters)
@@ -190,13 +192,13 @@ class TreeShard:
         return Counts(self.rules, np.diff(v.offsets), found)
 
     def log_likelihood(self, parameters: GrammarParameters) -> float:
-        """Of the trees, by the pass upwards alone."""
+        """The log-likelihood of the trees, by the inside pass alone."""
         return self._inside(parameters).log_likelihood
 
     def leaf_posteriors(
         self, parameters: GrammarParameters
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """P(state | tree) of the leaves, packed, the states, and how many each token may be in."""
+        """P(state | tree) of the leaves, packed; the states; and how many states each token has."""
         v, grammar, leaf = self.vectors(parameters), parameters.grammar, self.leaf_of_token
         sizes = grammar.n_states[self.label[leaf]]
         at = ranges(v.place[leaf], sizes)
@@ -206,7 +208,7 @@ class TreeShard:
     def split_losses(
         self, parameters: GrammarParameters, states: np.ndarray, was_split: np.ndarray
     ) -> np.ndarray:
-        """What undoing each split loses of the log-likelihood; infinite but at its first state."""
+        """The log-likelihood lost by undoing each split, at its first state; infinite elsewhere."""
         from eigentext.grammars.learning._training_loops import add_losses
 
         grammar, v = parameters.grammar, self.vectors(parameters)
@@ -222,13 +224,13 @@ class TreeShard:
     # -- the passes ------------------------------------------------------------------------------
 
     def vectors(self, parameters: GrammarParameters) -> InsideOutside:
-        """Both passes."""
+        """The inside and the outside pass."""
         v = self._inside(parameters)
         self._outside(v)
         return v
 
     def _laid_out(self, parameters: GrammarParameters) -> InsideOutside:
-        """Where the vector of each node is, and what goes into those of leaves and roots."""
+        """Where the vector of each node is, and the data of leaves and roots."""
         grammar = parameters.grammar
         n_states = grammar.n_states
         place = starts(n_states[self.label])
@@ -290,7 +292,7 @@ class TreeShard:
         from eigentext.grammars.learning._training_loops import outside_runs
 
         v.outside = np.empty(v.place[-1])
-        divisors = np.where(v.at_root > 0, v.at_root, np.inf)  # no probability: zeros below
+        divisors = np.where(v.at_root > 0, v.at_root, np.inf)  # without probability, zeros below
         v.outside[v.root_place] = v.root / np.repeat(divisors, v.root_sizes)
         for first, last in zip(self.levels[-2::-1], self.levels[:0:-1]):
             in_blocks(
@@ -307,7 +309,7 @@ class TreeShard:
 
 
 def in_blocks(task: Callable[[int, int], None], first: int, work: np.ndarray) -> None:
-    """Run ``task(start, end)`` over ranges of about equal work, counted from `first`."""
+    """Run ``task(start, end)`` for ranges of about equal work; ranges begin at `first`."""
     blocks = [(first + start, first + end) for start, end in engine.even_blocks(work, _WORK)]
     if len(blocks) == 1:
         task(*blocks[0])

@@ -1,4 +1,4 @@
-"""Scores of words in the few states that are asked for."""
+"""Compiled loops of the lexicon: the scores of words in some states."""
 
 import numpy as np
 
@@ -11,8 +11,9 @@ def word_scores(
 ):
     """The q of token ``position[e]`` in ``state[e]``, for each e.
 
-    Equivalent to ``WordStates(tokens)[position, state]``; `word` is the number of each token, -1
-    for an unseen one, and `kind` its class. The entries of a token should lie side by side.
+    Equivalent to ``WordStates(tokens)[position, state]``. `word` is the number of each token, -1
+    for an unseen word, and `kind` its class. It is fastest if the entries of a token are
+    contiguous.
     """
     seen = np.zeros(len(totals))
     result = np.empty(len(position))

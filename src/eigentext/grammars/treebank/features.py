@@ -1,24 +1,27 @@
-"""What inside and outside trees look like: phi and psi, features to learn hidden states from.
+"""Features of inside and outside trees, phi and psi, from which hidden states are learned.
 
-At a node of label a the inside tree t is the node and all below, the outside tree o the rest with
-the node as its foot. Given the label and its hidden state they are independent, so what they have
-in common tells of the state. A *template* is a function from trees to values; its feature vector
-has a one at the value and zeros elsewhere. All templates side by side are phi(t) and psi(o).
+At a node of label a, the inside tree t is the node and all below it. The outside tree o is the
+rest, with the node as a leaf. Given the label and its hidden state, the two are independent. So
+what they have in common tells about the state. A *template* is a function from trees to values. Its
+feature vector has a one at the value and zeros elsewhere. The vectors of all templates side by side
+are phi(t) and psi(o).
 
-For (S (NP (D the) (N dog)) (VP (V saw) (P him))), the "full" set is, after [1]_,
+For (S (NP (D the) (N dog)) (VP (V saw) (P him))), the "full" set, after [Cohen et al. 2013], is:
 
-* inside, at VP: its left child V; its right child P; the rule VP -> V P; that rule with what is
-  below its left child, (VP (V saw) P), or below its right; the tag of its head, V; its width, 2.
-  At a leaf, the word.
-* outside, at the D: the rule above and the side on which it hangs from it, the same of two and of
-  three levels; its parent's label; its parent's and grandparent's; the tag of the first head above
-  that is not its own, N; how many words are to its left, 0, and to its right, 3.
+* inside, at VP: its left child, V; its right child, P; the rule VP -> V P; that rule with what is
+  below its left child, (VP (V saw) P), or below its right child; the tag of its head, V; its width,
+  2. At a leaf: the word.
+* outside, at D: the rule above, and whether D is its left or right child; the same for two and for
+  three levels; the label of the parent; the labels of the parent and the grandparent; the tag of
+  the first head above that is not its own, N; the number of words to its left, 0, and to its right,
+  3.
 
-The "simple" set has the rule below and the rule above only. As moments are kept for each label
-apart, no feature names the label itself. At the root the templates above have a value of their own.
+The "simple" set has only the rule below and the rule above. Moments are kept for each label
+separately, so no feature has to name the label. At the root, the templates that look upwards have a
+special value.
 
-.. [1] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Experiments with spectral learning
-   of latent-variable PCFGs, NAACL 2013.
+[Cohen et al. 2013] S. Cohen, K. Stratos, M. Collins, D. Foster and L. Ungar, Experiments with
+spectral learning of latent-variable PCFGs, NAACL 2013.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,12 +41,12 @@ FeatureSet = Callable[["TreebankNodes"], tuple[Templates, Templates]]
 
 
 class Forgotten(str):
-    """A function of which a model file keeps the name alone: it must be given again for a fit."""
+    """The name of a function. A model file keeps no code; a new fit needs the function again."""
 
     __slots__ = ()
 
     def __call__(self, nodes: "TreebankNodes") -> Any:
-        """Raise an error that says so."""
+        """Raise ParameterError: the function is not known any more."""
         raise ParameterError(
             f"features were the function {str(self)!r}, which a model file does not hold; "
             "give it again: set_params(features=...)"
@@ -52,15 +55,15 @@ class Forgotten(str):
 
 @dataclass(frozen=True, eq=False)
 class TreebankNodes:
-    """What templates look at: arrays over the nodes of a treebank, in its (post-)order.
+    """The data for templates: arrays over the nodes of a treebank, in post-order.
 
     Parameters
     ----------
     treebank
-        ``symbols``, and for each node ``label``, ``left``, ``right`` and ``rule``.
+        The trees, with ``symbols``, and ``label``, ``left``, ``right`` and ``rule`` of each node.
     terminals
-        The terminal of each leaf: a frequent word's number, or past those that of a class of rare
-        words (``Lexicon.terminals``).
+        The terminal of each leaf: the number of a frequent word, or of a class of rare words
+        (``Lexicon.terminals``).
     """
 
     treebank: Treebank
@@ -68,19 +71,19 @@ class TreebankNodes:
 
     @cached_property
     def is_leaf(self) -> np.ndarray:
-        """Whether a node has a word below it, and not two nodes."""
+        """Whether a node is a leaf, with a word below it."""
         return self.treebank.left < 0
 
     @cached_property
     def kind(self) -> np.ndarray:
-        """What a node rewrites to: its rule, or its terminal past those."""
+        """The rule of an inner node, or the terminal of a leaf, numbered after the rules."""
         kind = self.treebank.rule.astype(np.int64)
         kind[self.is_leaf] = len(self.treebank.rules().parent) + self.terminals
         return kind
 
     @cached_property
     def parent(self) -> np.ndarray:
-        """The node above; -1 at roots."""
+        """The parent of each node; -1 at roots."""
         parent = np.full(len(self.is_leaf), -1, np.int64)
         inner = np.flatnonzero(~self.is_leaf)
         parent[self.treebank.left[inner]] = parent[self.treebank.right[inner]] = inner
@@ -88,15 +91,15 @@ class TreebankNodes:
 
     @cached_property
     def is_right(self) -> np.ndarray:
-        """Whether a node is its parent's right child."""
+        """Whether a node is the right child of its parent."""
         is_right = np.zeros(len(self.is_leaf), bool)
         is_right[self.treebank.right[~self.is_leaf]] = True
         return is_right
 
     @cached_property
     def end(self) -> np.ndarray:
-        """The number of words of the sentence up to the node's last one."""
-        # Leaves that come before a node in post-order are below it or to its left.
+        """The number of words of the sentence up to the last word of the node."""
+        # In post-order, the leaves before a node are below it or to its left.
         so_far = np.cumsum(self.is_leaf)
         offsets = self.treebank.offsets
         before = np.concatenate(([0], so_far[offsets[1:-1] - 1]))
@@ -104,7 +107,7 @@ class TreebankNodes:
 
     @cached_property
     def width(self) -> np.ndarray:
-        """The number of words below."""
+        """The number of words below each node."""
         width = self.is_leaf.astype(np.int64)
         left, right = self.treebank.left, self.treebank.right
         for front in self.by_height[1:]:
@@ -119,12 +122,12 @@ class TreebankNodes:
 
     @cached_property
     def head(self) -> np.ndarray:
-        """The leaf that heads each node."""
+        """The leaf that is the head of each node."""
         return heads(self.treebank)
 
     @cached_property
     def head_above(self) -> np.ndarray:
-        """The head of the first node above that has another than the node; -1 if all have it."""
+        """The first other head among the nodes above; -1 if all have the head of the node."""
         above = np.full(len(self.is_leaf), -1, np.int64)
         for front in reversed(self.by_height[:-1]):
             front = front[self.parent[front] >= 0]
@@ -147,12 +150,12 @@ class TreebankNodes:
         return by_height(self.treebank)
 
     def above(self, values: np.ndarray) -> np.ndarray:
-        """Of each node, the value that its parent has; -1 at roots."""
+        """The value of the parent of each node; -1 at roots."""
         return np.where(self.parent >= 0, values[self.parent], -1)
 
 
 def full(nodes: TreebankNodes) -> tuple[Templates, Templates]:
-    """The templates of the seed's slides."""
+    """The templates of [Cohen et al. 2013]."""
     inside = {**_rules_below(nodes), "head": nodes.tag[nodes.head], "width": nodes.width}
     inside["head"] = np.where(nodes.is_leaf, -1, inside["head"])
     inside["width"] = np.where(nodes.is_leaf, -1, inside["width"])
@@ -214,7 +217,7 @@ def codes(*columns: np.ndarray) -> np.ndarray:
 def _ranks(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "i":
         low, n_numbers = int(values.min()), int(values.max()) - int(values.min()) + 1
-        if n_numbers <= 4 * len(values):  # then a table is faster than to sort
+        if n_numbers <= 4 * len(values):  # then a table is faster than sorting
             is_there = np.zeros(n_numbers, bool)
             is_there[values - low] = True
             return (np.cumsum(is_there) - 1)[values - low]
@@ -222,14 +225,14 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 class Coded(NamedTuple):
-    """Templates of one side, coded: a row for each template, a column for each node.
+    """The templates of one side as numbers: a row for each template, a column for each node.
 
-    Values count up from 0 in each row; -1 is no feature at all.
+    The values of each row are 0, 1, …; -1 means no feature.
     """
 
     names: list[str]
     values: np.ndarray
-    sizes: np.ndarray  # how many values each template has
+    sizes: np.ndarray  # the number of values of each template
 
 
 def code_features(feature_set: str | FeatureSet, nodes: TreebankNodes) -> tuple[Coded, Coded]:
@@ -238,11 +241,11 @@ def code_features(feature_set: str | FeatureSet, nodes: TreebankNodes) -> tuple[
     Parameters
     ----------
     feature_set : "full", "simple" or a function
-        A function of `nodes` gives two dictionaries, of inside and of outside templates: by the
-        name of each, an array of a value for each node, numbers or strings. Numbers below zero,
-        and NaN, are no feature at all.
+        A function of `nodes` returns two dictionaries, of inside and of outside templates. They
+        have an array for each name, with a number or a string for each node. A negative number or
+        NaN means no feature.
     nodes
-        What it is a function of.
+        The nodes of the treebank.
 
     Examples
     --------
@@ -287,7 +290,7 @@ def _coded(side: str, templates: Templates, n_nodes: int) -> Coded:
                 f"the {side} template {name!r} has values of type {values.dtype}: give numbers or "
                 "strings"
             )
-        # NaN is not at least zero either.
+        # This is false for NaN too.
         is_there = values >= 0 if values.dtype.kind in "if" else np.ones(n_nodes, bool)
         if is_there.any():
             row[is_there] = codes(values[is_there])

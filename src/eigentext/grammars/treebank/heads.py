@@ -1,18 +1,20 @@
-"""The head of a phrase: the child that speaks for it, and so down to a word [1]_, [2]_.
+"""The head of a phrase: its most important child, and so on down to a word.
 
-For each label there are *tiers*, sets of labels of children in falling order of preference. The
-head child is of the first tier that any child is in; of several, it is the first one that the
-search meets, which begins on the tier's side. Where no tier has a child, all are equally good, and
-the search begins on the last tier's side.
+The rules are those of [Magerman 1995] and [Collins 1999]. Each label has *tiers*, sets of labels of
+children, the preferred ones first. The head child belongs to the first tier that has any child. Of
+several children in this tier, it is the first one in a search that begins on the side of the tier.
+If no tier has a child, all children are equally good, and the search begins on the side of the last
+tier.
 
-In a binarised tree @X covers some of the children of X. It carries the best one so far, with its
-tier: of two candidates the better tier wins, and of equal ones the left or the right as the tier
-says. So a pair at a time gives the same head as all children at once. Of a chain X+Y, the children
-below are Y's and the child above is X; between them there is no choice.
+In a binarized tree, @X covers some of the children of X. It carries the best child so far, with its
+tier. Of two candidates, the better tier wins. If their tiers are equal, the tier says whether the
+left or the right one wins. So comparing pairs gives the same head as comparing all children. In a
+chain X+Y, the children below belong to Y and the label above is X; there is no choice between them.
 
-.. [1] D. Magerman, Statistical decision-tree models for parsing, ACL 1995.
-.. [2] M. Collins, Head-driven statistical models for natural language parsing, thesis,
-   University of Pennsylvania, 1999, appendix A.
+[Magerman 1995] D. Magerman, Statistical decision-tree models for parsing, ACL 1995.
+
+[Collins 1999] M. Collins, Head-driven statistical models for natural language parsing, thesis,
+University of Pennsylvania, 1999, appendix A.
 """
 
 from collections.abc import Mapping, Sequence
@@ -93,12 +95,12 @@ def heads(treebank: Treebank, rules: HeadRules = ENGLISH, *, default: str = "lef
     Parameters
     ----------
     treebank
-        Binarised trees.
+        Binarized trees.
     rules
-        For each label its tiers, best first: the side on which the search begins, "left" or
-        "right", and the labels of children, separated by blanks.
+        The tiers of each label, the best first. A tier is the side on which the search begins,
+        "left" or "right", and the labels of children, separated by blanks.
     default : "left" or "right"
-        The child that heads nodes of all other labels.
+        The child that is the head of nodes with other labels.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def heads(treebank: Treebank, rules: HeadRules = ENGLISH, *, default: str = "lef
     top = np.array([numbers[symbol.chain[0]] for symbol in symbols])[treebank.label]
     bottom = np.array([numbers[symbol.chain[-1]] for symbol in symbols])[treebank.label]
     is_partial = np.array([symbol.siblings is not None for symbol in symbols])[treebank.label]
-    tier = np.zeros(len(top), np.int64)  # as its parent sees it
+    tier = np.zeros(len(top), np.int64)  # of each node, for its parent
     inner = np.flatnonzero(left >= 0)
     for child in (left[inner], right[inner]):
         tier[child] = tier_of[bottom[inner], top[child]]
@@ -140,7 +142,7 @@ def by_height(treebank: Treebank) -> list[np.ndarray]:
 def _tables(
     treebank: Treebank, rules: HeadRules, default: str
 ) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
-    """Labels as numbers; by parent and child, the child's tier; by parent and tier, its side."""
+    """Numbers of labels; tiers by parent and child; sides by parent and tier."""
     labels = dict.fromkeys(label for symbol in treebank.symbols for label in symbol.chain)
     numbers = {label: k for k, label in enumerate(labels)}
     tiers = [rules.get(label) or [(default, "")] for label in labels]

@@ -1,18 +1,18 @@
-"""Words and their states: q(a -> x | a, h), also of words seen seldom or never.
+"""Words and their states: q(a -> x | a, h), for rare and unseen words too.
 
-On a small treebank one word in ten of new text is unseen and one in four was seen five times or
-less, so what a word's *form* says matters. Every word belongs to a class by its capitals, digits,
-dashes and ending, as in the Stanford and Berkeley parsers; words of the same class that are rare
-share what is known of them.
+With a small treebank, one word in ten of new text is unseen, and one in four was seen five times or
+less. So the *form* of a word matters. Every word belongs to a class by its capitals, digits, dashes
+and ending, as in the Stanford and Berkeley parsers. Rare words of the same class share their
+statistics.
 
-From c(x, s), the expected number of tokens of word x in state s (a preterminal and its hidden
-state), and P(s | k), the share of state s among the rare tokens of class k, a word has
+Let c(x, s) be the expected number of tokens of word x in state s (a preterminal and its hidden
+state), and P(s | k) the share of state s among the rare tokens of class k. A word then has
 
     c~(x, s) = c(x, s) + gamma P(tag of s | x) P(s | tag of s) + beta P(s | class of x)
 
-tokens. The middle term is for joint labels: a noun seen as NN may head a noun phrase of its own,
-NP+NN, at the rate of other nouns. A class is a terminal too, which stands for its unseen words: it
-has as many tokens as it has words that were seen once. Then
+tokens. The middle term is for joint labels: a noun seen as NN may also form a noun phrase by
+itself, NP+NN, as often as other nouns do. A class is a terminal too. It stands for its unseen
+words, and has as many tokens as it has words that were seen once. Then
 
     q(a -> x | a, h) = c~(x, s) / sum over words and classes x' of c~(x', s),
 
@@ -21,11 +21,14 @@ which sums to one over the known words and the classes.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigentext.corpus.trees import without_brackets
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _ENDINGS = (  # the first that fits counts
     "ing", "ed", "ion", "ity", "est", "ly", "er", "al", "ous", "ive", "ble", "ment", "ness", "ist",
@@ -34,7 +37,7 @@ _ENDINGS = (  # the first that fits counts
 
 
 def word_class(word: str, first: bool) -> str:
-    """What the form of a word says; `first` in its sentence, a capital says little.
+    """The class of a word by its form. A capital says little on the `first` word of a sentence.
 
     Examples
     --------
@@ -64,7 +67,7 @@ def word_class(word: str, first: bool) -> str:
 
 
 class Lexicon:
-    """The words of a treebank, their classes, and, once learned, their states.
+    """The words of a treebank and their classes, from which it learns the states of words.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ class Lexicon:
     is_first
         Whether each begins its sentence.
     rare
-        Words seen at most so often are rare.
+        Words seen at most this often are rare.
     """
 
     def __init__(self, tokens: Sequence[str], is_first: np.ndarray, rare: int):
@@ -89,7 +92,7 @@ class Lexicon:
         self._class_numbers = {name: k for k, name in enumerate(self.classes)}
         self._word = np.array([self.numbers[w] for w in tokens], np.int64)
         self._class = np.array([self.class_number(k) for k in token_class], np.int64)
-        # A word's class is that of most of its tokens; of as many, the first.
+        # The class of a word is that of most of its tokens; with equal counts, the first.
         pairs, times = np.unique(self._word * len(self.classes) + self._class, return_counts=True)
         order = np.lexsort((pairs, -times, pairs // len(self.classes)))
         pairs = pairs[order]
@@ -101,7 +104,7 @@ class Lexicon:
         cls, words: list[str], counts: np.ndarray, class_of: np.ndarray, classes: list[str],
         rare: int,
     ) -> "Lexicon":  # fmt: skip
-        """A lexicon that looks words up, without the tokens that it was made of."""
+        """A lexicon that only looks words up, without the tokens that it was made from."""
         self = cls((), np.empty(0, bool), rare)
         self.words, self.counts, self.class_of, self.classes = words, counts, class_of, classes
         self.numbers = {word: x for x, word in enumerate(words)}
@@ -109,14 +112,17 @@ class Lexicon:
         return self
 
     def class_number(self, name: str) -> int:
-        """The number of a class; of one without rare words, that of a plainer one that has some."""
+        """The number of a class; if it has no rare words, that of a plainer class."""
         while name not in self._class_numbers:
             head, plus, _ = name.rpartition("+")
             name = head if plus else name[:-1]
         return self._class_numbers[name]
 
     def terminals(self) -> np.ndarray:
-        """What EM sees of each token: a frequent word's number, or past those its class's."""
+        """The terminal of each token for EM: a frequent word, or the class of a rare one.
+
+        Classes are numbered after the words.
+        """
         rare = self.counts[self._word] <= self.rare
         return np.where(rare, len(self.words) + self._class, self._word)
 
@@ -131,26 +137,26 @@ class Lexicon:
         gamma: float = 3.0,
         totals: np.ndarray | None = None,
     ) -> "WordStates":
-        """The states of words, from what the trees say of the states of their leaves.
+        """Learn the states of words from the posteriors of the states of leaves.
 
         Parameters
         ----------
         posteriors, states, sizes
-            For each token in order, how many states it may be in, and, one token after another,
-            which and how probably.
+            `sizes` is the number of possible states of each token, in order. `states` and
+            `posteriors` are these states and their probabilities, one token after another.
         tags
             The tag of each state, a number.
         beta, gamma
-            The weight, in tokens, of a word's class and of its tags.
+            The weight, in tokens, of the class and of the tags of a word.
         totals
-            What c~ is divided by, for each state: its sum, if not given. With Z(o) for posteriors,
-            which need not sum to one, it is that of the state's label.
+            What c~ is divided by, for each state. The default is its sum. The Z(o) of spectral
+            learning need not sum to one; for them it is the total of the label of the state.
         """
         from scipy.sparse import coo_array, csr_array
 
         n_states, n_words, n_tags = len(tags), len(self.words), int(tags.max()) + 1
         is_rare = self.counts[self._word] <= self.rare
-        if not is_rare.any():  # then all words tell how states share a tag
+        if not is_rare.any():  # then use all words
             is_rare[:] = True
         word, kind, rare = (np.repeat(a, sizes) for a in (self._word, self._class, is_rare))
         tag = tags[states[np.cumsum(sizes) - sizes]]
@@ -185,23 +191,30 @@ class WordStates:
     classes : array, classes by states
         P(s | class)
     unseen
-        How many tokens each class has as a terminal.
+        The number of tokens of each class as a terminal.
     beta
         The weight of the third term.
     totals
         What c~(x, s) is divided by; its sum over words and classes by default.
     """
 
-    def __init__(self, lexicon: Lexicon, counts: Any, classes: np.ndarray, unseen: np.ndarray,
-                 beta: float, totals: np.ndarray | None = None):  # fmt: skip
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        counts: "csr_array",
+        classes: np.ndarray,
+        unseen: np.ndarray,
+        beta: float,
+        totals: np.ndarray | None = None,
+    ):
         self.lexicon, self.counts, self.classes, self.unseen = lexicon, counts, classes, unseen
         self.beta = beta
         self.totals = self._totals() if totals is None else totals
 
     def __call__(self, tokens: Sequence[str]) -> np.ndarray:
-        """The q of each token in each state: a row of states for each token.
+        """The q of each token in each state: a row for each token, a column for each state.
 
-        An unseen word that begins a sentence is looked up in lower case first.
+        An unseen word at the beginning of a sentence is looked up in lower case first.
         """
         rows = np.empty((len(tokens), len(self.totals)))
         for i, (x, k) in enumerate(zip(*self._numbers(tokens))):
@@ -210,7 +223,7 @@ class WordStates:
         return rows
 
     def at(self, tokens: Sequence[str], position: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """``self(tokens)[position, state]``, without the rest of it."""
+        """``self(tokens)[position, state]``, without computing the rest."""
         from eigentext.grammars.treebank._lexicon_loops import word_scores
 
         return word_scores(
@@ -219,9 +232,9 @@ class WordStates:
         )  # fmt: skip
 
     def _numbers(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The number of each word, -1 for an unseen one, and of its class."""
+        """The number of each word, -1 for an unseen one, and the number of its class."""
         lexicon = self.lexicon
-        # A bracket is known by the name that it has in treebanks.
+        # Treebanks have names for brackets: -LRB- and -RRB-.
         words = [
             lexicon.numbers.get(token, lexicon.numbers.get(without_brackets(token), -1))
             for token in tokens

@@ -1,24 +1,28 @@
-"""Treebanks in Chomsky normal form: every node is a -> b c or a -> x, kept in flat arrays.
+"""Treebanks in Chomsky normal form: every node is a -> b c or a -> x, stored in flat arrays.
 
-Two steps lead there, both undone exactly. A chain of nodes with one child each becomes one node
-that bears the whole chain: (S (VP …)) is S+VP, and (NP (NNP Ann)) the preterminal NP+NNP. A node X
-with children C1 … Cn, n > 2, gets intermediate nodes @X: binarised to the left,
+Trees are changed in two steps, and both can be undone exactly. First, a chain of nodes with one
+child each becomes one node with the labels of the whole chain: (S (VP …)) becomes S+VP, and (NP
+(NNP Ann)) becomes the preterminal NP+NNP. Second, a node X with children C1 … Cn, n > 2, gets
+intermediate nodes @X. Binarized to the left, they are
 
     X -> @X Cn,   @X -> @X Cn-1,   …,   @X -> C1 C2,
 
-and to the right the mirror image, X -> C1 @X and so on. What a symbol remembers is set by
-Markovization: an intermediate node the last `horizontal` children that it covers, those next to
-the child that it meets (none: one @X for every X; all: the treebank's own n-ary rules), and every
-node the labels of its `vertical` - 1 nearest ancestors [1]_.
+and to the right the mirror image, X -> C1 @X and so on.
 
-Remembered labels are those of the tree as it was, not chains: a sibling that became S+VP is S, and
-the ancestors of its children are VP, S, …. A chain has the ancestors of its topmost node; @X those
-of X, the lowest node of its chain, whose children it covers. Preterminals have none unless asked.
+Markovization sets what a symbol remembers [Klein and Manning 2003]. An intermediate node remembers
+the last `horizontal` children that it covers, those next to the child beside it. With none, there
+is one @X for every X; with all, the rules are the n-ary rules of the treebank. Every node remembers
+the labels of its `vertical` - 1 nearest ancestors.
 
-In the arrays children come before their parent, left before right: post-order, in which the tree's
-shape is told by the order of leaves and inner nodes alone.
+Remembered labels are those of the original tree, not chains: a sibling that became S+VP is S, and
+the ancestors of its children are VP, S, …. A chain has the ancestors of its topmost node. @X has
+those of X, the lowest node of its chain, whose children it covers. Preterminals remember no
+ancestors, unless `annotate_tags` is set.
 
-.. [1] D. Klein and C. Manning, Accurate unlexicalized parsing, ACL 2003.
+In the arrays, nodes are in post-order: children before their parent, left before right. The order
+of leaves and inner nodes alone then determines the shape of the tree.
+
+[Klein and Manning 2003] D. Klein and C. Manning, Accurate unlexicalized parsing, ACL 2003.
 """
 
 from collections import Counter, defaultdict
@@ -37,20 +41,20 @@ from eigentext.grammars.parameters import BINARIZATION
 
 
 class Symbol(NamedTuple):
-    """The label of a node of a binarised tree.
+    """The label of a node of a binarized tree.
 
     Attributes
     ----------
     chain
-        The labels of a chain of nodes, topmost first; most chains are of one. The last one of a
-        preterminal is its tag.
+        The labels of a chain of nodes, the topmost first. Most chains have one label. The last
+        label of a preterminal is its tag.
     siblings
-        None for a node of the tree. A tuple for an intermediate node of binarisation: the children
-        that it remembers, from left to right.
+        None for a node of the tree. For an intermediate node of the binarization, the tuple of the
+        children that it remembers, from left to right.
     parents
         The nearest ancestors, the parent first.
     preterminal
-        Whether it rewrites to a word; inner symbols rewrite to two symbols.
+        Whether it rewrites to a word. Inner symbols rewrite to two symbols.
 
     Examples
     --------
@@ -73,7 +77,7 @@ class Symbol(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules parent -> left right by (left, right, parent), and how often each occurs."""
+    """The rules parent -> left right, sorted by (left, right, parent), and their counts."""
 
     parent: np.ndarray
     left: np.ndarray
@@ -82,7 +86,7 @@ class Rules(NamedTuple):
 
 
 class Binarization(NamedTuple):
-    """How trees become binary; see :meth:`Treebank.from_trees`."""
+    """How trees are binarized; see :meth:`Treebank.from_trees`."""
 
     binarize: str = "left"
     horizontal: int | None = 0
@@ -92,15 +96,15 @@ class Binarization(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Treebank:
-    """Binarised trees as arrays over all their nodes, in post-order: the root last in each tree.
+    """Binarized trees as arrays over all nodes in post-order: the root is the last of each tree.
 
     Attributes
     ----------
     symbols : list of Symbol
-        Inner symbols first, then preterminals, each kind in alphabetical order: the order of the
+        Inner symbols first, then preterminals, each kind in alphabetical order. The order of the
         trees does not matter.
     words : list of str
-        By falling count, equal counts by code point.
+        The most frequent first; words with equal counts by code point.
     tokens : list of str
         The word of each leaf, in order.
     label : int32 array
@@ -113,7 +117,7 @@ class Treebank:
         Tree t has the nodes from ``offsets[t]`` to ``offsets[t + 1] - 1``.
     binarization : Binarization
     known : int64 array, optional
-        In what :meth:`encode` gives: the rules of the treebank that encoded it, as numbers.
+        In a treebank that :meth:`encode` returned: the rules of the encoding treebank, as numbers.
 
     Examples
     --------
@@ -147,28 +151,28 @@ class Treebank:
         vertical: int = 1,
         annotate_tags: bool = False,
     ) -> "Treebank":
-        """Binarise trees, and number their symbols and words.
+        """Binarize trees, and number their symbols and words.
 
         Parameters
         ----------
         trees
-            Trees, bracket strings, or what is shaped like an ``nltk.Tree``.
+            Trees, bracket strings, or objects with the shape of an ``nltk.Tree``.
         binarize : "left" or "right"
             The side on which the intermediate nodes branch.
         horizontal : int or None
-            How many children an intermediate node remembers; None is all.
+            How many children an intermediate node remembers; None for all.
         vertical : int
-            1 is a node's own label alone, 2 its parent too, and so on.
+            1: the label of the node alone; 2: also that of its parent; and so on.
         annotate_tags : bool
             Whether preterminals remember their ancestors too.
         """
         how = Binarization(binarize, horizontal, vertical, annotate_tags)
-        check_binarization(how)
+        BINARIZATION.checked(how._asdict())
         return cls.from_parts([binarized(trees, how)], how)
 
     @classmethod
     def from_parts(cls, parts: Iterable["TreebankPart"], how: Binarization) -> "Treebank":
-        """Trees that were binarised in several places (:func:`binarized`), as one treebank."""
+        """Join the parts that :func:`binarized` returned into one treebank."""
         parts = list(parts)
         numbers: defaultdict[Symbol, int] = defaultdict()
         numbers.default_factory = numbers.__len__
@@ -197,9 +201,10 @@ class Treebank:
         )  # fmt: skip
 
     def encode(self, trees: Iterable[Any]) -> "Treebank":
-        """Other trees, in the symbols, words and rules of these.
+        """Encode other trees with the symbols, words and rules of these.
 
-        What is not among them is -1: in ``label``, in ``word`` (see ``tokens``) and in ``rule``.
+        Unknown symbols, words and rules are -1 in ``label``, ``word`` and ``rule``. ``tokens``
+        still has all words.
         """
         numbers = defaultdict(lambda: -1, {symbol: a for a, symbol in enumerate(self.symbols)})
         how = self.binarization
@@ -210,7 +215,7 @@ class Treebank:
         )
 
     def without_trees(self) -> "Treebank":
-        """The symbols, words and rules alone, to encode other trees in."""
+        """Only the symbols, words and rules, to encode other trees with."""
         nothing = np.empty(0, np.int32)
         return Treebank(
             self.symbols, self.words, [], nothing, nothing, nothing, nothing,
@@ -226,7 +231,7 @@ class Treebank:
 
     @property
     def n_inner(self) -> int:
-        """How many symbols are inner ones; the others, the preterminals, come after them."""
+        """The number of inner symbols. The preterminals come after them."""
         return sum(not symbol.preterminal for symbol in self.symbols)
 
     @property
@@ -235,7 +240,7 @@ class Treebank:
         return bool(self.label.min() >= 0 and (self.rule[self.left >= 0] >= 0).all())
 
     def trees(self) -> list[Tree]:
-        """The trees as they were."""
+        """The original trees."""
         if self.label.min(initial=0) < 0:
             raise ParameterError("unknown symbols cannot be restored: keep the trees themselves")
         bounds, words = self.offsets.tolist(), iter(self.tokens)
@@ -245,12 +250,12 @@ class Treebank:
         ]
 
     def rules(self) -> Rules:
-        """The rules, and how often each occurs here."""
+        """The rules, and how often each occurs in these trees."""
         return self._rules
 
     @cached_property
     def rule(self) -> np.ndarray:
-        """The rule of each node, int32: -1 at leaves, and where the rule is not known."""
+        """The rule of each node, int32; -1 at leaves, and for unknown rules."""
         rule = np.full(len(self.label), -1, np.int32)
         if len(self._table):
             places = np.searchsorted(self._table, self._keys).clip(max=len(self._table) - 1)
@@ -259,12 +264,12 @@ class Treebank:
 
     @cached_property
     def height(self) -> np.ndarray:
-        """The longest way from each node down to a leaf, int32; 0 at leaves."""
+        """The length of the longest path from each node down to a leaf, int32; 0 at leaves."""
         height = np.zeros(len(self.label), np.int32)
         inner = np.flatnonzero(self.left >= 0)
         up = np.full(len(height), -1, np.int64)
         up[self.left[inner]] = up[self.right[inner]] = inner
-        waits = 2 * (self.left >= 0)  # children whose height is not known yet
+        waits = 2 * (self.left >= 0)  # number of children whose height is not known yet
         front, level = np.flatnonzero(self.left < 0), 0
         while len(front):
             height[front] = level
@@ -284,12 +289,12 @@ class Treebank:
 
     @cached_property
     def _table(self) -> np.ndarray:
-        """The rules as numbers, rising."""
+        """The rules as numbers, in rising order."""
         return np.unique(self._keys) if self.known is None else self.known
 
     @cached_property
     def _keys(self) -> np.ndarray:
-        """The rule of each inner node as a number, ordered as rules are; -1 for unknown symbols."""
+        """The rule of each inner node as a number, sorted as rules are; -1 for unknown symbols."""
         inner = self.left >= 0
         label, n = self.label.astype(np.int64), len(self.symbols)
         parent, left, right = label[inner], label[self.left[inner]], label[self.right[inner]]
@@ -298,7 +303,7 @@ class Treebank:
 
 
 class TreebankPart(NamedTuple):
-    """Binarised trees as a treebank has them, but for their symbols, which are their own."""
+    """Binarized trees with symbols of their own. Several parts become a treebank."""
 
     symbols: list[Symbol]
     label: np.ndarray
@@ -309,7 +314,7 @@ class TreebankPart(NamedTuple):
 
 
 def binarized(trees: Iterable[Any], how: Binarization, first: int = 1) -> TreebankPart:
-    """Trees as a part of a treebank; `first` is the number that an error calls the first one."""
+    """Binarize trees as a part of a treebank. `first` is the number of the first, for errors."""
     numbers: defaultdict[Symbol, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     flat = _flatten(trees, how, numbers, first)
@@ -323,15 +328,15 @@ def restore(
     right: Any,
     tokens: Iterable[str],
 ) -> Tree:
-    """The tree that a binary one stands for: intermediate nodes out, chains unfolded.
+    """The original tree of a binary one, without intermediate nodes and with chains unfolded.
 
     Parameters
     ----------
     symbols
-        What the labels stand for. An intermediate one at the root stands for its own label.
+        The symbols of the labels. An intermediate symbol at the root becomes a node with its label.
     label, left, right : arrays, one entry for each node
-        The root is the last node; ``left`` and ``right`` are nodes, negative at leaves. The other
-        nodes may be in any order.
+        The root is the last node. ``left`` and ``right`` are nodes, or negative at leaves. The
+        other nodes may be in any order.
     tokens
         The words, from left to right.
 
@@ -343,7 +348,9 @@ def restore(
     """
     label, left, right = (np.asarray(a).tolist() for a in (label, left, right))
     words, top = iter(tokens), []
-    nodes: list[tuple[str, list[Any], int]] = []  # label, and where in its parent's children
+    nodes: list[
+        tuple[str, list[Any], int]
+    ] = []  # label, and its place among the children of its parent
     todo: list[tuple[int, list[Any]]] = [(len(label) - 1, top)]
     while todo:
         node, home = todo.pop()
@@ -363,9 +370,9 @@ def restore(
 
 
 def coarse(symbols: Sequence[Symbol]) -> tuple[np.ndarray, list[Symbol]]:
-    """The symbols without siblings and parents, and which of them each symbol refines.
+    """The symbols without siblings and parents, and which of these each symbol refines.
 
-    These are the symbols of ``horizontal=0, vertical=1``, in the order a treebank has them.
+    These are the symbols of ``horizontal=0, vertical=1``, in the order of a treebank.
 
     Examples
     --------
@@ -384,13 +391,8 @@ def coarse(symbols: Sequence[Symbol]) -> tuple[np.ndarray, list[Symbol]]:
 
 
 def in_order(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Symbols as a treebank numbers them, each once: inner ones, then preterminals, by name."""
+    """Symbols in the order of a treebank, each once: inner ones, then preterminals, by name."""
     return sorted(set(symbols), key=_rank)
-
-
-def check_binarization(how: Binarization) -> None:
-    """Raise unless trees can be binarised so."""
-    BINARIZATION.checked(how._asdict())
 
 
 def _rank(symbol: Symbol) -> tuple[Any, ...]:
@@ -401,7 +403,7 @@ def _rank(symbol: Symbol) -> tuple[Any, ...]:
 def _flatten(
     trees: Iterable[Any], how: Binarization, numbers: dict[Symbol, int], first: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], np.ndarray]:
-    """Labels, left and right children, tokens, and where the trees begin."""
+    """The labels, the left and right children, the tokens, and where the trees begin."""
     label: list[int] = []
     is_leaf: list[bool] = []
     tokens: list[str] = []
@@ -421,7 +423,7 @@ def _flatten(
 
 
 def _binarized(tree: Tree, how: Binarization) -> Iterator[tuple[Symbol, str | None]]:
-    """The nodes of a binarised tree in post-order: symbols, with their words at leaves."""
+    """The nodes of a binarized tree in post-order: symbols, and words at leaves."""
     n_parents = how.vertical - 1
     todo: list[Any] = [(tree, ())]  # trees with their ancestors, and symbols of inner nodes
     while todo:
@@ -471,16 +473,16 @@ def _check_children(node: Tree) -> None:
         text = str(node)
         raise CorpusError(
             f"{text if len(text) <= 60 else text[:59] + '…'} has a word beside other children; "
-            "give each word a tag of its own, as in (NP (DT the) (NN dog))"
+            "give each word its own tag, as in (NP (DT the) (NN dog))"
         )
 
 
 def _children(is_leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The left and the right child of each node, from the order of leaves and inner nodes.
 
-    Post-order runs a stack machine: a leaf is pushed, an inner node takes two and leaves one. So
-    a right child is the node just before its parent, and a left child the last one before it that
-    left the stack as high as the parent does.
+    Think of post-order as the program of a stack machine: a leaf is pushed; an inner node takes two
+    items and pushes one. So a right child is the node just before its parent. A left child is the
+    last node before that which left the stack as high as the parent does.
     """
     height = np.cumsum(np.where(is_leaf, 1, -1))
     order = np.argsort(height, kind="stable")

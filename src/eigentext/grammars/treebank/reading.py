@@ -13,12 +13,12 @@ from eigentext import engine
 from eigentext.corpus.packing import Packed, pack, unpack
 from eigentext.corpus.trees import Tree, as_tree, normalize_tree
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.grammars.parameters import BINARIZATION
 from eigentext.grammars.treebank.normal_form import (
     Binarization,
     Treebank,
     TreebankPart,
     binarized,
-    check_binarization,
 )
 
 TreeLike = Any  # a Tree, a bracket string, or an object with the shape of an nltk.Tree
@@ -42,7 +42,7 @@ def read_treebank(trees: Iterable[TreeLike], **binarization: Any) -> Treebank:
         return Treebank.from_trees(normalized(trees), **binarization)
     _check_several(trees)
     how = Binarization(**binarization)
-    check_binarization(how)
+    BINARIZATION.checked(how._asdict())
     parts = list(workers.map(_read_block, _blocks(trees), how))
     if not parts:
         raise CorpusError(_EMPTY)
