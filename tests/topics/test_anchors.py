@@ -11,7 +11,13 @@ from eigentext.factor import simplex_weights
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
 from eigentext.topics._anchor_loops import descend_divergences, descend_squares
-from eigentext.topics._anchors import Pairs, _anchor_rows, _in_span, anchor_topics, topics_of_pairs
+from eigentext.topics.anchors import (
+    PairMoment,
+    _anchor_rows,
+    _in_span,
+    anchor_topics,
+    topics_of_pairs,
+)
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +60,7 @@ def test_exact_moments_give_exact_topics(anchored, matched, alpha0, recovery, K,
         truth = anchored(K, d, alpha0, seed)
         for n_refits in (0, 3):
             found = topics_of_pairs(
-                Pairs.of_matrix(moment(truth)), K, recovery=recovery, n_refits=n_refits
+                PairMoment.of_matrix(moment(truth)), K, recovery=recovery, n_refits=n_refits
             )
             assert K == 1 or sorted(found.anchors) == list(range(K))
             order, errors = matched(truth.topics, found.components)
@@ -72,7 +78,7 @@ def test_exact_moments_give_exact_topics(anchored, matched, alpha0, recovery, K,
 
 def test_exact_for_a_moment_too_large_for_lapack(anchored, matched):
     truth = anchored(7, 900)
-    found = topics_of_pairs(Pairs.of_matrix(moment(truth)), 7)
+    found = topics_of_pairs(PairMoment.of_matrix(moment(truth)), 7)
     assert matched(truth.topics, found.components)[1].max() < 1e-8
 
 
@@ -81,7 +87,7 @@ def test_topics_without_anchors_take_refits(random_topics, matched):
     errors = [
         matched(
             truth.topics,
-            topics_of_pairs(Pairs.of_matrix(moment(truth)), 4, n_refits=n).components,
+            topics_of_pairs(PairMoment.of_matrix(moment(truth)), 4, n_refits=n).components,
         )[1].max()
         for n in (0, 3, 30)
     ]
@@ -108,7 +114,7 @@ def test_pairs_of_bags_are_pairs_of_distinct_tokens(fractional):
     X = X * 1.5 if fractional else X
     times = rng.integers(1, 4, 30)
     Q = pair_mean(X, times)
-    pairs = Pairs.of_bags(BagMoments(sp.csr_array(X), times))
+    pairs = PairMoment.of_bags(BagMoments(sp.csr_array(X), times))
     B = rng.standard_normal((12, 5))
     assert np.allclose(pairs.times(B), Q @ B)
     rows = np.vstack([pairs.rows(i, j).toarray() for i, j in ((0, 5), (5, 6), (6, 12))])
@@ -161,7 +167,7 @@ def test_refits_take_noise_out_of_the_corners(random_topics, matched):
 
 def test_whole_rows_as_points_of_the_anchors_span(anchored):
     X = anchored(4, 30).draw(500, 20)
-    pairs = Pairs.of_bags(BagMoments(X))
+    pairs = PairMoment.of_bags(BagMoments(X))
     Q = pair_mean(X.toarray())
     p = Q.sum(axis=1)
     found = np.array([3, 0, 2, 1])
@@ -248,7 +254,7 @@ def test_kl_ends_no_higher_than_it_began(anchored):
 
 @pytest.mark.parametrize("recovery", ["l2", "rows", "kl"])
 def test_same_bits_on_any_number_of_threads(anchored, recovery, monkeypatch):
-    monkeypatch.setattr("eigentext.topics._anchors._PAIRS", 5_000)
+    monkeypatch.setattr("eigentext.topics.anchors._PAIRS", 5_000)
     X = anchored(5, 600).draw(500, 40)
     results = []
     for threads in (1, 2, 5):
@@ -306,7 +312,7 @@ def test_words_that_never_occur_or_only_alone():
 
 def test_more_topics_than_there_are(anchored):
     truth = anchored(3, 30)
-    found = topics_of_pairs(Pairs.of_matrix(moment(truth)), 8)
+    found = topics_of_pairs(PairMoment.of_matrix(moment(truth)), 8)
     assert len(found.weights) == len(found.components) == len(found.anchors) == 3
     assert found.topic_topic.shape == (3, 3)
     assert len(anchor_topics(np.array([[1, 1, 0], [2, 1, 0]]), 3).weights) < 3

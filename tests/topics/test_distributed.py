@@ -1,11 +1,11 @@
-"""Refining topics on a cluster, and in spite of accidents: bit for bit the same."""
+"""EM for topics on Dask workers, and after an interruption: the same bits."""
 
 import numpy as np
 import pytest
 
 from eigentext import engine
-from eigentext.topics import _refinement
-from eigentext.topics._refinement import _Sampler, refine_lda, refine_mixture
+from eigentext.topics import em
+from eigentext.topics.em import _Sampler, refine_lda, refine_mixture
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def bits(refined):
 
 
 def test_the_same_topics(cluster, problem, monkeypatch):
-    monkeypatch.setattr(_refinement, "_WORTH", 0)
+    monkeypatch.setattr(em, "_WORTH", 0)
     found = []
     for where in (engine.ThreadEngine(2), cluster):
         with engine.use(where):
@@ -31,7 +31,7 @@ def test_the_same_topics(cluster, problem, monkeypatch):
 
 
 def test_sweeps_over_little_stay_here(cluster, problem, monkeypatch):
-    monkeypatch.setattr(cluster, "_submit", lambda *_: pytest.fail("to the cluster"))
+    monkeypatch.setattr(cluster, "_submit", lambda *_: pytest.fail("sent to a worker"))
     with engine.use(cluster):
         refine_lda(*problem, alpha0=1.0, n_steps=1, smoothing=0.1)
 
@@ -40,7 +40,7 @@ def test_blocks_do_not_matter_for_what_is_drawn(problem, monkeypatch):
     """A document has its own generator, whatever block it is in."""
     found = []
     for n_blocks in (1, 3, 8):
-        monkeypatch.setattr(_refinement, "_BLOCKS", n_blocks)
+        monkeypatch.setattr(em, "_BLOCKS", n_blocks)
         sampler = _Sampler(problem[0], problem[1], problem[3], problem[2], 7)
         first = sampler.topics
         sampler.sweep(problem[3], problem[2])
@@ -64,4 +64,4 @@ def test_a_mixture_goes_on(problem, killed_at, n):
         return bits(refine_mixture(*problem, n_steps=6, smoothing=0.1, tol=0))
 
     expected = fit()
-    assert killed_at(n, (_refinement, "posteriors"), fit) == expected
+    assert killed_at(n, (em, "posteriors"), fit) == expected

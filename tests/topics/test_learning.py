@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigentext.topics._learning import on_simplex
+from eigentext.topics.learning import on_simplex
 
 
 def test_on_simplex():

@@ -504,3 +504,27 @@ def test_newsgroups(data_folder, monkeypatch):
     test = et.load_dataset("20news", split="test")
     held_out = [text for text, group in zip(test.texts, test.labels) if group in groups]
     assert model.perplexity(held_out) < 0.95 * plain.fit(texts).perplexity(held_out)
+
+
+# Findings.
+
+
+def test_findings():
+    model = TopicModel(2, refine=3).fit(MEALS + GAMES)
+    model.diagnostics_ |= {"n_empty": 0, "n_reduced": 0, "dropped": [], "moved_most": 0.1}
+    assert model.findings() == []
+    n = model.diagnostics_["n_documents"]
+    model.diagnostics_ |= {"n_empty": n - 1, "n_reduced": 2, "moved_most": 0.9}
+    model.diagnostics_["dropped"] = model.diagnostics_["eigenvalues"][-1:]
+    found = model.findings()
+    assert [one.severity for one in found] == ["warning", "note", "note", "note"]
+    assert f"{n - 1} of {n} documents have no word that was kept" in found[0].sentence
+    assert "min_df" in found[0].remedy
+    assert "2 documents lost weight" in found[1].sentence
+
+
+def test_findings_when_topics_are_missing():
+    with pytest.warns(UserWarning, match="support only"):
+        model = TopicModel(9, refine=0).fit([[*"aabbc"], [*"ccdda"]] * 9)
+    assert model.findings()[0].severity == "warning"
+    assert f"support only {model.n_topics_}" in model.findings()[0].sentence

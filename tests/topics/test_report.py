@@ -13,7 +13,7 @@ import eigentext as et
 from eigentext.corpus import documents as corpus_documents
 from eigentext.corpus import encode
 from eigentext.errors import CorpusError, EigentextError, ParameterError
-from eigentext.topics import report as module
+from eigentext.topics import typical
 from eigentext.topics.report import report
 
 FOOD = "ham eggs ham cheese bread butter ham eggs soup salt"
@@ -179,7 +179,7 @@ def test_batches_change_nothing(model, monkeypatch):
     texts, counts = [*TEXTS, "goal " * 12], model._counts(TEXTS)
     whole = report(model, texts), report(model, counts)
     monkeypatch.setattr(corpus_documents, "_BATCH", 200)
-    monkeypatch.setattr(module, "_ROWS", 3)
+    monkeypatch.setattr(typical, "_ROWS", 3)
     assert (report(model, texts), report(model, counts)) == whole
 
 
@@ -202,18 +202,18 @@ def test_long_texts_are_cut_at_a_blank(model):
     assert quoted == "x" * 220 + " …"
 
 
-def test_what_is_told_of_the_model():
+def test_the_summary_of_the_model():
     with pytest.warns(UserWarning, match="support only"):
         short = et.TopicModel(9, refine=0).fit([[*"aabbc"], [*"ccdda"]] * 9 + [[]])
     page = report(short)
-    assert "9 topics were asked for" in page
-    assert "1 documents have no word" in page
+    assert "9 topics were asked for, but the documents support only" in page
+    assert "1 of 19 documents have no word that was kept" in page
     assert "steps of EM" not in page
     lda = et.TopicModel(2, alpha0=[0.3, 1], method="anchors").fit(TEXTS)
     page = report(lda, perplexity=12.4)
     assert f"Documents mix topics: α₀ = {lda.alpha0_:g}, the best of 0.3, 1.0" in page
     assert "by anchor words and " in page
-    assert "Perplexity 12 on documents held out" in page
+    assert "The perplexity of held-out documents is 12" in page
     assert "of the text" in page
     one = et.TopicModel(1).fit(TEXTS)
     assert "<h1>One topic</h1>" in report(one)

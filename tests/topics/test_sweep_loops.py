@@ -326,7 +326,7 @@ def test_without_compilation():
 import numpy as np
 import scipy.sparse as sp
 from eigentext.factor.mixture import proportions
-from eigentext.topics._refinement import _Sampler, refine_lda
+from eigentext.topics.em import _Sampler, refine_lda
 rng = np.random.default_rng(0)
 phi = rng.dirichlet(np.ones(12), 3)
 X = sp.csr_array(rng.multinomial(200, rng.dirichlet(np.ones(3), 5) @ phi))

@@ -7,9 +7,9 @@ from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.moments.bags import BagMoments
-from eigentext.topics._tensor import (
-    _centred_pairs,
-    _centred_triples,
+from eigentext.topics.tensor import (
+    _centered_pairs,
+    _centered_triples,
     robust_weights,
     tensor_topics,
 )
@@ -33,8 +33,8 @@ def test_exact_moments_give_exact_topics(random_topics, matched, alpha0, solver,
 def test_identities_of_the_slides(random_topics, alpha0):
     """A and T are sums over topics, with the slides' weights in alpha_i."""
     truth = random_topics(4, 9, alpha0)
-    A = _centred_pairs(truth, alpha0, np.ones(9)).times(np.eye(9))
-    T = _centred_triples(truth, alpha0, np.eye(9))
+    A = _centered_pairs(truth, alpha0, np.ones(9)).times(np.eye(9))
+    T = _centered_triples(truth, alpha0, np.eye(9))
     mu, w, a = truth.topics, truth.weights, alpha0
     pairs = np.einsum("r,ri,rj->ij", w, mu, mu) / (a + 1)
     triples = 2 * np.einsum("r,ri,rj,rk->ijk", w, mu, mu, mu) / ((a + 2) * (a + 1))

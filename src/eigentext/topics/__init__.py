@@ -1,4 +1,4 @@
-"""Topics: mixtures of multinomials and LDA, by tensors, by anchor words, and refined by EM."""
+"""Topics: mixtures of multinomials and LDA, by tensors or anchor words, refined by EM."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

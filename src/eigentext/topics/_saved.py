@@ -1,26 +1,26 @@
-"""What a file of topics must hold, so that nothing that uses them can go wrong."""
+"""The contents of a file of topics, and their checks."""
 
 from typing import Any
 
 import numpy as np
 
-from eigentext.moments.sound_documents import OPTIONS
+from eigentext.moments.document_checks import OPTIONS
 from eigentext.parameters import Count, Given, Number, is_number
 from eigentext.storage.facts import COUNT, NUMBERS, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
-_ROUNDING = 1e-6  # of the sums of probabilities
+_ROUNDING = 1e-6  # the error of the sum of probabilities
 
 
 def _are_numbers(values: Any) -> bool:
-    """Whether these are numbers, or None where there was none to tell."""
+    """Whether these are numbers, or None in place of a number that is not finite."""
     return all(value is None or is_number(value) for value in values)
 
 
 _BY_NAME = Given(
     {},
     what="numbers by name",
-    test=lambda told: isinstance(told, dict) and _are_numbers(told.values()),
+    test=lambda value: isinstance(value, dict) and _are_numbers(value.values()),
 )
 SCHEMA = Schema(
     {
@@ -43,7 +43,7 @@ SCHEMA = Schema(
             sources=TEXTS,
         ),
         "diagnostics": facts(
-            "what is known of the fit: eigenvalues, documents and more",
+            "facts about the fit: eigenvalues, documents and more",
             needs=("n_documents", "n_empty", "n_short", "eigenvalues", "dropped"),
             n_documents=COUNT,
             n_empty=COUNT,
@@ -58,7 +58,7 @@ SCHEMA = Schema(
             separations=Given(
                 [],
                 what="a list of numbers",
-                test=lambda told: isinstance(told, list) and _are_numbers(told),
+                test=lambda value: isinstance(value, list) and _are_numbers(value),
             ),
             limits=_BY_NAME,
         ),
@@ -67,13 +67,13 @@ SCHEMA = Schema(
 
 
 def check(arrays: Any, about: dict[str, Any]) -> None:
-    """Raise a ModelFileError for what :data:`SCHEMA`, which was checked before, does not say."""
+    """Raise ModelFileError for damage that :data:`SCHEMA`, which is checked before, cannot see."""
     for name in ("components", "weights"):
         part = np.asarray(arrays[name])
         if part.size == 0:
             raise damage(name, "is empty")
         if np.abs(part.sum(axis=-1) - 1).max() > _ROUNDING:
-            raise damage(name, "are no distributions: their sums are not 1")
+            raise damage(name, "are not distributions: their sums are not 1")
     if not about["diagnostics"]["eigenvalues"]:
         raise damage("diagnostics", "must have eigenvalues")
     n_words = len(arrays["words"])

@@ -1,16 +1,17 @@
 r"""`TopicModel`: the topics of documents, from their pairs and triples of words.
 
-A document of l words is drawn from topics :math:`\mu_1 \dots \mu_K`, distributions over d words
-(Anandkumar et al. 2012):
+The words of a document are drawn from topics :math:`\mu_1 \dots \mu_K`, which are distributions
+over d words (Anandkumar et al. 2012):
 
-- ``alpha0 = 0``, *bag of words*: one topic i, of probability :math:`w_i`, then every word from
-  :math:`\mu_i`;
-- ``alpha0 > 0``, *LDA*: proportions h from a Dirichlet distribution with
-  :math:`\alpha_i = \alpha_0 w_i`, then every word from :math:`\sum_i h_i \mu_i`.
+- ``alpha0 = 0``, *bag of words*: one topic i is drawn with the probability :math:`w_i`, and then
+  every word from :math:`\mu_i`;
+- ``alpha0 > 0``, *LDA*: proportions h are drawn from a Dirichlet distribution with
+  :math:`\alpha_i = \alpha_0 w_i`, and then every word from :math:`\sum_i h_i \mu_i`.
 
-Learned in three steps: moments of pairs and triples of distinct positions
-(:mod:`eigentext.moments.bags`), their decomposition (:mod:`eigentext.topics._tensor` or
-:mod:`eigentext.topics._anchors`), and a few steps of EM (:mod:`eigentext.topics._refinement`).
+Topics are learned in three steps (:mod:`eigentext.topics.learning`): moments of pairs and triples
+of words at distinct positions (:mod:`eigentext.moments.bags`), their decomposition
+(:mod:`eigentext.topics.tensor` or :mod:`eigentext.topics.anchors`), and a few steps of EM
+(:mod:`eigentext.topics.em`). :mod:`eigentext.topics.inference` answers questions to fitted topics.
 """
 
 import math
@@ -25,22 +26,24 @@ from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import (
     Estimator,
+    Finding,
     check_is_fitted,
     framed,
     learned_with,
     learning,
 )
-from eigentext.factor.mixture import posteriors, proportions
+from eigentext.matrices.runs import CSR
 from eigentext.moments import DocumentMoments, document_counts
+from eigentext.moments.document_checks import is_of_matrix
 from eigentext.moments.limits import Limit, adapted
-from eigentext.moments.sound_documents import is_of_matrix
 from eigentext.parameters import Count, UnusedParameterWarning, argument
 from eigentext.storage import Saved
-from eigentext.topics import _saved, parameters
-from eigentext.topics._learning import learn_topics
-from eigentext.topics._tensor import Solver
+from eigentext.topics import _saved, inference, parameters
+from eigentext.topics._findings import findings_of
+from eigentext.topics.anchors import Recovery
+from eigentext.topics.learning import Method, learn_topics
+from eigentext.topics.tensor import Solver
 
-Method = Literal["tensor", "gradient", "anchors"]
 _LIMITS = ("min_df", "max_df", "max_size", "stop_words")
 
 
@@ -52,65 +55,67 @@ class TopicModel(Saved, Estimator):
     n_topics : int
         The number K of topics.
     method : "tensor", "gradient" or "anchors"
-        How moments are decomposed. "tensor": the K x K x K whitened third moment, by `solver`.
-        "gradient": the same, then direct minimisation of the distance of both moments.
+        How the moments are decomposed. "tensor": the K x K x K whitened third moment, by `solver`.
+        "gradient": the same, and then the distance of both moments is minimized directly.
         "anchors": pairs alone, by words that only one topic has (Arora et al. 2013).
     alpha0 : float, "auto" or list of floats
-        0 if a document has one topic. Else the sum of LDA's :math:`\alpha_i`: the larger, the more
-        topics a document has; 1 suits most text. Of several, or of "auto"'s 0.1 to 10, that which
-        gives one document in ten, held out, the least perplexity.
+        0 if each document has one topic. Otherwise, the sum of LDA's :math:`\alpha_i`: the larger,
+        the more topics a document has. 1 suits most text. If several values are given, or "auto"
+        (0.1 to 10), the value with the least perplexity of held-out documents is chosen. One
+        document in ten is held out for that.
     refine : int
-        The most steps of EM after the decomposition; 0 leaves the decomposition's answer. They stop
-        when they gain little.
+        The largest number of EM steps after the decomposition. They stop when they gain little.
+        With 0, the topics are those of the decomposition.
     robust : float
-        No document may have more than so many times the average leverage on the moments, or a few
-        strange ones would own the topics; and short documents count less. 0 leaves the moments as
-        they are. ("anchors" has no need of it.)
+        The most leverage that a document may have on the moments, in units of the average leverage.
+        Without a limit, a few outlier documents would make topics. Short documents count less, too.
+        With 0, the moments do not change. ("anchors" does not need it.)
     smoothing : float
-        Pseudo-counts of every word in every topic, in EM.
+        The pseudo-counts of every word in every topic, in EM.
     solver : "power" or "diagonal"
-        Tensor power iteration with deflation, or simultaneous diagonalisation, which forces topics
-        to be orthogonal once they are whitened.
+        "power": tensor power iteration with deflation. "diagonal": simultaneous diagonalization,
+        which makes whitened topics orthogonal.
     recovery : "l2", "rows" or "kl"
-        For "anchors": what the weights of words on anchors minimise, the squared distance in K
-        dimensions or of whole rows, or the divergence of whole rows (slow).
+        For "anchors": what the weights of words on anchors minimize. "l2": the squared distance in
+        K dimensions. "rows": the squared distance of whole rows. "kl": the divergence of whole
+        rows, which is slow.
     min_df, max_df : "auto", int or float
-        Leave out words in fewer documents, or in more: a number of them (int) or their share
-        (float). "auto" is 5 documents, and half of them; or, of fewer than 500 documents, a
-        hundredth of them, and all.
+        Words in fewer documents, or in more, are left out. An int is a number of documents, and a
+        float is a share of them. "auto" is 5 documents for `min_df`, and half of them for `max_df`.
+        For fewer than 500 documents, it is a hundredth of them, and all of them.
     max_size : int, optional
-        Keep only so many words, the most frequent ones.
+        Keep only this many words, the most frequent ones.
     stop_words : "english", collection of str, or None
-        Words to leave out; "english" are scikit-learn's 318 and their contractions.
+        Words to leave out. "english" is scikit-learn's list of 318 words with their contractions.
 
-        These limits are for text. The columns of a matrix all stay, unless min_df or max_df is a
-        number, max_size is given, or stop words are.
+        These limits are for text. All columns of a matrix stay, unless min_df or max_df is a
+        number, or max_size or a list of stop words is given.
     random_state : int or None
-        Of random starts, of sampling, and of what is held out.
+        The seed of random starts, of sampling, and of the held-out documents.
 
     Attributes
     ----------
     components_ : array, shape (K, d)
-        :math:`\mu_i`: a topic's word probabilities in each row, largest topic first.
+        :math:`\mu_i`: the word probabilities of a topic in each row, the largest topic first.
     weights_ : array, shape (K,)
-        :math:`w_i`, of sum 1.
+        :math:`w_i`, with the sum 1.
     alpha0_ : float
-        As given or chosen.
+        The given or chosen value.
     alpha_ : array, shape (K,)
         :math:`\alpha_i = \alpha_0 w_i`.
     n_topics_ : int
-        K, or what the rank of the pair moment allows.
+        K, or the rank of the pair moment if that is less.
     topic_topic_ : array, shape (K, K)
-        For "anchors": how often two words of a document are of these topics, by the pairs alone.
+        For "anchors": the probability that two words of a document have these topics.
     vocabulary_ : Vocabulary
         The words of the columns.
     diagnostics_ : dict
-        Eigenvalues kept and the next ones, what decomposition left over, how far topics had to be
-        moved to become distributions, documents without triples, documents reduced, perplexities of
-        the steps of EM (leave-one-out, on the training documents), and the limits that words had to
-        keep.
+        The eigenvalues that are kept and the next ones, the residual of the decomposition, how far
+        topics had to be moved to become distributions, documents without triples, documents that
+        lost weight, the perplexity at each step of EM (leave-one-out, on the training documents),
+        and the limits of words.
     provenance_ : dict
-        What it was learned from.
+        What the model was learned from.
 
     Examples
     --------
@@ -139,7 +144,7 @@ class TopicModel(Saved, Estimator):
         robust: float = 7.0,
         smoothing: float = 0.1,
         solver: Solver = "power",
-        recovery: Literal["l2", "rows", "kl"] = "l2",
+        recovery: Recovery = "l2",
         min_df: Limit = "auto",
         max_df: Limit = "auto",
         max_size: int | None = None,
@@ -153,7 +158,7 @@ class TopicModel(Saved, Estimator):
         self.robust = robust
         self.smoothing = smoothing
         self.solver: Solver = solver
-        self.recovery: Literal["l2", "rows", "kl"] = recovery
+        self.recovery: Recovery = recovery
         self.min_df: Limit = min_df
         self.max_df: Limit = max_df
         self.max_size = max_size
@@ -168,7 +173,8 @@ class TopicModel(Saved, Estimator):
     ) -> Self:
         """Learn from documents: strings, lists of tokens, a TextCorpus, or a matrix of counts.
 
-        Same as collect + fit_moments; see :meth:`eigentext.DocumentMoments.from_corpus`.
+        This is the same as `collect` and then `fit_moments`. See
+        :meth:`eigentext.DocumentMoments.from_corpus`.
         """
         if isinstance(X, DocumentMoments):
             return self.fit_moments(X)
@@ -177,9 +183,9 @@ class TopicModel(Saved, Estimator):
     def collect(
         self, X: Any, *, cache: str | os.PathLike[str] | bool | None = None
     ) -> DocumentMoments:
-        """The statistics that `fit` needs of documents, and no more."""
+        """Return the statistics of documents that `fit` needs."""
         for name, value in self.get_params(deep=False).items():
-            if isinstance(value, Iterator):  # which can be read only once
+            if isinstance(value, Iterator):  # it can be read only once
                 setattr(self, name, list(value))
         limits = self._table.taken(self.get_params(deep=False))
         if isinstance(X, DocumentMoments):
@@ -190,7 +196,7 @@ class TopicModel(Saved, Estimator):
 
     @learning
     def fit_moments(self, moments: DocumentMoments) -> Self:
-        """Learn from statistics alone; if they are of all words, the limits are kept here."""
+        """Learn from statistics. If they cover all words, the limits of this model apply."""
         if not isinstance(moments, DocumentMoments):
             raise MomentsError(
                 f"topics are learned from DocumentMoments, not from {type(moments).__name__}; "
@@ -205,7 +211,7 @@ class TopicModel(Saved, Estimator):
         return self._learn(moments.restrict(**limits), limited=True)
 
     def _learn(self, moments: DocumentMoments, *, limited: bool) -> Self:
-        """Topics of moments, whose words keep this model's limits if they are `limited`."""
+        """Learn topics from moments. If `limited`, their words are within the limits."""
         found = learn_topics(moments, self)
         self.weights_, self.components_ = found.weights, found.components
         self.alpha0_ = found.alpha0
@@ -252,20 +258,19 @@ class TopicModel(Saved, Estimator):
 
     @framed
     def transform(self, X: Any) -> np.ndarray:
-        """The topic proportions of documents, shape (n, K): one row for each, in order.
+        """Return the topic proportions of documents, shape (n, K), with a row for each document.
 
-        With ``alpha0 = 0`` they are the posterior of the document's topic. Else they are the mode
-        of the posterior in the softmax basis (see :func:`eigentext.factor.mixture.proportions`). A
-        document without known words gets the prior's mean.
+        See :func:`eigentext.topics.inference.topic_proportions`. A document without known words has
+        the mean of the prior.
         """
         counts = self._counts(X)
-        phi = self._positive_components()
-        if self.alpha0_ == 0:
-            return posteriors(counts, phi, self.weights_)[0]
-        return proportions(counts, phi, self.alpha_)
+        return inference.topic_proportions(counts, self.components_, self.weights_, self.alpha0_)
 
     def top_words(self, n: int = 10, *, words: Any = None) -> list[list[str]]:
-        """The n most probable words of each topic; `words` are the names of a matrix's columns."""
+        """Return the n most probable words of each topic.
+
+        `words` are the names of the columns, if the model was learned from a matrix.
+        """
         check_is_fitted(self)
         n = argument("n", Count(10, least=0), n)
         names = self.vocabulary_.words if words is None else [str(word) for word in words]
@@ -273,32 +278,28 @@ class TopicModel(Saved, Estimator):
             raise ParameterError(
                 f"{len(names)} names for {self.components_.shape[1]} words; give one for each"
             )
-        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
-        return [[names[word] for word in topic] for topic in order.tolist()]
+        return inference.top_words(self.components_, names, n)
 
     def perplexity(self, X: Any) -> float:
-        """Held-out perplexity of documents, by completion: lower is better.
+        """Return the perplexity of documents by completion. Lower is better.
 
-        A document's proportions are learned from one half of its tokens, and the other half is
-        scored: :func:`eigentext.evaluate.completion_perplexity`, with this model's prior.
+        The proportions of a document are learned from one half of its tokens, and the other half is
+        scored. See :func:`eigentext.evaluate.completion_perplexity`. The prior is that of this
+        model.
         """
-        from eigentext.evaluate import completion_perplexity
-
         counts = self._counts(X)
-        return completion_perplexity(
-            self.components_, counts, alpha=self.alpha_, weights=self.weights_
-        ).perplexity
+        return inference.perplexity(counts, self.components_, self.weights_, self.alpha0_)
 
     def score(self, X: Any, y: None = None) -> float:
-        """Minus the logarithm of the perplexity: higher is better, as scikit-learn has it."""
+        """Return minus the logarithm of the perplexity. Higher is better."""
         return -float(np.log(self.perplexity(X)))
 
     def report(
         self, documents: Any = None, path: str | os.PathLike[str] | None = None, **options: Any
     ) -> str:
-        """One HTML page of the topics: words, sizes, most typical documents.
+        """Return an HTML page about the topics: words, sizes, and most typical documents.
 
-        Returned, and written to `path`; see :func:`eigentext.topics.report.report`.
+        It is also written to `path`. See :func:`eigentext.topics.report.report`.
         """
         from eigentext.topics.report import report
 
@@ -313,34 +314,19 @@ class TopicModel(Saved, Estimator):
         words: Any = None,
         ax: Any = None,
     ) -> Any:
-        """Draw with matplotlib: each topic's words, eigenvalues of the pairs, or how EM went.
+        """Draw with matplotlib, and return the Axes.
 
-        Returns the Axes; for "topics", which has a figure of its own, an array of them. `words` are
-        the names of a matrix's columns.
+        "topics" shows the words of each topic in its own figure, and returns an array of Axes.
+        "spectrum" shows the eigenvalues of the pairs, and "curve" the perplexity at each step of
+        EM. `words` are the names of the columns, if the model was learned from a matrix.
         """
-        from eigentext import plots
+        from eigentext.topics._plot import draw
 
         check_is_fitted(self)
-
-        def draw_topics() -> Any:
-            best = -np.sort(-self.components_, axis=1)[:, :n_words]
-            titles = [f"topic {k} ({w:.0%})" for k, w in enumerate(self.weights_)]
-            return plots.topics(best.tolist(), self.top_words(n_words, words=words), titles)
-
-        def draw_spectrum() -> Any:
-            told = self.diagnostics_
-            values, dropped = told["eigenvalues"], told["dropped"]
-            return plots.spectrum(values, dropped, ylabel="eigenvalue of the pairs", ax=ax)
-
-        def draw_curve() -> Any:
-            steps = self.diagnostics_.get("perplexities", [])
-            return plots.curves({"perplexity": steps}, xlabel="step of EM", ax=ax)
-
-        kinds = {"topics": draw_topics, "spectrum": draw_spectrum, "curve": draw_curve}
-        return plots.drawn(kind, kinds)
+        return draw(self, kind, n_words, words, ax)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the topics, for scikit-learn."""
+        """Return the names of the topics, for scikit-learn."""
         check_is_fitted(self)
         return np.array([f"topic{k}" for k in range(self.n_topics_)], object)
 
@@ -354,15 +340,14 @@ class TopicModel(Saved, Estimator):
             input_tags=InputTags(sparse=True, positive_only=True, string=True),
         )
 
+    def _findings(self) -> Iterator[Finding]:
+        return findings_of(self.diagnostics_, self.n_topics_, self.parameters_.n_topics)
+
     # Private steps.
 
-    def _counts(self, X: Any) -> Any:
+    def _counts(self, X: Any) -> CSR:
         check_is_fitted(self)
         return document_counts(X, self.vocabulary_, self.provenance_["options"])
-
-    def _positive_components(self) -> np.ndarray:
-        """With so little of the uniform distribution that no word makes a document impossible."""
-        return (1 - 1e-6) * self.components_ + 1e-6 / self.components_.shape[1]
 
     # The file format.
 
@@ -406,13 +391,13 @@ class TopicModel(Saved, Estimator):
 
 
 def _finite(diagnostics: dict[str, Any]) -> dict[str, Any]:
-    """With None in place of what is no number, as JSON has it: a topic alone is infinitely far."""
+    """Diagnostics with None in place of infinite numbers and NaN, which JSON does not have."""
 
-    def told(value: Any) -> Any:
+    def finite(value: Any) -> Any:
         if isinstance(value, float):
             return value if math.isfinite(value) else None
         if isinstance(value, dict):
-            return {name: told(one) for name, one in value.items()}
-        return [told(one) for one in value] if isinstance(value, list) else value
+            return {name: finite(one) for name, one in value.items()}
+        return [finite(one) for one in value] if isinstance(value, list) else value
 
-    return told(diagnostics)
+    return finite(diagnostics)

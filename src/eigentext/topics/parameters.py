@@ -1,17 +1,17 @@
-"""The parameters of topics."""
+"""The table of parameters of topics."""
 
 from collections.abc import Set
 from typing import Any
 
 from eigentext.parameters import Choice, Count, Given, Number, Seed, Table, is_number, is_whole
 
-GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # what alpha0="auto" chooses from
+GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # the values that alpha0="auto" tries
 _BY_TENSOR = {"method": ("tensor", "gradient")}
 _number = Number(0.0, least=0)
 
 
 def alpha0s(alpha0: Any) -> list[float]:
-    """The candidates for alpha0; none if it is not allowed."""
+    """Return the candidates for alpha0, or an empty list if it is not allowed."""
     if isinstance(alpha0, str):
         return list(GRID) if alpha0 == "auto" else []
     values = [alpha0] if is_number(alpha0) else _listed(alpha0) or []
@@ -19,7 +19,7 @@ def alpha0s(alpha0: Any) -> list[float]:
 
 
 def _listed(values: Any) -> list[Any] | None:
-    """The items of a list, tuple, set, array or column of a table; None of anything else."""
+    """The items of a list, tuple, set, array or column of a table. Other values give None."""
     if isinstance(values, Set):
         return sorted(values, key=str)
     if isinstance(values, (list, tuple)):
@@ -35,7 +35,7 @@ def _kept_alpha0(alpha0: Any) -> Any:
 
 
 def _parsed_alpha0(text: Any) -> Any:
-    """A number, several parted by commas, or "auto"; what is none of them is refused later."""
+    """A number, several numbers with commas, or a word such as "auto", which is checked later."""
     try:
         numbers = [float(number) for number in str(text).split(",")]
     except ValueError:
@@ -52,7 +52,7 @@ def _is_limit(limit: Any) -> bool:
 
 
 def _parsed_limit(text: Any) -> Any:
-    """A number of documents (5) or their share (0.5)."""
+    """A number of documents (5) or a share of them (0.5)."""
     for kind in (int, float):
         try:
             return text if isinstance(text, (int, float)) else kind(text)
@@ -87,12 +87,12 @@ def _limit(help: str) -> Given:
 
 TopicModel = Table(
     "TopicModel",
-    n_topics=Count(20, flags="--topics -k", help="How many."),
+    n_topics=Count(20, flags="--topics -k", help="The number of topics."),
     method=Choice(
         "tensor",
         of=("tensor", "gradient", "anchors"),
-        help="tensor: triples of words; gradient: these, by direct minimisation; anchors: pairs, "
-        "by words of one topic only.",
+        help="tensor uses triples of words; gradient then minimizes the distance of the moments; "
+        "anchors uses pairs, and words that only one topic has.",
     ),
     alpha0=Given(
         1.0,
@@ -101,27 +101,29 @@ TopicModel = Table(
         keep=_kept_alpha0,
         parse=_parsed_alpha0,
         metavar="NUMBER",
-        help="How many topics a document mixes: 0 is one; auto tries some, and so does 0,1,3.",
+        help="How many topics a document mixes. 0 means one; auto and 0,1,3 try several values.",
     ),
-    refine=Count(30, least=0, help="The most steps of EM; 0 is none."),
+    refine=Count(30, least=0, help="The largest number of EM steps."),
     robust=Number(
         7.0,
         least=0,
         only=_BY_TENSOR,
-        help="Most leverage of a document, in averages; 0 is no limit.",
+        help="The most leverage of a document, in units of the average. With 0 there is no limit.",
     ),
     smoothing=Number(0.1, least=0, flags=""),
     solver=Choice("power", of=("power", "diagonal"), only=_BY_TENSOR, flags=""),
     recovery=Choice("l2", of=("l2", "rows", "kl"), only={"method": ("anchors",)}, flags=""),
     min_df=_limit(
-        "Leave out words in fewer documents; 0.01 is a share of them; auto is 5, or a hundredth of "
-        "fewer than 500."
+        "Leave out words in fewer documents. 0.01 is a share of them. auto is 5, or a hundredth if "
+        "there are fewer than 500 documents."
     ),
     max_df=_limit(
-        "Leave out words in more documents; 0.5 is a share of them; auto is 0.5, or all of fewer "
-        "than 500."
+        "Leave out words in more documents. 0.5 is a share of them. auto is 0.5, or all if there "
+        "are fewer than 500 documents."
     ),
-    max_size=Count(None, flags="--max-words", help="Keep only the most frequent words."),
+    max_size=Count(
+        None, flags="--max-words", help="Keep only this many words, the most frequent ones."
+    ),
     stop_words=Given(
         "english",
         what="'english', a collection of words, or None",
@@ -129,7 +131,9 @@ TopicModel = Table(
         test=_are_words,
         keep=_kept_words,
         metavar="LIST",
-        help="Words to leave out: english, none, or a file of them.",
+        help="Words to leave out: english, none, or a file with a list.",
     ),
-    random_state=Seed(0, flags="--seed", help="Equal seeds give equal bits."),
+    random_state=Seed(
+        0, flags="--seed", help="The random seed. The same seed gives the same result."
+    ),
 )

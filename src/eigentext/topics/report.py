@@ -1,45 +1,40 @@
-r"""Topics to look at: one page of HTML with all in it, for any browser, on any screen.
+"""A report on topics: one HTML page that needs no other file, for any browser and any screen.
 
-A topic's *most typical documents* are those of the largest proportion :math:`\theta_{ik}`. Among
-equal ones (to a hundredth: where a document has one topic, most proportions are 1) these are the
-documents whose words tell most for the topic: the largest mean, over their words, of
-:math:`\log \phi_{kw} / p(w)`. Copies are shown once.
+It shows the sizes of the topics, their most probable words, and their most typical documents
+(:mod:`eigentext.topics.typical`).
 """
 
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from heapq import merge
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import eigentext
-from eigentext.corpus.documents import as_documents, in_batches, is_matrix
-from eigentext.corpus.text import TextCorpus
 from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted
-from eigentext.moments import document_counts
 from eigentext.storage.files import replacing
+from eigentext.topics.typical import TypicalDocument, snippet, typical_documents
 
-_ROWS = 10_000  # of a matrix, read at a time
-_FEW_WORDS = 10  # a document of fewer known words is not typical of anything, if others are longer
-_LEAST_SHARE = 0.1  # of a topic in its typical documents
-_SNIPPET = 220  # characters of a document
-_GIST = 5  # words that stand for a topic
-_NEAREST = 3
-_NEARLY = 0.8  # the ratio of the first eigenvalue dropped to the last kept that says little
+if TYPE_CHECKING:
+    from eigentext.topics.model import TopicModel
+
+__all__ = ["TypicalDocument", "report", "summary_lines", "typical_documents"]
+
+_GIST = 5  # the words that stand for a topic
+_NEAREST = 3  # the nearest topics that are named
 _METHODS = {
     "tensor": "tensor decomposition",
-    "gradient": "tensor decomposition and direct minimisation",
+    "gradient": "tensor decomposition and direct minimization",
     "anchors": "anchor words",
 }
 
 
 def report(
-    model: Any,
+    model: "TopicModel",
     documents: Any = None,
     path: str | os.PathLike[str] | None = None,
     *,
@@ -48,28 +43,28 @@ def report(
     titles: Sequence[str] | None = None,
     perplexity: float | None = None,
 ) -> str:
-    """A page about fitted topics: their sizes, their words, and documents that are typical of them.
+    """Make a page about fitted topics: their sizes, their words, and their typical documents.
 
     Parameters
     ----------
     model : TopicModel
-        A fitted one.
+        A fitted model.
     documents : strings, token lists, files, TextCorpus or matrix of counts, optional
-        What to take typical documents from, in any form that ``model.transform`` takes. Of text,
-        the beginning is shown; of a row of a matrix, its number.
+        The documents among which typical ones are chosen, in any form that ``model.transform``
+        takes. The page shows the beginning of a text, or the number of a row of a matrix.
     path : path, optional
-        Where to write the page, at once or not at all.
+        Where to write the page. The file is written completely or not at all.
     n_words, n_documents : int
-        How many of each to show for a topic.
+        How many words and documents to show for each topic.
     titles : list of str, optional
-        What to call the documents, one for each; else files by their names, lines by their numbers.
+        The names of all documents. By default, files have their names and lines their numbers.
     perplexity : float, optional
-        On held-out text, to be told with the rest.
+        The perplexity of held-out documents, which the page shows.
 
     Returns
     -------
     str
-        The page: HTML without scripts, that needs no other file.
+        The page: HTML without scripts.
 
     Examples
     --------
@@ -88,7 +83,7 @@ def report(
     topics = _Topics(model, n_words)
     typical = [[]] * topics.K
     if documents is not None and n_documents:
-        typical = _typical(model, documents, n_documents, titles)
+        typical = typical_documents(model, documents, n_documents, titles)
     heading = f"{topics.K:,} topics" if topics.K > 1 else "One topic"
     parts = [
         _introduction(model, heading, perplexity),
@@ -104,13 +99,13 @@ def report(
     return page
 
 
-# What is on the page.
+# The parts of the page.
 
 
 class _Topics:
-    """What is said of each topic."""
+    """The facts about each topic that the page shows."""
 
-    def __init__(self, model: Any, n_words: int):
+    def __init__(self, model: "TopicModel", n_words: int):
         phi = np.asarray(model.components_)
         self.K = model.n_topics_
         self.sizes = np.asarray(model.weights_)
@@ -129,57 +124,42 @@ class _Topics:
         return f'<span lang="" dir="auto">{", ".join(w for w, _ in self.words[k][:n_words])}</span>'
 
 
-class _Document(NamedTuple):
-    """One that is typical of a topic."""
-
-    share: float
-    score: float
-    name: str
-    text: str
-
-
-def _introduction(model: Any, heading: str, perplexity: float | None) -> str:
-    about = "\n".join(f"<li>{escape(line)}</li>" for line in _told(model, perplexity))
+def _introduction(model: "TopicModel", heading: str, perplexity: float | None) -> str:
+    about = "\n".join(f"<li>{escape(line)}</li>" for line in summary_lines(model, perplexity))
     return f'<header id="top">\n<h1>{heading}</h1>\n<ul class="about">\n{about}\n</ul>\n</header>'
 
 
-def _told(model: Any, perplexity: float | None) -> Iterator[str]:
-    """How the topics were learned, and what to think of them, line by line."""
-    found, read = model.diagnostics_, model.provenance_
+def summary_lines(model: "TopicModel", perplexity: float | None = None) -> list[str]:
+    """Return sentences about a fitted model: how it was learned, and its findings.
+
+    `perplexity` is that of documents which the model was not learned from.
+    """
+    findings = [" ".join(filter(None, one[1:])) for one in model.findings()]
+    return [*_description(model, perplexity), *findings]
+
+
+def _description(model: "TopicModel", perplexity: float | None) -> Iterator[str]:
+    found = model.diagnostics_
     steps = found.get("perplexities", [])
     yield (
-        f"Learned from {read['n_documents']:,} documents, {len(model.vocabulary_):,} different "
-        f"words, by {_METHODS[model.parameters_.method]}"
+        f"Learned from {model.provenance_['n_documents']:,} documents, "
+        f"{len(model.vocabulary_):,} different words, by {_METHODS[model.parameters_.method]}"
         + f" and {len(steps)} steps of EM" * bool(steps)
         + "."
     )
     tried = found.get("alpha0_perplexities", {})
-    chosen = f", the best of {', '.join(tried)} for documents held out" * bool(tried)
+    chosen = f", the best of {', '.join(tried)} for held-out documents" * bool(tried)
     if model.alpha0_ == 0:
         yield f"Each document has one topic{chosen and f' (α₀ = 0{chosen})'}."
     else:
         yield f"Documents mix topics: α₀ = {model.alpha0_:g}{chosen}."
     if perplexity is not None:
         yield (
-            f"Perplexity {perplexity:,.0f} on documents held out: half of a document tells the "
-            f"other half as well as if it had to choose among so many words."
+            f"The perplexity of held-out documents is {perplexity:,.0f}: half of a document "
+            "predicts a word of the other half as well as a choice among so many words."
         )
     elif steps:
-        yield f"EM brought these documents' perplexity from {steps[0]:,.0f} to {steps[-1]:,.0f}."
-    if model.n_topics_ < (asked := model.parameters_.n_topics):
-        yield f"{asked} topics were asked for; more than these the documents do not show."
-    if left_out := found["n_empty"]:
-        yield f"{left_out:,} documents have no word that was kept."
-    if found.get("n_reduced"):
-        yield (
-            f"{found['n_reduced']:,} documents that weighed too much were made lighter, so that "
-            "none has a topic to itself."
-        )
-    if found.get("dropped") and found["dropped"][0] > _NEARLY * found["eigenvalues"][-1]:
-        yield (
-            "Fewer topics, or more, may do as well: the next direction in the pairs of words is "
-            "nearly as strong as the last that was used."
-        )
+        yield f"EM changed the perplexity from {steps[0]:,.0f} to {steps[-1]:,.0f}."
 
 
 def _overview(topics: _Topics) -> str:
@@ -197,7 +177,7 @@ def _overview(topics: _Topics) -> str:
     )
 
 
-def _topic(topics: _Topics, k: int, typical: list[_Document]) -> str:
+def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
     words = topics.words[k]
     most = max(words[0][1], 1e-300)
     listed = "\n".join(
@@ -220,12 +200,12 @@ def _topic(topics: _Topics, k: int, typical: list[_Document]) -> str:
     )
 
 
-def _documents(typical: list[_Document]) -> str:
+def _documents(typical: list[TypicalDocument]) -> str:
     if not typical:
         return ""
     shown = "\n".join(
         f"<li><small>{_percent(one.share, 0)} of {_readable(one.name)}</small>"
-        + f'<blockquote lang="" dir="auto">{_snippet(one.text)}</blockquote>' * bool(one.text)
+        + f'<blockquote lang="" dir="auto">{_quoted(one.text)}</blockquote>' * bool(one.text)
         + "</li>"
         for one in typical
     )
@@ -234,7 +214,7 @@ def _documents(typical: list[_Document]) -> str:
 
 
 def _hue(k: int) -> str:
-    return f"--h:{k * 137.508 % 360:.0f}"  # the golden angle: neighbours differ most
+    return f"--h:{k * 137.508 % 360:.0f}"  # the golden angle: neighbors differ most
 
 
 def _percent(share: float, digits: int = 1) -> str:
@@ -242,93 +222,14 @@ def _percent(share: float, digits: int = 1) -> str:
     return f"{share:.{digits}%}" if share >= least or share == 0 else f"&lt;{least:.{digits}%}"
 
 
-def _snippet(text: str) -> str:
-    """The beginning of a text, in one line, cut at a blank if there is one."""
-    text = " ".join(text[: 20 * _SNIPPET].split())
-    if len(text) > _SNIPPET:
-        text = (text[:_SNIPPET].rpartition(" ")[0] or text[:_SNIPPET]) + " …"
-    return _readable(text)
+def _quoted(text: str) -> str:
+    return _readable(snippet(text))
 
 
 def _readable(text: str) -> str:
-    """Safe in HTML: escaped, without control characters and halves of surrogate pairs."""
+    """The text, escaped for HTML, without control characters and halves of surrogate pairs."""
     kept = ("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
     return escape("".join(kept))
-
-
-# Typical documents.
-
-
-def _typical(
-    model: Any, documents: Any, n_documents: int, titles: Sequence[str] | None
-) -> list[list[_Document]]:
-    """The most typical documents of each topic, read a batch at a time."""
-    phi = np.maximum(model.components_, 1e-12)
-    tells = np.ascontiguousarray(np.log(phi / (model.weights_ @ phi)).T)
-    best: list[list[_Document]] = [[] for _ in phi]
-    n_read = 0
-    for X, named in _batches(model, documents):
-        if titles is not None:
-            titled = titles[n_read : n_read + len(named)]
-            named = [(title, text) for title, (_, text) in zip(titled, named)]
-        n_read += X.shape[0]
-        n = X.sum(axis=1)
-        rows = np.flatnonzero(n >= _enough(n))[: len(named)]
-        if not len(rows):
-            continue
-        shares = model.transform(X[rows])
-        scores = X[rows] @ tells / n[rows, None]
-        for k, before in enumerate(best):
-            order = np.lexsort((-scores[:, k], -np.round(shares[:, k], 2)))
-            found = (
-                _Document(float(shares[i, k]), float(scores[i, k]), *named[rows[i]])
-                for i in order.tolist()
-            )
-            best[k] = _first(before, found, n_documents)
-    if titles is not None and len(titles) != n_read:
-        raise ParameterError(f"{len(titles)} titles for {n_read} documents; give one for each")
-    return best
-
-
-def _first(
-    before: list[_Document], found: Iterable[_Document], n_documents: int
-) -> list[_Document]:
-    """The best of two sorted series, without copies."""
-    kept: dict[str, _Document] = {}
-    for one in merge(before, found, key=lambda one: (-round(one.share, 2), -one.score)):
-        if len(kept) == n_documents or one.share < _LEAST_SHARE:
-            break
-        kept.setdefault(_snippet(one.text) or one.name, one)
-    return list(kept.values())
-
-
-def _enough(n: np.ndarray) -> float:
-    """How many known words make a document worth showing: a few, where documents have so many."""
-    return min(_FEW_WORDS, np.median(n[n > 0])) if n.any() else 1
-
-
-def _batches(model: Any, documents: Any) -> Iterator[tuple[Any, list[tuple[str, str]]]]:
-    """The counts of some documents, and the name and the text of each; and so on."""
-    vocabulary, options = model.vocabulary_, model.provenance_["options"]
-    corpus = documents if is_matrix(documents) else as_documents(documents, options)
-    if not isinstance(corpus, TextCorpus):
-        X = document_counts(corpus, vocabulary, options)
-        for start in range(0, X.shape[0], _ROWS):
-            part = X[start : start + _ROWS]
-            yield part, [(f"document {start + row}", "") for row in range(part.shape[0])]
-        return
-    for places, part in in_batches(corpus):
-        texts = part.texts or [" ".join(tokens) for tokens in part.token_lists]
-        names = [_name(*place, len(corpus.files)) for place in places]
-        yield document_counts(part, vocabulary, options), list(zip(names, texts))
-
-
-def _name(file: str, number: int, n_files: int) -> str:
-    if not file:
-        return f"document {number}"
-    if not number:
-        return file
-    return f"line {number}" if n_files == 1 else f"{file}, line {number}"
 
 
 _PAGE = """<!DOCTYPE html>

@@ -1,29 +1,30 @@
 r"""Topics from anchor words: Arora et al. (2013), with the points of Cohen and Collins (2014).
 
-Let A hold the topics, :math:`A_{wk} = p(w|k)`, and :math:`R_{kl} = p(k, l)` be the probability that
-two words of a document are of the topics k and l. Pairs of words of one document then have
+Let A hold the topics, :math:`A_{wk} = p(w|k)`, and let :math:`R_{kl} = p(k, l)` be the probability
+that two words of a document have the topics k and l. Then pairs of words of one document have
 
 .. math:: Q = E[x_1 x_2^\top] = A R A^\top, \qquad
     \bar Q_w = Q_w / p(w) = \sum_k p(k|w)\, \bar Q_{s_k},
 
-if every topic has an *anchor* :math:`s_k`, a word of no other topic. So the anchors' rows are the
-corners of the cloud of all rows (:func:`eigentext.factor.anchors`), :math:`p(k|w)` are the weights
-of a row on the corners, :math:`p(w|k) = p(k|w)\,p(w)/p(k)` by Bayes' rule, and
+if every topic has an *anchor* :math:`s_k`, a word that no other topic has. So the rows of the
+anchors are the corners of the set of all rows (:func:`eigentext.factor.anchors`), :math:`p(k|w)`
+are the weights of a row on the corners, :math:`p(w|k) = p(k|w)\,p(w)/p(k)` by Bayes' rule, and
 :math:`R = A^+ Q A^{+\top}`.
 
-Q is d x d and never made. Rows are seen as points :math:`v_w = \bar Q_w F` in K dimensions, with
-:math:`F = D^{-1/2} U` for the K largest eigenvectors U of :math:`D^{-1/2} Q D^{-1/2}`, D the
-diagonal of p: CCA (section 5.2). Sampling noise is equally large in all of this matrix, so its
-leading eigenvectors are what stands out; all other directions of a row are noise, which weights on
-whole rows take for signal. Three further things help with samples, and nothing is lost by them when
-these grow:
+The matrix Q is d x d and is never computed. Rows are points :math:`v_w = \bar Q_w F` in K
+dimensions, with :math:`F = D^{-1/2} U` for the K largest eigenvectors U of
+:math:`D^{-1/2} Q D^{-1/2}`, where D is the diagonal of p. This is CCA (Cohen and Collins 2014,
+section 5.2). Sampling noise has the same size in all parts of this matrix, so its leading
+eigenvectors exceed the noise. All other directions of a row are noise, and weights that are fitted
+to whole rows would fit this noise. Three further things help with samples, and do no harm as
+samples grow:
 
-- rare words are not seen by U, nor may they be anchors: freak documents are made of them;
-- the squared distances by which anchors are found count by f / (f + 400), for a word that is in f
-  documents: rows of few documents are noisy, and far out for that alone;
-- one word's row is a noisy corner, so corners are *refitted*: least squares for the corners given
-  the weights of all words, then for the weights given the corners. That also moves corners to where
-  no word is, for topics without anchors.
+- Rare words do not count for U and cannot be anchors, because outlier documents consist of them.
+- The squared distances that select anchors are multiplied by f / (f + 400) for a word in f
+  documents. Rows from few documents are noisy, and are far from the others for that reason alone.
+- The row of one word is a noisy corner, so corners are *refitted*: least squares for the corners
+  given the weights of all words, and then for the weights given the corners. This also moves
+  corners to places without a word, for topics without anchors.
 """
 
 from collections.abc import Callable
@@ -38,35 +39,37 @@ from eigentext.errors import CorpusError, ParameterError
 from eigentext.factor.anchors import anchors, separations, simplex_weights
 from eigentext.factor.whiten import Whitening, whiten
 from eigentext.matrices.products import Factorable, rows_times, transposed_times
+from eigentext.matrices.runs import CSR
 from eigentext.moments.bags import BagMoments
 
 Recovery = Literal["l2", "rows", "kl"]
 Solver = Literal["exact", "gradient"]
-_SHARE = 0.004  # of the documents must have a word that may be an anchor,
-_CHOICE = 10  # unless fewer words than this times K were left to choose from
-_DOUBT = 400  # documents of a word whose distance counts half
-_ROUGH = 1e-2  # residual of eigenvectors, which are noisier than that
-_PAIRS = 1 << 20  # products of a block of rows of Q
-_ROWS = 256  # of a task
+_SHARE = 0.004  # an anchor must occur in this share of the documents,
+_CHOICE = 10  # unless fewer than this times K words would remain
+_DOUBT = 400  # the distance of a word in this many documents counts half
+_ROUGH = 1e-2  # the residual of eigenvectors, which are noisier than that
+_PAIRS = 1 << 20  # products in a block of rows of Q
+_ROWS = 256  # the rows of one task
 
 
 class AnchorTopics(NamedTuple):
-    """Topics in the order in which their anchors were found."""
+    """Topics, in the order in which their anchors were found."""
 
     weights: np.ndarray  # p(k), (K,)
     components: np.ndarray  # p(w|k), (K, d)
-    anchors: np.ndarray  # words, (K,)
+    anchors: np.ndarray  # the ids of the anchor words, (K,)
     topic_topic: np.ndarray  # R, (K, K); entries may be negative
-    separations: np.ndarray  # of the anchors' points, (K,): see eigentext.factor.anchors
+    separations: np.ndarray  # how far anchors are from the others, (K,): see factor.anchors
     diagnostics: dict[str, Any]
 
     @property
     def alpha0(self) -> float:
-        r"""The :math:`\alpha_0` of LDA whose topics meet as often as in R.
+        r"""The :math:`\alpha_0` of LDA for which topics occur together as often as in R.
 
-        Under a Dirichlet prior :math:`\alpha_0 w`, two words are of different topics k and l with
-        probability :math:`w_k w_l\,\alpha_0/(\alpha_0 + 1)`. NaN for one topic. Real text comes out
-        near 0: words that occur once in a document tend to do so again, topics or not.
+        Under a Dirichlet prior :math:`\alpha_0 w`, two words have the different topics k and l with
+        probability :math:`w_k w_l\,\alpha_0/(\alpha_0 + 1)`. The value is NaN for one topic. For
+        real text it is near 0, because a word that occurs in a document tends to occur there again,
+        whatever the topic.
         """
         apart = self.topic_topic.sum() - np.trace(self.topic_topic)
         chance = 1 - (self.weights**2).sum()
@@ -75,31 +78,31 @@ class AnchorTopics(NamedTuple):
         return float(max(apart, 0) / (chance - apart)) if apart < chance else float("inf")
 
 
-class Pairs(NamedTuple):
-    """Q, as far as it is needed."""
+class PairMoment(NamedTuple):
+    """The matrix Q: its products with thin matrices, and its rows on demand."""
 
     times: Callable[[np.ndarray], np.ndarray]  # Q B, for a thin B
-    rows: Callable[[int, int], Any]  # the rows from one to another, CSR
-    work: np.ndarray  # that the rows before each take, (d + 1,)
-    frequencies: np.ndarray  # in how many documents the words are, (d,)
+    rows: Callable[[int, int], CSR]  # the rows from one to another
+    work: np.ndarray  # the work for all rows before each row, (d + 1,)
+    frequencies: np.ndarray  # the number of documents with each word, (d,)
     n_documents: float
 
     @classmethod
-    def of_bags(cls, bags: BagMoments) -> "Pairs":
-        """The pair moment of a sample; documents of less than two words have no part in it."""
+    def of_bags(cls, bags: BagMoments) -> "PairMoment":
+        """Make the pair moment of a sample from its documents of two words or more."""
         n = bags.lengths
         kept = np.where(n >= 2, bags.weights, 0.0)
         if not kept.any():
-            raise CorpusError("no document has two words or more: nothing tells which go together")
+            raise CorpusError("no document has two words or more, so no pairs can be counted")
         rho = kept / (np.where(n >= 2, n * (n - 1), 1) * kept.sum())
         diagonal = bags.transpose @ rho
 
-        def rows(start: int, stop: int) -> Any:
+        def rows(start: int, stop: int) -> CSR:
             shape = (stop - start, len(diagonal))
             tied = sp.diags_array(diagonal[start:stop], offsets=start, shape=shape)
             left = bags.transpose[start:stop] @ sp.diags_array(rho)
             Q = sp.csr_array(left @ bags.counts - tied)
-            Q.data = np.maximum(Q.data, 0)  # rounding; and counts below one
+            Q.data = np.maximum(Q.data, 0)  # rounding and counts below one can make it negative
             return Q
 
         seen = sp.csr_array(
@@ -110,8 +113,8 @@ class Pairs(NamedTuple):
         return cls(bags.pairs_times, rows, work, seen @ kept, float(kept.sum()))
 
     @classmethod
-    def of_matrix(cls, Q: Any) -> "Pairs":
-        """A model's own moment, say; all words are as frequent as any."""
+    def of_matrix(cls, Q: Any) -> "PairMoment":
+        """Make a pair moment from a matrix. All words count as equally frequent."""
         Q = sp.csr_array(Q / Q.sum())
         return cls(Q.__matmul__, lambda i, j: Q[i:j], Q.indptr, np.ones(Q.shape[0]), 1.0)
 
@@ -136,30 +139,33 @@ def anchor_topics(
     X : scipy sparse matrix or array, shape (n, d), or BagMoments
         Counts of documents by words.
     n_topics : int
-        K. Where the pair moment has a lower rank, there are as many topics as that.
+        The number K of topics. If the pair moment has a lower rank, there are fewer topics.
     times : array, shape (n,), optional
         How often each document occurred, or another weight.
     min_df : int or float, optional
-        In how many documents, or in what share of them if it is a float up to 1, a word must be to
-        become an anchor. By default .4 %, or less if not even 10 K words are in so many. With more,
-        anchors are general words, which topics share; with less, they are names and typing errors,
-        and a few strange documents may make a topic.
+        The least number of documents with an anchor word, or their share if it is a float up to 1.
+        The default is 0.4 %, or less if fewer than 10 K words occur in so many documents. With a
+        larger value, anchors are general words, which topics share. With a smaller value, they are
+        names and typing errors, and a few outlier documents may make a topic.
     recovery : "l2", "rows" or "kl"
-        What p(k|w) minimises: the squared distance of the points v; that of the whole rows of Q
-        (the paper's "RecoverL2", through the anchors' Gram matrix); or the divergence of the whole
-        rows (its "RecoverKL", after "l2"), which takes far longer: each row of Q is made, and gone
-        through up to `n_iter` times.
+        What p(k|w) minimizes. "l2": the squared distance of the points v. "rows": the squared
+        distance of the whole rows of Q (the paper's "RecoverL2", with the Gram matrix of the
+        anchors). "kl": the divergence of the whole rows (the paper's "RecoverKL", after "l2"). It
+        takes far longer, because each row of Q is computed and read up to `n_iter` times.
     solver : "exact" or "gradient"
-        For the squared distance: Wolfe's finite algorithm, which ends at the exact answer, and
-        sooner than the paper's exponentiated gradient comes near it; or that.
+        How the squared distance is minimized. "exact" is Wolfe's finite algorithm. It ends at the
+        exact answer, in less time than the paper's exponentiated gradient ("gradient") needs to
+        come near it.
     n_refits : int
-        How often corners are refitted; 0 is the paper's algorithm. Few are best with anchors;
-        topics without any take 20 or more. For "kl", the corners' rows are then those of the model.
+        How often corners are refitted. 0 is the paper's algorithm. A few refits are best if topics
+        have anchors. Topics without anchors need 20 or more. With refits, "kl" uses the rows of the
+        model as corners.
     n_iter, tol
-        Exponentiated gradient ends when the duality gap is `tol` (in nats, or relative to the
-        largest squared distance of a corner from the corners' mean), or after so many steps.
+        Exponentiated gradient stops when the duality gap is at most `tol`, or after `n_iter` steps.
+        The gap is in nats, or relative to the largest squared distance of a corner from the mean of
+        the corners.
     random_state : int
-        For the eigenvectors.
+        The seed of the eigenvectors.
 
     Returns
     -------
@@ -182,7 +188,7 @@ def anchor_topics(
     elif times is not None:
         raise ParameterError("BagMoments have weights of their own; leave `times` out")
     return topics_of_pairs(
-        Pairs.of_bags(X),
+        PairMoment.of_bags(X),
         n_topics,
         min_df=min_df,
         recovery=recovery,
@@ -195,7 +201,7 @@ def anchor_topics(
 
 
 def topics_of_pairs(
-    pairs: Pairs,
+    pairs: PairMoment,
     n_topics: int,
     *,
     min_df: float | None = None,
@@ -206,13 +212,13 @@ def topics_of_pairs(
     tol: float = 1e-4,
     random_state: int = 0,
 ) -> AnchorTopics:
-    """:func:`anchor_topics` of any pair moment."""
+    """Learn topics from any pair moment, with the parameters of :func:`anchor_topics`."""
     if recovery not in ("l2", "rows", "kl"):
         raise ParameterError(f"recovery must be 'l2', 'rows' or 'kl', not {recovery!r}")
     if solver not in ("exact", "gradient"):
         raise ParameterError(f"solver must be 'exact' or 'gradient', not {solver!r}")
     steps = {"n_iter": n_iter, "tol": tol}
-    with engine.one_blas_thread():  # equal bits: see factor.products
+    with engine.one_blas_thread():  # for equal bits: see matrices.products
         p = pairs.times(np.ones((len(pairs.frequencies), 1)))[:, 0]
         least, chosen = _candidates(pairs, n_topics, min_df)
         K = min(n_topics, len(chosen))
@@ -223,7 +229,7 @@ def topics_of_pairs(
         C, gap = _nearest(points, points[found], solver, p, **steps)
         for _ in range(n_refits):
             moved, gap = _nearest(points, _refitted(points, C, p), solver, p, **steps)
-            if not (p @ moved).all():  # a topic without words: the corners before were better
+            if not (p @ moved).all():  # a topic has no words left, so the corners before are kept
                 break
             C = moved
         weights, components = _bayes(p, C)
@@ -255,8 +261,8 @@ def topics_of_pairs(
     )
 
 
-def _candidates(pairs: Pairs, K: int, min_df: float | None) -> tuple[float, np.ndarray]:
-    """The least document frequency of an anchor, and the words that have it."""
+def _candidates(pairs: PairMoment, K: int, min_df: float | None) -> tuple[float, np.ndarray]:
+    """The least document frequency of an anchor, and the words that reach it."""
     f, n = pairs.frequencies, pairs.n_documents
     if K < 1:
         raise ParameterError(f"n_topics must be 1 or more, not {K}")
@@ -276,9 +282,9 @@ def _candidates(pairs: Pairs, K: int, min_df: float | None) -> tuple[float, np.n
 
 
 def _represent(
-    pairs: Pairs, p: np.ndarray, chosen: np.ndarray, K: int, random_state: int
+    pairs: PairMoment, p: np.ndarray, chosen: np.ndarray, K: int, random_state: int
 ) -> tuple[np.ndarray, Whitening]:
-    """The points v, and the eigenvectors that they come from."""
+    """The points v, and the whitening from which they come."""
     scale = np.zeros((len(p), 1))
     scale[chosen, 0] = 1 / np.sqrt(p[chosen])
 
@@ -291,9 +297,10 @@ def _represent(
     return pairs.times(scale * U) * _inverse(p)[:, None], found
 
 
-def _in_span(pairs: Pairs, p: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Whole rows of Q, as points of the same distances from all the anchors' mixtures but for a
-    constant: they are projected on the span of the anchors' rows, of which G is the Gram matrix.
+def _in_span(pairs: PairMoment, p: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """The rows of Q, projected on the span of the rows of the anchors.
+
+    The squared distance of a row from any mixture of anchors changes by a constant only.
     """
     rows = _anchor_rows(pairs, p, found)
     B = pairs.times(rows) * _inverse(p)[:, None]
@@ -302,8 +309,8 @@ def _in_span(pairs: Pairs, p: np.ndarray, found: np.ndarray) -> np.ndarray:
     return rows_times(B, U / roots)
 
 
-def _anchor_rows(pairs: Pairs, p: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """The anchors' rows of Q, each of sum one, as columns (d, K)."""
+def _anchor_rows(pairs: PairMoment, p: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """The rows of Q of the anchors, each with the sum 1, as columns (d, K)."""
     chosen = np.zeros((len(p), len(found)))
     chosen[found, np.arange(len(found))] = 1 / p[found]
     return pairs.times(chosen)
@@ -312,7 +319,7 @@ def _anchor_rows(pairs: Pairs, p: np.ndarray, found: np.ndarray) -> np.ndarray:
 def _nearest(
     V: np.ndarray, corners: np.ndarray, solver: str, p: np.ndarray, *, n_iter: int, tol: float
 ) -> tuple[np.ndarray, float]:
-    """p(k|w) by least squares, and the mean duality gap, relative to the corners' distances."""
+    """The weights p(k|w) by least squares, and the mean duality gap, relative to the distances."""
     center = corners.mean(axis=0)
     scale = max(float(((corners - center) ** 2).sum(axis=1).max()), np.finfo(np.float64).tiny)
     if solver == "exact":
@@ -334,9 +341,10 @@ def _nearest(
 
 
 def _refitted(V: np.ndarray, C: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The corners of least squares for these weights.
+    """The corners by least squares, given these weights.
 
-    The noise of a row is as 1/p(w), and rows count by p(w) in the topics: together, by its square.
+    The noise of a row is proportional to 1/p(w), and its importance for the topics to p(w). So each
+    row counts in proportion to the square of p(w).
     """
     return _corners(V, C, p**2)
 
@@ -347,11 +355,11 @@ def _corners(V: np.ndarray, C: np.ndarray, importance: np.ndarray) -> np.ndarray
 
 
 def _recover_kl(
-    pairs: Pairs, p: np.ndarray, rows: np.ndarray, C: np.ndarray, *, n_iter: int, tol: float
+    pairs: PairMoment, p: np.ndarray, rows: np.ndarray, C: np.ndarray, *, n_iter: int, tol: float
 ) -> tuple[np.ndarray, float, float]:
-    """p(k|w) of least divergence from mixtures of `rows` (d, K), beginning at C.
+    """The weights p(k|w) with the least divergence from mixtures of `rows` (d, K).
 
-    With the mean duality gap and the mean divergence.
+    The start is C. The mean duality gap and the mean divergence are returned, too.
     """
     from eigentext.topics._anchor_loops import descend_divergences
 
@@ -370,13 +378,13 @@ def _recover_kl(
 
 
 def _bayes(p: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """p(k) and p(w|k)."""
+    """The probabilities p(k) and p(w|k)."""
     weights = p @ C
     return weights / weights.sum(), np.ascontiguousarray((p[:, None] * C / weights).T)
 
 
-def _topic_topic(pairs: Pairs, p: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """R of least ||D^-1/2 (Q - A R A') D^-1/2||: in this metric, its rows sum to p(k)."""
+def _topic_topic(pairs: PairMoment, p: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """The R that minimizes ||D^-1/2 (Q - A R A') D^-1/2||. Its rows sum to p(k)."""
     A = np.ascontiguousarray(components.T)
     scaled = A * _inverse(p)[:, None]
     inverse = np.linalg.pinv(transposed_times(A, scaled), hermitian=True)
@@ -385,7 +393,7 @@ def _topic_topic(pairs: Pairs, p: np.ndarray, components: np.ndarray) -> np.ndar
 
 
 def _residual(V: np.ndarray, C: np.ndarray, p: np.ndarray) -> float:
-    """The share of the points' variance that no corners with these weights explain."""
+    """The share of the variance of the points that no corners with these weights explain."""
     energy = p @ (V**2).sum(axis=1)
     rest = p @ ((V - C @ _corners(V, C, p)) ** 2).sum(axis=1)
     variance = p @ ((V - p @ V / p.sum()) ** 2).sum(axis=1)

@@ -19,9 +19,10 @@ orthonormal, and
 
 so :math:`w_i = 4 (\alpha_0 + 1) / ((\alpha_0 + 2) \lambda_i)^2` and :math:`\mu_i \propto A W u_i`.
 
-Two things make it work on real text, and change nothing about exact moments. Words are *scaled* by
-:math:`1/\sqrt{v}`, as in CCA, so that the K directions kept are those that stand out of the noise
-and not those of frequent words. And documents are *weighted*: see :func:`robust_weights`.
+Two things make the method work on real text. They change nothing if the moments are exact. Words
+are *scaled* by :math:`1/\sqrt{v}`, as in CCA: then the K directions that are kept are those that
+exceed the noise, and not those of frequent words. And documents are *weighted*: see
+:func:`robust_weights`.
 """
 
 from typing import Any, Literal, NamedTuple, Protocol
@@ -36,45 +37,49 @@ from eigentext.matrices.products import Factorable
 from eigentext.moments.bags import BagMoments
 
 Solver = Literal["power", "diagonal"]
-_one_blas_thread = engine.one_blas_thread()  # equal bits: factor.products
+_one_blas_thread = engine.one_blas_thread()  # for equal bits: see matrices.products
 _EPS = float(np.finfo(np.float64).tiny) ** 0.5
-_PRECISE = 1e-3  # residual of the whitening of a large matrix: samples are noisier than that
-_ROUGH = 0.1  # where documents are only weighed
-_ROUNDS = 6  # of weighing: some freaks show only when those before them are gone
-_SPARE = 12  # directions beyond K that are looked at, or K / 2: the next freaks may wait there
+_PRECISE = 1e-3  # the residual of the whitening of a large matrix, which is noisier than that
+_ROUGH = 0.1  # the residual if only the weights of documents depend on it
+_ROUNDS = 6  # rounds of weighting: some outliers show only after others have lost their weight
+_SPARE = 12  # directions beyond K (or K / 2 of them) that are examined for outliers
 
 
-class Moments(Protocol):
-    """What tensor topics are made of: samples' moments, or a model's own."""
+class TopicMoments(Protocol):
+    """The moments that topics are learned from: those of a sample, or those of a model."""
 
     mean: np.ndarray  # v = E[x1], (d,)
 
-    def pairs_times(self, B: np.ndarray) -> np.ndarray: ...  # E[x1 x2'] B
+    def pairs_times(self, B: np.ndarray) -> np.ndarray:
+        """Return E[x1 x2'] B."""
+        ...
 
-    def triples(self, W: np.ndarray) -> np.ndarray: ...  # E[x1 x2 x3](W, W, W)
+    def triples(self, W: np.ndarray) -> np.ndarray:
+        """Return E[x1 x2 x3](W, W, W)."""
+        ...
 
 
 class TensorTopics(NamedTuple):
-    """Topics as they come out, rows in the order of the decomposition."""
+    """Topics in the order of the decomposition."""
 
-    weights: np.ndarray  # w_i, (K,); their sum is 1 where the model is true
-    components: np.ndarray  # mu_i, (K, d); rows have the sum 1, entries may be negative
+    weights: np.ndarray  # w_i, (K,); their sum is 1 if the model is true
+    components: np.ndarray  # mu_i, (K, d); rows have the sum 1, but entries may be negative
     whitening: Whitening
     residual: float  # ||T - sum|| / ||T||, whitened
 
 
 class Robust(NamedTuple):
-    """What :func:`robust_weights` returns."""
+    """The result of :func:`robust_weights`."""
 
-    weights: np.ndarray  # of the documents
-    n_reduced: int  # documents whose leverage was too large
-    scale: np.ndarray  # of the words, before these were reduced
-    directions: np.ndarray  # that whiten the weighted pairs, roughly
+    weights: np.ndarray  # the weights of the documents
+    n_reduced: int  # how many documents had too much leverage
+    scale: np.ndarray  # the scale of the words, before documents lost weight
+    directions: np.ndarray  # they roughly whiten the weighted pairs
 
 
 @_one_blas_thread
 def tensor_topics(
-    moments: Moments,
+    moments: TopicMoments,
     n_topics: int,
     *,
     alpha0: float = 0.0,
@@ -84,26 +89,27 @@ def tensor_topics(
     start: np.ndarray | None = None,
     random_state: int = 0,
 ) -> TensorTopics:
-    """Decompose the moments; `descend` ends with direct minimisation.
+    """Decompose the moments. With `descend`, minimize the distance of both moments afterwards.
 
-    `scale` is that of the words; weighted documents need that of all documents, or the words of
-    those that hardly count any more would be scaled up again. `start` is that of the whitening.
+    `scale` is the scale of the words. Give that of the unweighted documents if documents are
+    weighted. Otherwise, the words of documents with little weight would be scaled up again. `start`
+    is the start of the whitening.
     """
     scale = word_scale(moments.mean) if scale is None else scale
     whitening = whiten(
-        _centred_pairs(moments, alpha0, scale),
+        _centered_pairs(moments, alpha0, scale),
         n_topics,
         tol=_PRECISE,
         start=start,
         random_state=random_state,
     )
     K = whitening.rank
-    T = _centred_triples(moments, alpha0, scale[:, None] * whitening.W)
+    T = _centered_triples(moments, alpha0, scale[:, None] * whitening.W)
     solve = tensor_power if solver == "power" else simultaneous_diagonalization
     lambdas, U = solve(T, K, random_state=random_state)
     weights = 4 * (alpha0 + 1) / ((alpha0 + 2) * np.maximum(lambdas, _EPS)) ** 2
     if descend:
-        # Pairs and triples at once: W'A W = I = ratio * sum theta phi phi', T = sum theta phi^3.
+        # Pairs and triples together: W'A W = I = ratio * sum theta phi phi', T = sum theta phi^3.
         ratio = (alpha0 + 2) / 2
         lambdas, U = minimize_tensor(T, lambdas, U, pairs=np.eye(K), ratio=ratio)
         weights = np.maximum(lambdas * ratio * (alpha0 + 1), 0)
@@ -117,17 +123,19 @@ def tensor_topics(
 def robust_weights(
     bags: BagMoments, n_topics: int, *, alpha0: float, most: float, random_state: int = 0
 ) -> Robust:
-    r"""Weights of documents such that none has a topic to itself.
+    r"""Find weights of documents with which no single document makes a topic.
 
-    Documents count by their length, up to the average: the pairs of a short one are few, and noisy.
+    A document that is shorter than the average has a weight in proportion to its length, because it
+    has few pairs, which are noisy.
 
-    Then, with W' A W = I, the trace of :math:`W^\top A W` is a sum over documents: of their
-    *leverages*, as in regression. Where the model is true, a document of the topic i alone has
-    about :math:`1/(N w_i)`. One that has much more makes a direction of its own: a block of
-    uuencoded bytes, a list of names, a text that was posted a hundred times. Its weight is reduced
-    until its leverage is at most `most` times K/N: at least N / (K `most`) documents are to carry a
-    topic. The third moment weighs a document by its leverage times :math:`\|W^\top c\| / n`, which
-    grows as the root of the leverage: hence the power of 3/2.
+    With W' A W = I, the trace of :math:`W^\top A W` is a sum of one term for each document: its
+    *leverage*, as in regression. If the model is true, a document that has only the topic i has a
+    leverage of about :math:`1/(N w_i)`. A document with much more leverage makes a direction that
+    is no topic. Examples are a block of encoded bytes, a list of names, or a text that was posted a
+    hundred times. Its weight is reduced until its leverage is at most `most` times K/N, so that at
+    least N / (K `most`) documents support each topic. In the third moment, the influence of a
+    document is its leverage times :math:`\|W^\top c\| / n`, which grows like the square root of the
+    leverage. Therefore the excess is reduced with the power 3/2.
     """
     N = bags.weights.sum()
     weights = bags.weights * np.minimum(bags.lengths, (bags.weights * bags.lengths).sum() / N)
@@ -138,10 +146,10 @@ def robust_weights(
     reduced = np.zeros(len(weights), bool)
     W: Any = None
     for _ in range(_ROUNDS):
-        A = _centred_pairs(bags, alpha0, scale)
+        A = _centered_pairs(bags, alpha0, scale)
         whitening = whiten(A, rank, tol=_ROUGH, start=W, random_state=random_state)
         W, values = whitening.W, whitening.eigenvalues
-        # The spare directions by the measure of the K-th, which they would have to pass.
+        # Spare directions are compared with the K-th, which they would have to exceed.
         measure = np.minimum(np.sqrt(values / values[:n_topics][-1]), 1)
         excess = bags.pair_shares(scale[:, None] * W * measure) / limit
         over = excess > 1
@@ -153,12 +161,12 @@ def robust_weights(
 
 
 def word_scale(v: np.ndarray) -> np.ndarray:
-    """1 / sqrt(v), and 0 for words that never occur."""
+    """Return 1 / sqrt(v), and 0 for words that never occur."""
     return np.divide(1.0, np.sqrt(v), out=np.zeros_like(v), where=v > 0)
 
 
-def _centred_pairs(moments: Moments, alpha0: float, scale: np.ndarray) -> Factorable:
-    """A, between the scales."""
+def _centered_pairs(moments: TopicMoments, alpha0: float, scale: np.ndarray) -> Factorable:
+    """The matrix A, with its rows and columns scaled."""
     v = scale * moments.mean
     c = alpha0 / (alpha0 + 1)
 
@@ -170,8 +178,8 @@ def _centred_pairs(moments: Moments, alpha0: float, scale: np.ndarray) -> Factor
     return Factorable((d, d), np.dtype(np.float64), times, times)
 
 
-def _centred_triples(moments: Moments, alpha0: float, W: np.ndarray) -> np.ndarray:
-    """T(W, W, W)."""
+def _centered_triples(moments: TopicMoments, alpha0: float, W: np.ndarray) -> np.ndarray:
+    """The tensor T(W, W, W)."""
     m = W.T @ moments.mean
     E = W.T @ moments.pairs_times(W)
     tied = E[:, :, None] * m
@@ -182,7 +190,7 @@ def _centred_triples(moments: Moments, alpha0: float, W: np.ndarray) -> np.ndarr
 
 
 def _summed_to_one(mu: np.ndarray) -> np.ndarray:
-    """Rows divided by their sums; where noise has left next to none, by their positive parts'."""
+    """Rows divided by their sums. If noise makes a sum too small, only positive entries remain."""
     sums = mu.sum(axis=1, keepdims=True)
     sound = sums > 1e-3 * np.abs(mu).sum(axis=1, keepdims=True)
     mu = np.where(sound, mu, np.maximum(mu, 0))

@@ -1,11 +1,8 @@
-"""From the moments of documents to topics: decomposition, refinement, and the choice of alpha0.
-
-`settings` are the parameters of :class:`eigentext.TopicModel`, as attributes.
-"""
+"""From the moments of documents to topics: the choice of alpha0, decomposition, and EM."""
 
 import warnings
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,27 +10,42 @@ from eigentext import engine
 from eigentext.errors import CorpusError
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
-from eigentext.topics._anchors import anchor_topics
-from eigentext.topics._refinement import Refined, refine_lda, refine_mixture
-from eigentext.topics._tensor import robust_weights, tensor_topics
+from eigentext.topics.anchors import Recovery, anchor_topics
+from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
+from eigentext.topics.tensor import Solver, robust_weights, tensor_topics
 
-_HELD_OUT = 10  # one document in so many, where alpha0 is chosen
-_NEXT = 5  # dropped eigenvalues that are told
+Method = Literal["tensor", "gradient", "anchors"]
+_ONE_IN = 10  # one document in ten validates alpha0
+_NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
 
 
-class Learned(NamedTuple):
+class Settings(Protocol):
+    """The parameters of :class:`eigentext.TopicModel` that learning uses."""
+
+    n_topics: int
+    method: Method
+    alpha0: Any
+    refine: int
+    robust: float
+    smoothing: float
+    solver: Solver
+    recovery: Recovery
+    random_state: Any
+
+
+class LearnedTopics(NamedTuple):
     """Topics, the largest first."""
 
     weights: np.ndarray  # (K,)
     components: np.ndarray  # (K, d)
     alpha0: float
-    topic_topic: np.ndarray | None  # (K, K), of anchors
+    topic_topic: np.ndarray | None  # (K, K), for the method "anchors"
     diagnostics: dict[str, Any]
 
 
-def learn_topics(moments: DocumentMoments, settings: Any) -> Learned:
-    """All steps."""
+def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
+    """Choose alpha0, decompose the moments, and run EM."""
     check_documents(moments)
     alpha0, tried = choose_alpha0(moments, settings)
     found, diagnostics = _decompose(moments, alpha0, settings)
@@ -54,11 +66,11 @@ def learn_topics(moments: DocumentMoments, settings: Any) -> Learned:
     if tried:
         diagnostics["alpha0_perplexities"] = tried
     components = np.ascontiguousarray(found.components[order])
-    return Learned(found.weights[order], components, alpha0, topic_topic, diagnostics)
+    return LearnedTopics(found.weights[order], components, alpha0, topic_topic, diagnostics)
 
 
 def check_documents(moments: DocumentMoments) -> None:
-    """Raise if there is nothing to learn from; warn of what is no count."""
+    """Raise CorpusError if no document is long enough. Warn if counts are not whole numbers."""
     if not (moments.lengths >= 3).any():
         raise CorpusError(
             f"none of {moments.n_documents} documents has three words or more, so there is nothing "
@@ -73,18 +85,18 @@ def check_documents(moments: DocumentMoments) -> None:
         )
 
 
-def choose_alpha0(moments: DocumentMoments, settings: Any) -> tuple[float, dict[str, float]]:
-    """The alpha0 under which held-out documents have the least perplexity; all of these."""
+def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, dict[str, float]]:
+    """Return the alpha0 with the least perplexity of held-out documents, and all perplexities."""
     grid = alpha0s(settings.alpha0)
     if len(grid) == 1:
         return grid[0], {}
     from eigentext.evaluate import completion_perplexity
 
     n = moments.counts.shape[0]
-    held_out = np.random.default_rng(settings.random_state).permutation(n) < n / _HELD_OUT
-    if held_out.all():
+    validates = np.random.default_rng(settings.random_state).permutation(n) < n / _ONE_IN
+    if validates.all():
         raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
-    training = replace(moments, counts=moments.counts[~held_out], times=moments.times[~held_out])
+    training = replace(moments, counts=moments.counts[~validates], times=moments.times[~validates])
     tried = {}
     for alpha0 in grid:
         found, _ = _decompose(training, alpha0, settings)
@@ -92,7 +104,7 @@ def choose_alpha0(moments: DocumentMoments, settings: Any) -> tuple[float, dict[
             found = _refine(training, alpha0, found, settings)
         tried[str(alpha0)] = completion_perplexity(
             found.components,
-            moments.counts[held_out].ceil(),
+            moments.counts[validates].ceil(),
             alpha=alpha0 * found.weights,
             weights=found.weights,
         ).perplexity
@@ -100,28 +112,39 @@ def choose_alpha0(moments: DocumentMoments, settings: Any) -> tuple[float, dict[
 
 
 def _decompose(
-    moments: DocumentMoments, alpha0: float, settings: Any
-) -> tuple[Refined, dict[str, Any]]:
-    """Topics by moments alone, as distributions."""
+    moments: DocumentMoments, alpha0: float, settings: Settings
+) -> tuple[RefinedTopics, dict[str, Any]]:
+    """Topics by the moments alone, as distributions, and diagnostics."""
     with engine.phase("moments"):
         bags = BagMoments(moments.counts, moments.times)
-    K, seed = min(settings.n_topics, bags.n_words), settings.random_state
+    K = min(settings.n_topics, bags.n_words)
     if settings.method == "anchors":
-        anchored = anchor_topics(bags, K, recovery=settings.recovery, random_state=seed)
-        words = moments.vocabulary.words
-        diagnostics = {
-            **anchored.diagnostics,
-            "anchors": [words[word] for word in anchored.anchors],
-            "separations": anchored.separations.tolist(),
-            "topic_topic": anchored.topic_topic,
-        }
-        weights, components = anchored.weights, anchored.components
-        _tell_rank(len(weights), settings.n_topics)
-        return Refined(weights / weights.sum(), components, []), diagnostics
+        return _by_anchors(bags, K, moments.vocabulary.words, settings)
+    return _by_tensor(bags, K, alpha0, settings)
+
+
+def _by_anchors(
+    bags: BagMoments, K: int, words: list[str], settings: Settings
+) -> tuple[RefinedTopics, dict[str, Any]]:
+    found = anchor_topics(bags, K, recovery=settings.recovery, random_state=settings.random_state)
+    diagnostics = {
+        **found.diagnostics,
+        "anchors": [words[word] for word in found.anchors],
+        "separations": found.separations.tolist(),
+        "topic_topic": found.topic_topic,
+    }
+    _warn_of_rank(len(found.weights), settings.n_topics)
+    weights = found.weights / found.weights.sum()
+    return RefinedTopics(weights, found.components, []), diagnostics
+
+
+def _by_tensor(
+    bags: BagMoments, K: int, alpha0: float, settings: Settings
+) -> tuple[RefinedTopics, dict[str, Any]]:
     n_reduced, start = 0, {}
     if settings.robust:
         weights, n_reduced, scale, directions = robust_weights(
-            bags, K, alpha0=alpha0, most=settings.robust, random_state=seed
+            bags, K, alpha0=alpha0, most=settings.robust, random_state=settings.random_state
         )
         bags = bags.reweighted(weights)
         start = {"scale": scale, "start": directions}
@@ -131,10 +154,10 @@ def _decompose(
         alpha0=alpha0,
         solver=settings.solver,
         descend=settings.method == "gradient",
-        random_state=seed,
+        random_state=settings.random_state,
         **start,
     )
-    _tell_rank(found.whitening.rank, settings.n_topics)
+    _warn_of_rank(found.whitening.rank, settings.n_topics)
     components, moved = on_simplex(found.components)
     total = found.weights.sum()
     diagnostics = {
@@ -147,21 +170,23 @@ def _decompose(
         "n_reduced": n_reduced,
     }
     weights = found.weights / total if total > 0 else np.full(len(components), 1 / K)
-    return Refined(weights, components, []), diagnostics
+    return RefinedTopics(weights, components, []), diagnostics
 
 
-def _tell_rank(usable: int, n_topics: int) -> None:
+def _warn_of_rank(usable: int, n_topics: int) -> None:
     if usable < n_topics:
         warnings.warn(
             f"n_topics is {n_topics}, but the pairs of words in these documents support "
             f"only {usable}, and no more were learned; give more documents or ask for "
             f"n_topics={usable} (--topics {usable})",
-            stacklevel=7,
+            stacklevel=8,
         )
 
 
-def _refine(moments: DocumentMoments, alpha0: float, found: Refined, settings: Any) -> Refined:
-    """EM from there."""
+def _refine(
+    moments: DocumentMoments, alpha0: float, found: RefinedTopics, settings: Settings
+) -> RefinedTopics:
+    """Run EM from the topics that were found."""
     data = (moments.counts, moments.times, found.weights, found.components)
     steps = {"n_steps": settings.refine, "smoothing": settings.smoothing}
     if alpha0 == 0:
@@ -170,7 +195,7 @@ def _refine(moments: DocumentMoments, alpha0: float, found: Refined, settings: A
 
 
 def on_simplex(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest distribution to each row, and how far it is (in L1).
+    """Return the nearest distribution to each row, and its distance (in L1).
 
     Examples
     --------
@@ -179,6 +204,6 @@ def on_simplex(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     falling = -np.sort(-rows, axis=1)
     excess = (falling.cumsum(axis=1) - 1) / np.arange(1, rows.shape[1] + 1)
-    last = (falling > excess).sum(axis=1) - 1  # of the entries that stay positive
+    last = (falling > excess).sum(axis=1) - 1  # the last entry that stays positive
     nearest = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0)
     return nearest, np.abs(nearest - rows).sum(axis=1)

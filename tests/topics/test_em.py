@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from eigentext import engine
 from eigentext.errors import CorpusError
-from eigentext.topics import _refinement
-from eigentext.topics._refinement import _Sampler, refine_lda, refine_mixture
+from eigentext.topics import em
+from eigentext.topics.em import _Sampler, refine_lda, refine_mixture
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="slow")
 
@@ -87,7 +87,7 @@ def test_perplexities_of_the_mixture(random_topics):
 
 def test_topics_apart_are_a_fixed_point(monkeypatch):
     """Each document is of one topic for certain: one step gives the frequencies, and no more."""
-    monkeypatch.setattr(_refinement, "_UNIFORM", 0.0)
+    monkeypatch.setattr(em, "_UNIFORM", 0.0)
     X = sp.csr_array(np.array([[3, 1, 0, 0], [1, 1, 0, 0], [0, 0, 2, 6], [4, 2, 0, 0]]))
     topics, weights = np.array([[2 / 3, 1 / 3, 0, 0], [0, 0, 0.25, 0.75]]), np.array([0.75, 0.25])
     found = refine_mixture(X, ones(X), weights, topics, n_steps=3, smoothing=0.0, tol=-1.0)
@@ -403,14 +403,14 @@ def test_of_very_long_documents_some_tokens_are_enough(random_topics):
     X = sp.vstack([long, short], "csr")
     kept = np.zeros(X.shape)
     for seed in range(20):
-        tokens, times = _refinement._thinned(X, 2 * ones(X), seed)
+        tokens, times = em._thinned(X, 2 * ones(X), seed)
         drawn = sp.csr_array((tokens, X.indices, X.indptr), X.shape)
-        assert drawn.sum() <= 3 * (_refinement._LONGEST + 20) + short.sum()
+        assert drawn.sum() <= 3 * (em._LONGEST + 20) + short.sum()
         assert np.allclose(times * drawn.sum(axis=1), 2 * X.sum(axis=1))
         assert np.array_equal(drawn[3:].toarray(), short.toarray())
         kept += times[:, None] * drawn.toarray() / 40
     assert np.allclose(kept, X.toarray(), rtol=1e-3, atol=300)
-    same = _refinement._thinned(short, ones(short), 0)
+    same = em._thinned(short, ones(short), 0)
     assert np.array_equal(same[0], short.data)
     assert same[1].dtype == np.int64
 
@@ -426,4 +426,4 @@ def test_long_documents_teach_what_their_shares_do(random_topics):
 
 def test_no_room_for_topics_is_told_before():
     with pytest.raises(CorpusError, match=r"keeps a topic .*: 12000000 GB, and this"):
-        _refinement._check_room(10**15)
+        em._check_room(10**15)

@@ -1,0 +1,53 @@
+"""Inference with fitted topics, apart from the model."""
+
+import numpy as np
+import pytest
+
+import eigentext as et
+from eigentext.factor.mixture import posteriors, proportions
+from eigentext.topics.inference import perplexity, top_words, topic_proportions
+
+
+@pytest.mark.parametrize("alpha0", [0.0, 1.0])
+def test_the_model_asks_inference(random_topics, alpha0):
+    X = random_topics(3, 30, alpha0).draw(100, 20)
+    model = et.TopicModel(3, alpha0=alpha0, refine=3).fit(X)
+    topics = model.components_, model.weights_, model.alpha0_
+    assert np.array_equal(topic_proportions(X, *topics), model.transform(X))
+    assert perplexity(X, *topics) == model.perplexity(X)
+    names = model.vocabulary_.words
+    assert top_words(model.components_, names, 4) == model.top_words(4)
+
+
+def test_proportions_are_those_of_positive_topics(random_topics):
+    truth = random_topics(3, 30, 1.0)
+    X, phi, w = truth.draw(20, 15), truth.topics, truth.weights
+    phi = (1 - 1e-6) * phi + 1e-6 / 30
+    assert np.array_equal(topic_proportions(X, truth.topics, w, 0.0), posteriors(X, phi, w)[0])
+    expected = proportions(X, phi, 2.0 * w)
+    assert np.array_equal(topic_proportions(X, truth.topics, w, 2.0), expected)
+
+
+def test_a_part_of_the_columns_is_enough(random_topics):
+    truth = random_topics(3, 30, 1.0)
+    X = truth.draw(1, 15)
+    some = np.flatnonzero(X.toarray()[0])
+    part = topic_proportions(
+        X.toarray()[:, some], truth.topics[:, some], truth.weights, 1.0, n_words=30
+    )
+    whole = topic_proportions(X, truth.topics, truth.weights, 1.0)
+    assert np.allclose(part, whole, rtol=0, atol=1e-12)
+
+
+def test_a_word_that_no_topic_has_is_not_impossible():
+    components = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for alpha0 in (0.0, 1.0):
+        found = topic_proportions(np.array([[2, 0, 1]]), components, np.array([0.5, 0.5]), alpha0)
+        assert found[0, 0] > 0.7
+        assert found.sum() == pytest.approx(1)
+
+
+def test_top_words():
+    components = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
+    assert top_words(components, ["a", "b", "c"], 2) == [["a", "b"], ["c", "a"]]
+    assert top_words(components, ["a", "b", "c"], 0) == [[], []]
