@@ -1,6 +1,7 @@
-"""Loops over sequences of symbols: filtering, expectation, the best path, and projected trigrams.
+"""Compiled loops over sequences of symbols: filtering, expectation, best path, trigrams.
 
-Ids are symbols; END (-1) ends a sequence and UNKNOWN (-2) stands for what no model has seen.
+The ids are symbols. END (-1) ends a sequence, and UNKNOWN (-2) is a symbol that the model does not
+know.
 """
 
 import numpy as np
@@ -13,12 +14,12 @@ from eigentext.sequences._row_loops import add_outer, row_times
 
 @njit(cache=True, nogil=True)
 def expect(ids, begins, ends, first, last, initial, transition, back, emission, counts, emitted):
-    """Add up the expected counts of the sequences `first` to `last`; returns their log-likelihood.
+    """Add the expected counts of the sequences `first` to `last`, and return their log-likelihood.
 
-    Columns are states, padded with zeros; `back` is the transposed `transition`, `emission` has a
-    row for each symbol. Equivalent to the sum over all paths h of p(h | x) times the number of
-    times that h goes from i to j (``counts[i, j]``, still to be multiplied by
-    ``transition[i, j]``), starts in i (``counts[-1, i]``), and emits x in i (``emitted[x, i]``).
+    Equivalent to the sum, over all paths h, of p(h | x) times the number of times that h goes from
+    i to j (``counts[i, j]``, which the caller multiplies by ``transition[i, j]``), starts in i
+    (``counts[-1, i]``), and emits x in i (``emitted[x, i]``). Columns are states, padded with
+    zeros. `back` is the transposed `transition`, and `emission` has a row for each symbol.
     """
     m, width = transition.shape
     longest = 0
@@ -60,9 +61,9 @@ def expect(ids, begins, ends, first, last, initial, transition, back, emission, 
 
 @njit(cache=True, nogil=True)
 def filter_parameters(ids, initial, transition, emission, logs, states):
-    """``logs[t] = log p(x_t | x_1 .. x_t-1)`` and ``states[t] = p(h_t | x_1 .. x_t)``.
+    """Equivalent to ``logs[t] = log p(x_t | x_1 .. x_t-1); states[t] = p(h_t | x_1 .. x_t)``.
 
-    A symbol that is unknown or impossible has -inf, and tells nothing about its state.
+    A symbol that is unknown or impossible has -inf, and says nothing about its state.
     """
     m = len(initial)
     state, total = initial.copy(), np.empty(m)
@@ -100,12 +101,12 @@ def filter_parameters(ids, initial, transition, emission, logs, states):
 def filter_operators(
     ids, start, end, rows, after, places, operators, mean, floors, before, states, given
 ):
-    """States of an observable operator model, and ``given[t] = q_x b`` for what was seen in b.
+    """Find the states of an observable operator model, and ``given[t] = q_x b`` for x = x_t.
 
-    ``before[t]`` is the state b in which x_t is predicted, ``states[t]`` the one after it, both
-    with ``end @ b == 1``. Where the model gives x_t no more than its floor, or the product with its
-    operator would, the past is forgotten: the state is that after x_t alone. So it is where states
-    grow beyond all measure (1e50).
+    ``before[t]`` is the state b before x_t, and ``states[t]`` is the state after it, both with
+    ``end @ b == 1``. The past is forgotten, and the state is ``after[x]``, in three cases: if the
+    model gives x_t no more than its floor, if the product with its operator would do so, and if a
+    number in the state exceeds 1e50.
     """
     r = len(start)
     b, new = start.copy(), np.empty(r)
@@ -146,7 +147,7 @@ def filter_operators(
 
 @njit(cache=True, nogil=True)
 def best_path(ids, log_initial, log_transition, log_emission):
-    """The most probable states of one sequence, and their log-probability with it (Viterbi)."""
+    """Return the most probable states of a sequence, and their log-probability (Viterbi)."""
     m, length = len(log_initial), len(ids)
     best, new = log_initial + log_emission[ids[0]], np.empty(m)
     came = np.empty((length, m), np.int32)
@@ -169,12 +170,12 @@ def best_path(ids, log_initial, log_transition, log_emission):
 
 @njit(cache=True, nogil=True)
 def project_trigrams(trigrams, pairs, firsts, symbols, U, V, projected, noise):
-    """``projected[k] = U' P_3x1 V`` for x = symbols[k], from counts.
+    """Equivalent to ``projected[k] = U' P_3x1 V`` for x = symbols[k], with counts for P.
 
-    `trigrams` are indptr, indices and data of the CSR matrix whose row e counts the symbols after
-    the bigram e; `pairs` are starts and numbers of the bigrams by their second symbol, and
-    ``firsts[e]`` is their first one. ``noise[k]`` is the sum of the squares |U_w|^2 |V_f|^2 over
-    the same windows (f, x, w). Windows whose last symbol has no row in U do not count.
+    `trigrams` are the indptr, indices and data of a CSR matrix. Its row e counts the symbols after
+    the bigram e. `pairs` are the starts and numbers of the bigrams, sorted by their second symbol,
+    and ``firsts[e]`` is their first symbol. ``noise[k]`` is the sum of |U_w|^2 |V_f|^2 over the
+    same windows (f, x, w). Windows whose last symbol has no row in U do not count.
     """
     indptr, indices, data = trigrams
     starts, numbers = pairs

@@ -1,4 +1,4 @@
-"""Matrices whose columns `row_times` and `add_outer` can work on: a multiple of `WIDTH`."""
+"""Padding for `row_times` and `add_outer`: a matrix must have a multiple of `WIDTH` columns."""
 
 import numpy as np
 
@@ -9,5 +9,5 @@ __all__ = ["WIDTH", "add_outer", "padded", "row_times"]
 
 
 def padded(matrix: np.ndarray) -> np.ndarray:
-    """The matrix with columns of zeros up to a multiple of `WIDTH`."""
+    """Return the matrix with columns of zeros up to a multiple of `WIDTH`."""
     return np.pad(matrix, ((0, 0), (0, -matrix.shape[1] % WIDTH)))

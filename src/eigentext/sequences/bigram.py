@@ -34,7 +34,7 @@ from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_wi
 from eigentext.factor.mixture import pair_scores
 from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
-from eigentext.moments.sound_ngrams import check_ngrams
+from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.parameters import Count, Number
 from eigentext.sequences import _saved, parameters
 from eigentext.sequences._language_model import (

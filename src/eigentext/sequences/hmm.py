@@ -36,7 +36,7 @@ from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
-from eigentext.moments.sound_ngrams import check_ngrams
+from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.parameters import Count, Seed, argument
 from eigentext.sequences import _hmm_file, inference, parameters
 from eigentext.sequences._given import in_places, without_empty

@@ -34,7 +34,7 @@ from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_id
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.moments import NgramMoments
-from eigentext.moments.sound_ngrams import check_ngrams
+from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.parameters import Count
 from eigentext.sequences import _saved, parameters
 from eigentext.sequences._language_model import (

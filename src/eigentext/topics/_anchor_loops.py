@@ -1,10 +1,11 @@
 r"""Exponentiated gradient on the simplex (Kivinen and Warmuth 1997), as Arora et al. (2013) use it.
 
-A step multiplies the weights by :math:`e^{-\eta g_k}`, for the gradient g, and normalises. It is
-taken if the objective then lies under the bound :math:`f + g^\top (y - x) + KL(y\,\|\,x)/\eta` that
-the step minimises, and the rate :math:`\eta` grows by a half; else the rate falls to a quarter. It
-ends when the duality gap :math:`x^\top g - \min_k g_k`, which bounds what is missing of a convex
-objective, is small enough.
+A step multiplies the weights by :math:`e^{-\eta g_k}`, for the gradient g, and normalizes them. It
+minimizes the bound :math:`f + g^\top (y - x) + KL(y\,\|\,x)/\eta`. If the objective at the new
+weights is below this bound, the step is accepted and the rate :math:`\eta` grows by a half.
+Otherwise, the rate falls to a quarter. The loop ends when the duality gap
+:math:`x^\top g - \min_k g_k` is small enough. The gap bounds the distance of a convex objective
+from its minimum.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ def descend_squares(G, B, weights, gaps, n_iter, tolerance, start, stop):
     """Equivalent, for rows from start to stop and to the gap `tolerance`, to
     ``weights[i] = argmin(y @ G @ y / 2 - B[i] @ y for y >= 0 if sum(y) == 1)``.
 
-    It begins at the weights as they are, all above zero.
+    It starts from the given weights, which must all be above zero.
     """
     m = G.shape[0]
     y, g, h = np.empty(m), np.empty(m), np.empty(m)
@@ -46,9 +47,10 @@ def descend_divergences(
     """Equivalent, to the gap `tolerance`, to ``weights[i] = argmin(KL(q, corners @ y))`` over
     y >= 0 of sum one, where q is the row i of the CSR matrix, divided by its sum.
 
-    It begins at the weights as they are and, where this is not yet it, at nine tenths of them and
-    one tenth of uniform ones: it could not leave a zero. Columns that no corner has are passed over
-    (their divergence is infinite whatever the weights). ``divergences[i]`` is that of the answer.
+    It starts from the given weights. If they are not good enough, it starts from nine tenths of
+    them and one tenth of uniform weights, because it cannot leave a zero. Columns that are zero in
+    all corners are skipped: their divergence is infinite for all weights. ``divergences[i]`` is the
+    divergence of the answer.
     """
     m = corners.shape[1]
     y, g, h = np.empty(m), np.empty(m), np.empty(m)
@@ -84,7 +86,7 @@ def descend_divergences(
 
 @njit(cache=True, nogil=True)
 def square(G, B, row, X, i, g):
-    """``x @ G @ x / 2 - B[row] @ x`` for x = X[i], and its gradient in g."""
+    """Return ``x @ G @ x / 2 - B[row] @ x`` for x = X[i], and its gradient in g."""
     m = G.shape[0]
     for k in range(m):
         g[k] = 0.0
@@ -100,8 +102,9 @@ def square(G, B, row, X, i, g):
 
 @njit(cache=True, nogil=True)
 def divergence(first, last, indices, data, total, corners, X, i, g):
-    """KL of data[first:last] / total to corners @ X[i], and its gradient in g; inf where a column
-    that some corner has gets no probability.
+    """Return KL(data[first:last] / total, corners @ X[i]), and its gradient in g.
+
+    It is inf if a column that some corner has gets no probability.
     """
     m = corners.shape[1]
     for k in range(m):
@@ -126,7 +129,10 @@ def divergence(first, last, indices, data, total, corners, X, i, g):
 
 @njit(cache=True, nogil=True)
 def tilt(X, i, g, rate, y):
-    """``y = x * exp(-rate * g)`` of sum one for x = X[i]; ``g @ (y - x) + KL(y, x) / rate``."""
+    """Set ``y = x * exp(-rate * g)``, with the sum 1, for x = X[i].
+
+    Return ``g @ (y - x) + KL(y, x) / rate``.
+    """
     m = len(g)
     least = g[0]
     for k in range(1, m):
@@ -143,7 +149,7 @@ def tilt(X, i, g, rate, y):
 
 @njit(cache=True, nogil=True)
 def duality_gap(X, i, g):
-    """``x @ g - min(g)`` for x = X[i]."""
+    """Return ``x @ g - min(g)`` for x = X[i]."""
     mean, least = 0.0, g[0]
     for k in range(len(g)):
         mean += X[i, k] * g[k]

@@ -1,4 +1,4 @@
-"""One sweep of Gibbs sampling over the tokens of documents, with topics held fixed.
+"""Compiled loops of Gibbs sampling over the tokens of documents, with fixed topics.
 
 Every document has its own random generator, seeded by the document's place, so the number of
 threads never changes a bit. The two loops over topics (`weigh`, `add_scaled`) work on eight topics
@@ -16,26 +16,26 @@ _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64's step from one document's generator 
 
 
 def padded(matrix: np.ndarray) -> np.ndarray:
-    """The rows in float32, with zeros up to a multiple of `WIDTH`."""
+    """Return the rows in float32, with zeros up to a multiple of `WIDTH`."""
     wide = np.zeros((len(matrix), matrix.shape[1] + -matrix.shape[1] % WIDTH), np.float32)
     wide[:, : matrix.shape[1]] = matrix
     return wide
 
 
 def seed_from(seed: np.int64, place: int) -> np.int64:
-    """The seed with which the first document has the generator that `seed` gives to `place`."""
+    """Return a seed that gives the first document the generator that `seed` gives to `place`."""
     return np.uint64((int(seed) + place * _GOLDEN) % (1 << 64)).view(np.int64)
 
 
 @njit(cache=True, nogil=True)
 def sweep(indptr, words, first, times, phi, alpha, topics, seed, keep, expected, start, stop):
-    """Draw the topic of each token of documents from start to stop anew, one after another.
+    """Draw the topic of each token of the documents `start` to `stop` again, one after another.
 
-    For a token of the word w in a document whose other tokens have topics m_k times, that is
-    ``p = (m + alpha) * phi[w]; topic = choice(K, p=p / p.sum())``; where `keep`,
-    ``expected[w] += times[document] * p / p.sum()``. Returns the sum of ``times * log(p.sum())``
-    over tokens. The tokens of the entry e of the counts are those from ``first[e]`` up to
-    ``first[e + 1]``. A token whose p is zero keeps its topic and counts for nothing.
+    For a token with the word w, let ``m[k]`` be the number of other tokens in the document with the
+    topic k. Equivalent to ``p = (m + alpha) * phi[w]; topic = choice(K, p=p / p.sum())`` and, if
+    `keep`, ``expected[w] += times[document] * p / p.sum()``. Return the sum of
+    ``times * log(p.sum())`` over tokens. The tokens of entry e of the counts are ``first[e]`` to
+    ``first[e + 1]``. A token whose p is zero keeps its topic and does not count.
     """
     K = phi.shape[1]
     m, p, lanes = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(WIDTH, np.float32)
@@ -52,7 +52,7 @@ def sweep(indptr, words, first, times, phi, alpha, topics, seed, keep, expected,
         for e in range(indptr[document], indptr[document + 1]):
             w = np.int64(words[e])
             for i in range(first[e], first[e + 1]):
-                # This token is one of m: out of p instead of m, which mostly stays as it is then.
+                # m includes this token. It is taken out of p, because m usually stays the same.
                 before = topics[i]
                 mass = weigh(m, phi, p, lanes, w, K)
                 own = min(phi[w, before], p[before])
@@ -109,7 +109,7 @@ def fit_proportions(indptr, words, first, phi, alpha, theta, n_steps, start, sto
 
 @njit(cache=True, nogil=True)
 def draw(indptr, words, first, phi, theta, topics, seed, start, stop):
-    """Draw the topic of each token for itself, in proportion to ``theta[document] * phi[w]``."""
+    """Draw the topic of each token independently, in proportion to ``theta[document] * phi[w]``."""
     K = phi.shape[1]
     p, lanes = np.empty(K, np.float32), np.empty(WIDTH, np.float32)
     for document in range(start, stop):
@@ -124,7 +124,7 @@ def draw(indptr, words, first, phi, theta, topics, seed, start, stop):
 
 @njit(cache=True, nogil=True)
 def _drawn(state, mass, p, lanes, K):
-    """A topic drawn by p: first its lane, then its place in it, as eight lanes are soon passed."""
+    """Draw a topic by p: first its lane, which takes at most eight steps, then its place in it."""
     u = np.float32(state >> np.uint64(40)) * np.float32(2.0**-24) * mass
     k = 0
     while u >= lanes[k] and k < WIDTH - 1:
@@ -133,12 +133,12 @@ def _drawn(state, mass, p, lanes, K):
     while u >= p[k] and k < K - WIDTH:
         u -= p[k]
         k += WIDTH
-    return k if p[k] > 0 else np.argmax(p)  # rounding may lead to one that has no chance
+    return k if p[k] > 0 else np.argmax(p)  # rounding may lead to a topic with p = 0
 
 
 @njit(cache=True, nogil=True)
 def _seeded(seed, document):
-    """The finalizer of splitmix64, never zero."""
+    """Return the state of a document's generator: the finalizer of splitmix64, never zero."""
     state = np.uint64(seed) + np.uint64(document) * np.uint64(_GOLDEN)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -147,11 +147,11 @@ def _seeded(seed, document):
 
 @njit(cache=True, nogil=True)
 def _next(state):
-    """Marsaglia's xorshift."""
+    """Return the next state (Marsaglia's xorshift)."""
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     return state ^ (state << np.uint64(17))
 
 
-if config.DISABLE_JIT:  # where NumPy warns of what is meant
+if config.DISABLE_JIT:  # NumPy warns of an overflow that is intended
     _seeded = np.errstate(over="ignore")(_seeded)
