@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -24,12 +25,18 @@ def script(name: str):
     return module
 
 
-def without_code(text: str) -> str:
-    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+def blocks_of(page: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a page: their languages and texts."""
+    fence = r"^ *```(.*)\n((?:(?! *```).*\n)*?) *```$"
+    return re.findall(fence, page.read_text(encoding="utf-8"), flags=re.M)
 
 
 def python_blocks(page: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.M | re.S)
+    return [text for language, text in blocks_of(page) if language == "python"]
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
 
 
 def anchors(page: Path) -> set[str]:
@@ -137,6 +144,32 @@ def test_the_reference_has_all_public_names():
     rooms = {"engine", "trellis", "storage", *eigentext._ROOMS}
     for name in set(eigentext.__all__) - rooms:
         assert re.search(rf"^   {name}$", listed, re.M), name
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """The calls of ``eigentext`` in the blocks of a page, without pipes and shell syntax."""
+    blocks = [text.replace("\\\n", " ") for language, text in blocks_of(page) if not language]
+    lines = [line.removeprefix("$ ").strip() for block in blocks for line in block.splitlines()]
+    parts = [part.strip() for line in lines for part in re.split(r" \| |; | > ", line)]
+    return [shlex.split(part, comments=True)[1:] for part in parts if part.startswith("eigentext ")]
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+def test_commands_and_options_of_pages_exist(page):
+    from typer.main import get_command
+
+    from eigentext.cli.main import app
+
+    for words in commands_of(page):
+        command, rest = get_command(app), list(words)
+        while hasattr(command, "commands"):
+            assert rest[0] in command.commands, words
+            command = command.commands[rest.pop(0)]
+        shown = [one for one in command.params if not getattr(one, "hidden", False)]
+        known = {flag for one in shown for flag in (*one.opts, *one.secondary_opts)}
+        for word in rest:
+            if re.match(r"--?[a-z]", word):
+                assert word in known, f"{' '.join(words)}: {word}"
 
 
 # Which Python blocks of a page need no data, counted from 0.
