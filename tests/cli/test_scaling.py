@@ -1,4 +1,4 @@
-"""`--cluster`, `--checkpoint` and `--memory`, as users type them."""
+"""`--workers`, `--checkpoint` and `--memory`, as users type them."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def address(cluster):
 def test_every_fit_runs_on_a_cluster(cli, address, text, tmp_path, command):
     here, there = tmp_path / "here", tmp_path / "there"
     assert cli(*command, text, "-o", here, "--quiet").status == 0
-    result = cli(*command, text, "-o", there, "--quiet", "--cluster", address)
+    result = cli(*command, text, "-o", there, "--quiet", "--workers", address)
     assert result.status == 0, result.err
     assert there.read_bytes() == here.read_bytes()
 
@@ -48,6 +48,7 @@ def test_grammars_and_taggers_on_a_cluster(cli, address, tmp_path):
         assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
         return (tmp_path / "here").rename(tmp_path / command[0])
 
+    # The old name of --workers works without a warning.
     grammar = both("grammar", "fit", trees, "--states", 2, "--method", "em", "--iterations", 3)
     both("grammar", "parse", grammar.rename(tmp_path / "g"), lines)
     both("grammar", "nbest", tmp_path / "g", lines, "-k", 2)
@@ -59,14 +60,14 @@ def test_a_cluster_of_ones_own(process, text, tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     fit = ("words", "fit", text, "--dim", 5, "--min-count", 1, "--quiet")
     assert process(*fit, "-o", here).status == 0
-    result = process(*fit, "-o", there, "--cluster", "local:2")
+    result = process(*fit, "-o", there, "--workers", "local:2")
     assert (result.status, result.err) == (0, "")
     assert there.read_bytes() == here.read_bytes()
 
 
 def test_clusters_that_are_none(cli, text, tmp_path, monkeypatch):
     monkeypatch.setattr("eigentext.engine.dask._PATIENCE", "1s")
-    fit = ("words", "fit", text, "-o", tmp_path / "model", "--cluster")
+    fit = ("words", "fit", text, "-o", tmp_path / "model", "--workers")
     assert "no scheduler answers there" in cli(*fit, "tcp://127.0.0.1:9").mistake
     assert "write tcp://HOST:PORT" in cli(*fit, "127.0.0.1").mistake
     assert not (tmp_path / "model").exists()
@@ -130,7 +131,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 def test_the_driver_of_a_cluster_killed_during_the_svd(process, address, tmp_path, long_text):
     folder, model, undisturbed = (tmp_path / name for name in ("kept", "model", "undisturbed"))
     fit = ["words", "fit", str(long_text), "--dim", "200", "--min-count", "1", "--no-cache", "-q"]
-    arguments = [*fit, "-o", str(model), "--checkpoint", str(folder), "--cluster", address]
+    arguments = [*fit, "-o", str(model), "--checkpoint", str(folder), "--workers", address]
     killed(arguments, folder, "svd-0*", 3)
     assert not model.exists()
     blocks = {path.name: path.stat().st_mtime_ns for path in folder.glob("svd-0*")}

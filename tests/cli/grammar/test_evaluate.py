@@ -174,7 +174,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, files, gold, standard_input, tm
         (("evaluate", model, gold), "not a grammar"),
         (("evaluate", gold, gold), "not an eigentext file"),
         (("evaluate", pcfg, missing), "missing: no such file"),
-        (("evaluate", pcfg, tmp_path / "empty"), "empty: no trees in it"),
+        (("evaluate", pcfg, tmp_path / "empty"), "empty: contains no trees"),
         (("evaluate", pcfg, tmp_path / "open"), "open, line 3: the tree '(S (NP (NN x))' is never"),
         (("evaluate", pcfg, tmp_path / "silent"), "silent, tree 1: '(S (NP (-NONE- *)))' has no"),
         (("evaluate", pcfg, "-"), "standard input, line 1: the tree '(S' is never closed"),
@@ -192,7 +192,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, files, gold, standard_input, tm
         (("score", right, found), "found: 2; give one for each, and an empty line for a sentence"),
         (("score", right, tmp_path / "open"), "open, line 3: the tree '(S (NP (NN x))' is never"),
         (("score", right, tmp_path / "bytes"), "bytes, line 2: byte 0xff is not UTF-8; convert it"),
-        (("score", right, tmp_path / "empty"), "empty: no trees in it"),
+        (("score", right, tmp_path / "empty"), "empty: contains no trees"),
         (("score", right, right, "--max-length", 1), "all trees have more than 1 word"),
     ):
         quiet = ("-q",) if arguments[0] == "evaluate" else ()

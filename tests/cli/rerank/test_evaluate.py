@@ -68,7 +68,7 @@ def test_mistakes_are_one_line(cli, tagging_model, tree_model, tree_files, dev_f
         ),
         (
             (tagging_model, tree_files[0], "--gold", tree_files[1]),
-            "ranks tagged sequences; learn a",
+            "ranks tagged sequences; fit a",
         ),
     ):
         assert reason in cli("rerank", "evaluate", *arguments, "-q").mistake

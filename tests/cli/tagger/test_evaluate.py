@@ -51,7 +51,8 @@ def test_labels_that_were_never_learned(cli, told, chunker, standard_input, tmp_
     shown = cli("tagger", "evaluate", chunker, "-", "-q")
     assert shown.status == 0
     assert shown.err == (
-        f"eigentext: warning: labels that {chunker} has not learned: B-PP (2 tokens), B-X (1 token)\n"
+        f"eigentext: warning: labels that {chunker} has not learned: "
+        "B-PP (2 tokens), B-X (1 token)\n"
     )
     standard_input(text)
     found = told(chunker, "-")

@@ -135,7 +135,7 @@ def test_errors_name_the_file_and_the_line(refused, train, tmp_path, standard_in
     bad.write_text("a DT O\nb NN I-NP\n")
     line = refused(good, bad)
     assert line.endswith(
-        "begin every chunk with B- (corpus.iob1_to_bio does), or use --scheme none"
+        "begin every chunk with B- (corpus.iob1_to_bio does this), or use --scheme none"
     )
     standard_input(bad.read_bytes())
     assert refused("-").startswith("standard input, line 2: I-NP after O")
@@ -304,14 +304,17 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
         ((tmp_path / "four",), "four, line 1: 'a DT X O' has 4 columns; name them with --columns,"),
         ((tmp_path / "one",), "one, line 1: 'a' has no label; give a word and its label"),
         ((train, "--columns", "word,label"), "'the DT B-NP' has 3 columns, not 2; correct it, or"),
-        ((train, "--columns", "word,pos,pos"), "--columns word,pos,pos: give each column a name"),
+        (
+            (train, "--columns", "word,pos,pos"),
+            "--columns word,pos,pos: give each column a different name",
+        ),
         ((train, "--columns", "word,,pos"), "give each column a different name"),
         (
             (train, "--columns", "pos,word,label"),
             "the first column must be called word, and the label",
         ),
         ((train, "--columns", "word,_,_"), "the first column must be called word, and the label"),
-        ((train, "--features", "pos", "--template", "word[0]"), "give the one or the other"),
+        ((train, "--features", "pos", "--template", "word[0]"), "give only one of the two"),
         ((train, "--template", "word"), "'word' is not a feature template; write one as in"),
         ((train, "--template", "gender[0]"), "no attribute 'gender': there are the columns word"),
         ((train, "--template", "vector[0]"), "a template looks at 'vector'; give --vectors too"),

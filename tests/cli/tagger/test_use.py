@@ -310,7 +310,7 @@ def test_mistakes_are_one_line(cli, chunker, tagger, model, dev, standard_input,
             "ragged, line 3: 'cat' has 1 columns, not 2",
         ),
         ((chunker, dev), "has 3 columns, not 2; the model uses word, pos: correct it, or name"),
-        ((chunker, dev), "or, if the last is a label, give --labelled"),
+        ((chunker, dev), "or give --labelled if the last column is a label"),
         ((tagger, dev, "--format", "conll"), "has 3 columns, not 1; the model uses word: correct"),
         ((chunker, own, "--labelled"), "'the DT' has 2 columns, not 3"),
         (
