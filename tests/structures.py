@@ -13,7 +13,7 @@ def random_tree(rng, depth=4):
         return Tree(label, ["xyz"[rng.integers(3)]])
     children = [random_tree(rng, depth - 1) for _ in range(rng.integers(1, 4))]
     if rng.random() < 0.1:
-        children[0] = "w"  # a word beside constituents
+        children[0] = "w"  # a word next to constituents
     return Tree(label, children)
 
 

@@ -1,4 +1,4 @@
-"""Kernels of kernels: each equals its formula, by matrix, diagonal and scores alike."""
+"""Kernels made of kernels: matrix, diagonal and scores equal the formula."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,7 @@ def test_no_structures():
 
 
 @pytest.mark.parametrize("scale", [0, -1.0, np.nan, np.inf, "2", None])
-def test_multiples_that_make_no_kernel(scale):
+def test_factors_that_are_refused(scale):
     with pytest.raises(ParameterError, match="scale must be a number, above 0, not"):
         scale * first
     if scale != 0:

@@ -1,4 +1,4 @@
-"""Features: a naive twin, columns of other sets, and what is refused."""
+"""Matrices of features: against a slow twin, with the columns of other sets, and bad input."""
 
 import numpy as np
 import pytest
@@ -103,7 +103,7 @@ def test_no_structures():
         ([None], "the features of structure 0 cannot be None"),
     ],
 )
-def test_what_are_no_features(representations, message):
+def test_features_that_are_refused(representations, message):
     with pytest.raises(ParameterError, match=message):
         FeatureMatrix.of(representations)
 

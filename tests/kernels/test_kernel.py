@@ -1,4 +1,4 @@
-"""What every kernel has from its base class: a small kernel that defines no more than it must."""
+"""What every kernel inherits from its base class, tested with the smallest possible kernel."""
 
 import numpy as np
 import pytest

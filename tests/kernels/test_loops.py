@@ -1,4 +1,4 @@
-"""The hot loops beside what they are equivalent to."""
+"""The compiled loops against what their docstrings say."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_differences_of_taggings_of_one_sentence(match, seed):
     kernel = SequenceKernel(0.6, match=match)
     first, second = (taggings_of_few_sentences(rng, n) for n in (14, 20))
     gram = kernel.gram(first, second)
-    # Weights that cancel in each sentence, as those of a perceptron do, and any weights.
+    # Weights that cancel in each sentence, like those of a perceptron, and arbitrary weights.
     paired = np.zeros(14)
     for sentence in {tuple(word for word, _ in one) for one in first}:
         mine = [i for i, one in enumerate(first) if tuple(word for word, _ in one) == sentence]
@@ -66,7 +66,7 @@ def test_differences_of_taggings_of_one_sentence(match, seed):
         paired[mine] -= paired[mine].mean()
     for alpha in (paired, rng.normal(size=14), np.ones(14)):
         np.testing.assert_allclose(kernel.scores(first, alpha, second), alpha @ gram, atol=1e-10)
-    # Tags and words that the other side does not know.
+    # Tags and words that the other set does not have.
     odd = [[("q", "Q"), *one[1:]] for one in first]
     expected = paired @ kernel.gram(odd, second)
     np.testing.assert_allclose(kernel.scores(odd, paired, second), expected, atol=1e-10)

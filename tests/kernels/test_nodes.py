@@ -1,4 +1,4 @@
-"""What kernels of nodes share: blocks, threads, sets encoded apart."""
+"""What kernels of trees and sequences share: blocks, threads, and sets encoded separately."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_subsets_are_what_they_are_of(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_no_drawn_structures(kernel):
+def test_no_structures(kernel):
     one = drawn_structures(kernel, 1)
     assert kernel.gram([]).shape == (0, 0)
     assert kernel.gram(one, []).shape == (1, 0)

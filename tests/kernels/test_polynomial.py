@@ -110,7 +110,7 @@ def test_params():
 
 
 @pytest.mark.parametrize("degree", [0, -1, 1.5, "2", True, None])
-def test_degrees_that_are_none(degree):
+def test_degrees_that_are_refused(degree):
     with pytest.raises(ParameterError, match="degree must be a whole number, 1 or more, not"):
         PolynomialKernel(degree)([1.0], [2.0])
 

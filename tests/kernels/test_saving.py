@@ -1,4 +1,4 @@
-"""Kernels and structures through JSON and back."""
+"""Kernels and structures as JSON, and read again."""
 
 import json
 

@@ -59,7 +59,7 @@ def test_long_fragments_weigh_decay_to_their_length():
         ("factor", 1.5),
         ({"dog|NN": "pet", "cat|NN": "pet"}, 1.5),
         ({"dog|NN": "pet"}, 1.0),
-        ({"dog|NN": "cat|NN"}, 1.0),  # a class that is called as a word is
+        ({"dog|NN": "cat|NN"}, 1.0),  # a class with the name of a word
         (len, 1.5),
     ],
 )
@@ -75,7 +75,7 @@ def test_joint_states_are_tags_with_classes():
     apart = [[(word, f"{tag}|{word[-2:]}") for word, tag in one] for one in tagged]
     kernel, expected = SequenceKernel(0.5, match="factor", joint=True), SequenceKernel(0.5)
     assert np.array_equal(kernel.gram(tagged), expected.gram(apart))
-    assert kernel(*tagged) == 0.5  # nothing but a B over a noun
+    assert kernel(*tagged) == 0.5  # only a B with a noun
 
 
 def test_capitalization_is_that_of_the_first_letter():
@@ -94,7 +94,7 @@ def test_capitalization_is_that_of_the_first_letter():
         (None, "structure 1: .*not a list of"),
     ],
 )
-def test_what_is_no_tagged_sequence(bad, message):
+def test_structures_that_are_not_tagged_sequences(bad, message):
     with pytest.raises(EigentextError, match=message):
         SequenceKernel().encode([FIRST, bad])
 

@@ -1,4 +1,4 @@
-"""The table of distinct nodes: what is kept once, and how it is laid out for the loops."""
+"""The table of distinct nodes: what it stores once, and its layout for the loops."""
 
 from itertools import pairwise
 

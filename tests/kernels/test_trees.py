@@ -1,4 +1,4 @@
-"""The tree kernel: the example of [Collins 2003], SVM-light-TK's values, fragments written out."""
+"""The tree kernel: the example of [Collins 2003], values of SVM-light-TK, all fragments."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_words_are_no_labels():
 
 
 def test_trees_in_any_form_are_one():
-    class Node(list):  # as an nltk.Tree is shaped
+    class Node(list):  # like nltk.Tree
         def __init__(self, label, children):
             super().__init__(children)
             self.label = lambda: label
@@ -72,8 +72,8 @@ def test_gram_matrices_are_positive_semi_definite():
 def test_a_deep_tree_of_ten_thousand_nodes():
     labels = [f"L{i % 20}" for i in range(10_000)]
     tree = "".join(f"({label} " for label in labels) + "a" + ")" * 10_000
-    # Nodes i and j up from the word are alike if i = j (mod 20). Delta halves its distance to 1 at
-    # each step; it begins with 1/2 at the word, with 0 where one of the two chains ends first.
+    # Nodes i and j above the word are equal if i = j (mod 20). Delta halves its distance to 1 at
+    # each step. It begins with 1/2 at the word, or with 0 if one of the two chains ends first.
     heights = np.arange(10_000)
     same = (1 - 0.5 ** (heights + 1.0)).sum()
     longer = (9_999 - heights) // 20
@@ -82,7 +82,7 @@ def test_a_deep_tree_of_ten_thousand_nodes():
     )
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
+@pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
 def test_a_wide_tree_of_ten_thousand_nodes():
     tree = "(A " + " ".join(f"(B w{i})" for i in range(10_000)) + ")"
     assert TreeKernel(0.5)(tree, "(A (B w1))") == 0.5
@@ -109,7 +109,7 @@ def test_a_decay_out_of_range(decay):
         (7, "structure 1: .*neither a tree nor a word"),
     ],
 )
-def test_what_is_no_tree(bad, message):
+def test_structures_that_are_not_trees(bad, message):
     with pytest.raises(EigentextError, match=message):
         TreeKernel().encode([DOG, bad])
 

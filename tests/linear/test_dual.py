@@ -25,12 +25,12 @@ XOR = [[(0, 0), (0, 1)], [(1, 1), (1, 0)], [(0, 0), (1, 0)]]
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    """Blocks of a few examples, so that small data goes through all that large data does."""
+    """Make blocks of a few examples, so that small data uses the same code as large data."""
     monkeypatch.setattr(_kept, "_LEAST", 8)
 
 
 def drawn(seed, n=20, d=4, most=5, whole=True, separable=False):
-    """Lists of vectors, whose values are few and so often equal, and the index of a right one."""
+    """Lists of vectors with few different values, which are often equal, and the right indices."""
     rng = np.random.default_rng(seed)
     lists = [rng.integers(-2, 3, (rng.integers(1, most + 1), d)) for _ in range(n)]
     if not whole:
@@ -41,7 +41,7 @@ def drawn(seed, n=20, d=4, most=5, whole=True, separable=False):
 
 
 def written_loop(kernel, lists, gold, n_epochs, offsets=None):
-    """The algorithm word for word: alpha of all candidates, after each step; and the mistakes."""
+    """The algorithm as it is written: alpha of all candidates after each step, and the mistakes."""
     flat = [c for one in lists for c in one]
     starts = np.cumsum([0, *map(len, lists)])
     K, base = kernel.gram(flat), np.concatenate(offsets) if offsets else np.zeros(len(flat))
@@ -62,7 +62,7 @@ def written_loop(kernel, lists, gold, n_epochs, offsets=None):
 
 
 def by_structure(structures, alpha):
-    """Weights of distinct structures that are not zero."""
+    """The weights of distinct structures, without zeros."""
     total = {}
     for one, weight in zip(structures, alpha):
         total[one] = total.get(one, 0) + weight
@@ -70,7 +70,7 @@ def by_structure(structures, alpha):
 
 
 def test_a_run_by_hand():
-    # All scores are 0 at first, and the first candidate wins: (0, 1) up, (0, 0) down. Then
+    # At first all scores are 0, and the first candidate wins: (0, 1) up, (0, 0) down. Then
     # f(x, y) = (1 + y)^2 - 1 prefers (1, 1) to (1, 0): a second mistake. Then
     # f(x, y) = (1 + y)^2 - 1 + (1 + x)^2 - (1 + x + y)^2 = -2xy is 0 for both: a third.
     model = KernelPerceptron(PolynomialKernel(2), n_epochs=1).fit(XOR, [1, 1, 1])
@@ -147,7 +147,7 @@ def test_primal_and_dual_make_the_same_mistakes(seed, separable):
 
 
 def features(tagged):
-    """What a tagger's representation has: words with tags, and tags after tags."""
+    """The features of a tagger: words with tags, and pairs of tags."""
     found = {}
     for i, (word, tag) in enumerate(tagged):
         for name in (("word", word, tag), ("tags", tagged[i - 1][1] if i else "<s>", tag)):
@@ -156,7 +156,7 @@ def features(tagged):
 
 
 def tagged_lists(n=60, seed=0):
-    """Sentences with wrong taggings, of which the last but one is right; and log-probabilities."""
+    """Lists of taggings with log-probabilities, in which the last but one is right."""
     rng = np.random.default_rng(seed)
     lists, gold = [], []
     for _ in range(n):
@@ -213,7 +213,7 @@ def test_equal_structures_are_one():
     lists = [[(1, 0), (0, 1)], [(1, 0), (0, 1), (0, 1)], [(0, 2), (0, 2)]]
     model = KernelPerceptron(LinearKernel(), n_epochs=3).fit(lists, [1, 2, 1])
     assert model.support_ == [(0, 1), (1, 0)]
-    assert model.mistakes_ == [(0, 0, 0)]  # equal to the gold is right, wherever it stands
+    assert model.mistakes_ == [(0, 0, 0)]  # a candidate that equals the gold is right
     assert model.predict(lists).tolist() == [1, 1, 0]
     assert model.score(lists, [1, 2, 1]) == 1
     assert model.diagnostics_["n_distinct"] == 3
@@ -465,7 +465,7 @@ def test_taggings_by_all_fragments(tmp_path):
 
 
 def attachments(n=40, seed=0):
-    """Sentences whose last phrase belongs to the noun or to the verb, as its preposition says."""
+    """Sentences whose last phrase belongs to the noun or to the verb, by its preposition."""
     rng = np.random.default_rng(seed)
     lists, gold = [], []
     for _ in range(n):

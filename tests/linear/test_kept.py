@@ -1,4 +1,4 @@
-"""Kept scores are those computed from scratch, wherever a block is up to date."""
+"""Kept scores of an up-to-date block equal scores computed from scratch."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_what_cancels_is_not_computed():
     kept = KeptScores(kernel, kernel.encode(structures), np.array([0, 4]), np.zeros(4))
     assert kept.first.tolist() == [0, 1, 2, 1]
     kept.raised, kept.lowered = [1, 2], [2, 1]
-    kept.encoded = None  # nothing is asked of it
+    kept.encoded = None  # it must not be used
     kept.catch_up(kept.blocks[0])
     assert kept.blocks[0].n_updates == 2
     assert kept.values.tolist() == [0, 0, 0, 0]

@@ -140,7 +140,7 @@ def test_the_first_of_equals_wins_and_equals_of_the_right_one_are_right():
     model = Perceptron().fit([[{"a": 1}, {"b": 1}, {"a": 1, "c": 0}]], [2])
     assert model.mistakes_ == []
     assert model.separable_
-    # W is zero and separates nothing, so the bound says nothing.
+    # W is zero and separates nothing, so that there is no bound.
     assert (model.bound().delta, model.bound().limit) == (0, np.inf)
     assert model.score([[{"b": 1}, {"b": 1}, {"a": 1}]], [1]) == 1
     assert model.predict([[{"b": 1}, {"c": 1}]]).tolist() == [0]
@@ -254,12 +254,12 @@ def test_a_plain_pair_is_given_to_phi_whole():
 
     Perceptron(phi).fit([[("a", 1), ("b", 2)]], [1])
     assert seen == [("a", 1), ("b", 2)]
-    # What says that it is a candidate gives its structure.
+    # Only the structure of a Candidate is used.
     model = Perceptron(lambda word: {word: 1}).fit([[Candidate("a", -1.0), "b"]], [1])
     assert list(model.columns_) == ["a", "b"]
 
 
-def test_names_that_a_file_cannot_hold(tmp_path):
+def test_names_that_a_file_cannot_contain(tmp_path):
     model = Perceptron().fit([[{frozenset("a"): 1}, {}]], [1])
     with pytest.raises(ParameterError, match="cannot be saved; use strings"):
         model.save(tmp_path / "model")

@@ -1,4 +1,4 @@
-"""A pass of the perceptron: the kernel equals its docstring."""
+"""One pass of the perceptron: the compiled loop equals its docstring."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""N-best files: what is written is read back, and what cannot be is refused with its place."""
+"""N-best files: what is written is read again, and errors name the place of a mistake."""
 
 import math
 import re
@@ -59,7 +59,7 @@ def test_trees(file):
 
 def test_taggings(file):
     assert read_candidates(file(f"-1e3\t{LINE}\n")) == [[(TAGGED, -1000.0)]]
-    # Brackets are words here, even the first, and blanks are ASCII's.
+    # Brackets are words here, and only ASCII blanks separate words.
     tagged = [("(", "("), ("New\u00a0York", "NNP"), (")", ")")]
     assert read_candidates(file("1\t(/( New\u00a0York/NNP )/)\n")) == [[(tagged, 1.0)]]
     assert structure_line(tagged) == "(/( New\u00a0York/NNP )/)"
@@ -70,7 +70,7 @@ def test_trees_that_look_tagged(file):
     tree = et.Tree("S/NP", [et.Tree("a/b", ["c/d"])])
     assert structure_line(tree) == "( S/NP (a/b c/d))"
     assert read_candidates(file(candidate_line((tree, 0)))) == [[(tree, 0.0)]]
-    ccg = et.Tree.parse("(S/NP (N/N the) (N cat))")  # as categories have slashes
+    ccg = et.Tree.parse("(S/NP (N/N the) (N cat))")  # categories with slashes
     assert structure_line(ccg) == str(ccg)
     assert read_structures(file(str(ccg))) == [ccg]
 
@@ -83,7 +83,7 @@ def test_the_right_structures(file):
 
 
 def test_what_a_parser_writes(file, tmp_path):
-    """Its n-best lists as they are: rank, log-probability, tree."""
+    """The lines of a parser: rank, log-probability, tree."""
     trees = [TREE, OTHER, et.Tree.parse("(S (NP (NNS dogs)) (VP (VBP sleep) (NP (NNS cats))))")]
     model = et.PCFG(horizontal=0, vertical=1).fit(trees * 3)
     found = model.k_best(["cats", "sleep"], 3)
@@ -93,7 +93,7 @@ def test_what_a_parser_writes(file, tmp_path):
     assert read_candidates(file(ranked)) == [[tuple(one) for one in found]]
 
 
-# What is written is read back.
+# What is written is read again.
 
 names = st.text(
     st.characters(exclude_characters=" \t\n\r\f\v\0", exclude_categories=["Cs"]), min_size=1
@@ -172,7 +172,7 @@ def test_a_deep_tree(tmp_path):
         ("-1\t(A b)\n-1\t(A (B c)\n-2\t(A b))\n", 2, "'(A (B c)' has 2 '(' but 1 ')'; put each"),
         ("-1\t(A b)\n\n-1\t(A b) (A b)\n", 3, "several trees; put each on its own line"),
         ("-1\t(A b)\n-1\t(A b)) ((C d)\n", 2, "')' closes nothing"),
-        ("-1\t(A b) c\n", 1, "'c' stands outside of brackets"),
+        ("-1\t(A b) c\n", 1, "'c' is outside all brackets"),
         ("-1\t(A ())\n", 1, "'()' has neither words nor trees"),
         (
             "\n-1\ta/A b\n",
@@ -202,7 +202,7 @@ def test_mistakes_are_named_with_their_line(file, text, line, reason):
         ("\n(A (B c)\n", ", line 2: the tree '(A (B c)' is never closed"),
         ("a/A\n\nb\n", ", line 3: 'b' is not a word with its tag"),
         ("a/A\n(A b)\n", ", line 2: a tree after a tagged sequence"),
-        ("(A b)\nb/B\n", ", line 2: 'b/B' stands outside of brackets"),
+        ("(A b)\nb/B\n", ", line 2: 'b/B' is outside all brackets"),
     ],
 )
 def test_mistakes_in_the_right_structures(file, text, reason):
@@ -216,7 +216,7 @@ def test_mistakes_in_files(tmp_path):
         with pytest.raises(CorpusError, match="missing: no such file"):
             read(tmp_path / "missing")
         (tmp_path / "best.gz").write_bytes(b"-1\t(A b)\n")
-        with pytest.raises(CorpusError, match=r"best\.gz: not a whole \.gz file"):
+        with pytest.raises(CorpusError, match=r"best\.gz: not a complete \.gz file"):
             read([tmp_path / "best.gz"])
     (tmp_path / "a").write_text("-1\ta/A")
     (tmp_path / "b").write_text("-1\t(A b)")

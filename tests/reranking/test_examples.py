@@ -1,4 +1,4 @@
-"""Lists of candidates: what becomes of log-probabilities, and of gold that is not there."""
+"""Lists of candidates: their log-probabilities, and gold structures that are missing."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_the_first_of_the_best(scores):
     assert lists.best(flat).tolist() == expected
 
 
-def test_gold_by_structure_by_place_or_by_nearness():
+def test_gold_is_found_by_structure_by_place_or_by_the_measure():
     lists = CandidateLists([[A, B], [B, A], [C, B], []])
     examples = LabeledLists(lists, [1, [["a", "X"], ["b", "X"]], A, A])
     assert examples.right.tolist() == [1, 1, 1, -1]  # B shares one tag with A, C none
@@ -61,7 +61,7 @@ def test_gold_by_structure_by_place_or_by_nearness():
     assert examples.gold == [B, [["a", "X"], ["b", "X"]], A, A]
 
 
-def test_gold_trees_are_found_whatever_they_are_written_as():
+def test_gold_trees_are_found_in_every_notation():
     tree = "(S (NP (NN a)) (VP (VB b)))"
     examples = LabeledLists(CandidateLists([["(S (NN a) (VB b))", f" {tree}\n"]]), [tree])
     assert examples.right.tolist() == [1]
@@ -72,7 +72,7 @@ def test_counts_and_oracle():
     examples = LabeledLists(CandidateLists([[C, B], [], [A]]), [A, A, A])
     assert examples.oracle().tolist() == [1, -1, 0]
     counts = examples.counts_at(examples.oracle())
-    assert counts.tolist() == [[1, 2, 2], [0, 2, 2], [2, 2, 2]]  # an empty list has nothing right
+    assert counts.tolist() == [[1, 2, 2], [0, 2, 2], [2, 2, 2]]  # an empty list has no right tag
     assert examples.measure.value(counts.sum(axis=0)) == 0.5
 
 

@@ -1,4 +1,4 @@
-"""Jack-knife: every input's candidates come from a model of all others, in the order of inputs."""
+"""Jack-knife: a model of all other folds makes the candidates of each input."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_each_input_is_answered_by_a_model_of_all_that_is_not_in_its_fold(n_fold
         assert len(rest) in (len(data) // n_folds, -(-len(data) // n_folds))
 
 
-def test_data_may_be_a_stream():
+def test_data_may_be_an_iterator():
     found = jackknife(sum, lambda seen, rest: ([seen, one] for one in rest), iter([1, 2, 4]), 3)
     assert found == [[6, 1], [5, 2], [3, 4]]
 
@@ -37,7 +37,7 @@ def test_a_generator_that_forgets_an_input():
 
 
 class Shouting:
-    """A model with k best answers."""
+    """A model with the method k_best."""
 
     def k_best(self, words, k):
         return (([(word, "!" * i) for word in words], -float(i)) for i in range(k))

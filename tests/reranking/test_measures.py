@@ -1,4 +1,4 @@
-"""Counts that add up: those of the scorers, and known answers."""
+"""Counts that can be added: they equal those of the scorers, and known answers."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_brackets_as_they_are_scored():
     assert tree_f1(GOLD, Candidate(et.Tree.parse(GOLD), -1.0)) == 1.0
     assert tree_f1.counts(GOLD, FAR).tolist() == [0, 6, 1]
     assert tree_f1.counts(GOLD, GOLD.replace("she", "he")).tolist() == [0, 6, 0]
-    # Sums of counts are the score of the corpus, which no mean of scores is.
+    # The score of a corpus is computed from summed counts. It is not a mean of scores.
     right, found = [GOLD, "(NP (NN a))", GOLD], [NEAR, "(VP (NN a))", FAR]
     total = sum(map(tree_f1.counts, right, found))
     assert tree_f1.value(total) == brackets(right, found).f1
@@ -91,7 +91,7 @@ def test_the_closest():
 
 @given(st.lists(st.tuples(*[st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"])] * 2), min_size=1))
 def test_chunks_laws(pairs):
-    """The counts of two taggings are those of their exchange, exchanged; all is right in itself."""
+    """Exchanging two taggings exchanges their counts. A tagging has all parts of itself."""
     one, other = ([("w", tag) for tag in tags] for tags in zip(*pairs))
     right, gold, predicted = chunk_f1.counts(one, other)
     assert chunk_f1.counts(other, one).tolist() == [right, predicted, gold]

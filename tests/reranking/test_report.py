@@ -13,7 +13,7 @@ def test_by_hand():
         [[(B, -1.0), (A, -2.0)], [(C, -3.0), (B, -2.0)], [], [(A, 0.0), (C, 0.0)]]
     )
     examples = LabeledLists(lists, [A, A, A, A])
-    # Of eight tags, the first have 1, 1, 0, 2 right; the chosen 2, 0, 0, 2; the best 2, 1, 0, 2.
+    # Right tags: the first candidates have 1, 1, 0, 2, the chosen 2, 0, 0, 2, the best 2, 1, 0, 2.
     assert compare(examples, np.array([1, 0, -1, 0])) == Report(
         4 / 8, 4 / 8, 5 / 8, 4, 6, 1, 2, 1, 1, "accuracy of tags"
     )

@@ -1,4 +1,4 @@
-"""Reranking: what a base model cannot see, and that stored scores choose as separate fits would."""
+"""Reranking: it learns what a base model cannot, and stored scores choose like separate fits."""
 
 from collections import Counter
 from functools import partial
@@ -27,7 +27,7 @@ def fragments(tagging):
 
 
 def weakly_proposed(words):
-    """All taggings, by a model that knows no more than how frequent tags are."""
+    """All taggings, from a model that knows only the frequencies of tags."""
     taggings = [list(zip(words, tags)) for tags in product("XY", repeat=len(words))]
     candidates = [Candidate(one, sum(PRIOR[tag] for _, tag in one)) for one in taggings]
     return sorted(candidates, key=lambda one: -one.log_probability)
@@ -62,7 +62,7 @@ def reranker(train, validation):
 @pytest.mark.parametrize("margin", [0, 0.2])
 @pytest.mark.parametrize("average", ["mean", "vote", None])
 @pytest.mark.parametrize("kernel", [LinearKernel(fragments), LinearKernel(fragments).normalized()])
-def test_sees_what_the_base_model_does_not(train, validation, average, margin, kernel):
+def test_a_reranker_learns_what_the_base_model_cannot(train, validation, average, margin, kernel):
     model = Reranker(kernel, average=average, margin=margin)
     report = model.fit(*train).evaluate(*validation)
     assert report.first < 0.7
@@ -152,7 +152,7 @@ def test_without_dev_a_share_is_held_out_and_all_is_learned_in_the_end(train):
     assert trials == again.diagnostics_["trials"]
     assert model.beta_ == again.beta_
     assert model.perceptron_.diagnostics_["n_examples"] == 60
-    # As many weights b as updates: the scale of kernel scores.
+    # The weight b grows like the number of updates, which is the scale of kernel scores.
     order = np.random.default_rng(3).permutation(60)
     rest = [[part[i] for i in np.sort(order[12:])] for part in train]
     fewer = Reranker(kernel, beta=1.0).fit(*rest)
@@ -168,7 +168,7 @@ def test_other_draws_hold_out_other_inputs(train):
     assert len({str(one["trials"]) for one in found}) > 1
 
 
-def test_the_same_bits_whatever_the_number_of_threads(train, validation):
+def test_the_same_bits_on_any_number_of_threads(train, validation):
     found = []
     for n_threads in (1, 3):
         with engine.use(engine.ThreadEngine(n_threads)):
@@ -211,7 +211,7 @@ def test_an_empty_list_has_no_answer(reranker, validation):
     assert reranker.rerank([]) == []
 
 
-def test_the_nearest_candidate_stands_for_gold_that_is_not_there(train, validation):
+def test_the_closest_candidate_replaces_missing_gold(train, validation):
     lists = [
         [one for one in candidates if one.structure != right] if i < 5 else candidates
         for i, (candidates, right) in enumerate(zip(*train))
@@ -299,7 +299,7 @@ def test_a_given_kernel_keeps_its_decay_unless_others_are_given():
     ]
 
 
-ATTACHMENTS = {  # by the verb, which a grammar does not look at from where it attaches
+ATTACHMENTS = {  # decided by the verb, which the rule of a grammar does not see
     "saw": "(S (NP (N {0})) (VP (V saw) (NP (N {1})) (PP (P with) (NP (N {2})))))",
     "ate": "(S (NP (N {0})) (VP (V ate) (NP (NP (N {1})) (PP (P with) (NP (N {2}))))))",
 }
@@ -335,7 +335,7 @@ def test_trees_of_a_grammar(parser_reranker, treebank):
 
 def test_taggings_of_a_base_model(train):
     class Weak:
-        """Knows nothing of what it was fitted on but that it was."""
+        """A model that only remembers that it was fitted."""
 
         def fit(self, tagged):
             self.n = len(tagged)

@@ -1,4 +1,4 @@
-"""Worlds to tag: random numbers for kernels, and texts in which words come in classes."""
+"""Data to tag: random numbers for the loops, and texts whose words belong to classes."""
 
 from types import SimpleNamespace
 
@@ -51,7 +51,7 @@ def random_problem():
 
 @pytest.fixture(scope="session")
 def class_world():
-    """Words in six classes that follow one another in a certain way; the tag is the class's.
+    """Words in six classes, which follow each other with certain probabilities. A class has a tag.
 
     ``sentences(n, seed)`` draws tagged sentences, of which plain text is made by leaving tags out.
     """
@@ -70,7 +70,7 @@ def class_world():
         for _ in range(n):
             state, one = int(rng.integers(n_classes)), []
             for _ in range(length):
-                # Names tell nothing: neither their letters nor their ends.
+                # Names are random, so that their letters and endings do not show the class.
                 number = int(rng.integers(n_words)) * n_classes + state
                 one.append((f"{(number * 7919 + 13) % 9973:04d}", tags[state]))
                 state = int(np.searchsorted(steps[state], rng.random() * steps[state, -1]))
@@ -86,7 +86,7 @@ def plain(tagged):
 
 @pytest.fixture(scope="session")
 def unlabeled(class_world):
-    """What plain text of the world teaches, by the names of a tagger's parameters."""
+    """Models of plain text, by the names of the parameters of a tagger."""
     text = plain(class_world(4000, 99))
     words = Eigenwords(8, window=1, context="list", min_count=1).fit(text)
     return {

@@ -1,4 +1,4 @@
-"""Attributes of words: by hand, and as laws."""
+"""Attributes of words: known answers, and laws."""
 
 from itertools import pairwise
 
@@ -64,15 +64,15 @@ def test_shapes(word):
     assert len(shape) == len(word)
     assert set(short) == set(shape)
     assert all(a != b for a, b in pairwise(short))
-    assert attribute("short_shape")(short.replace("0", "7")) == short  # a short one has no shorter
+    assert attribute("short_shape")(short.replace("0", "7")) == short  # it stays
     assert attribute("digits")(attribute("digits")(word)) == attribute("digits")(word)
     assert len(attribute("digits")(word)) == len(word)
 
 
 @pytest.mark.parametrize("name", ["pos", "prefix", "prefix0", "suffix100", "Lower", "", "xprefix3"])
-def test_what_is_no_attribute(name):
+def test_attributes_that_do_not_exist(name):
     assert attribute(name) is None
-    check_attribute(name, ("word", name))  # but a column may have any name
+    check_attribute(name, ("word", name))  # a column may have any name
     with pytest.raises(ParameterError, match=r"no attribute .*columns word, tone.*lower.*suffix3"):
         check_attribute(name, ("word", "tone"))
 

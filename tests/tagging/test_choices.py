@@ -1,4 +1,4 @@
-"""What a tagger works out by itself: columns, schemes, templates; by hand, and bad input."""
+"""What a tagger chooses itself: columns, schemes, templates; known answers, and bad input."""
 
 import warnings
 
@@ -134,7 +134,7 @@ def test_sources_are_looked_at_unless_templates_name_them():
         (["vector2[0]"], "no attribute 'vector2'"),
     ],
 )
-def test_templates_that_are_none(given, message):
+def test_templates_that_are_refused(given, message):
     with pytest.raises(ParameterError, match=message):
         choose_templates(given, ("word",), ["D"], [])
 
@@ -146,7 +146,7 @@ def test_no_bits_of_a_cluster(name):
 
 
 @pytest.mark.parametrize("given", [None, 3])
-def test_features_that_are_no_list(given):
+def test_features_that_are_not_a_list(given):
     with pytest.raises(ParameterError, match=f"features must be .*not {given}"):
         choose_templates(given, ("word",), ["D"], [])
 

@@ -1,4 +1,4 @@
-"""CRFs: against CRFsuite's own answers, and what CRFsuite must not do to us."""
+"""CRFs: the same answers as CRFsuite, and no output of CRFsuite."""
 
 import sys
 
@@ -13,7 +13,7 @@ from eigentext.tagging.weights import TrainingProblem, Weights
 pycrfsuite = pytest.importorskip("pycrfsuite")
 from eigentext.tagging import crf  # noqa: E402 - it needs CRFsuite
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
 
 TEMPLATES = ["word[-1..1]", "word[-1]|word[0]"]
 WORDS = ["aa", "ab", "ba", "bb", "c"]
@@ -21,7 +21,7 @@ VECTORS = np.random.default_rng(5).normal(size=(4, 3)).astype(np.float32)
 
 
 def random_tagged(seed, n=60):
-    """Sentences in which tags depend on words and on one another, not always in the same way."""
+    """Sentences in which tags depend on words and on other tags, with exceptions."""
     rng = np.random.default_rng(seed)
     sentences = []
     for _ in range(n):
@@ -35,7 +35,7 @@ def random_tagged(seed, n=60):
 
 
 def items(words, vectors=False):
-    """The features of a sentence as one would write them for CRFsuite."""
+    """The features of a sentence in the form of CRFsuite."""
     padded, found = ["<s>", *words, "</s>"], []
     for t, word in enumerate(words):
         one = {f"-1={padded[t]}": 1.0, f"0={word}": 1.0, f"1={padded[t + 2]}": 1.0}
@@ -71,7 +71,7 @@ def test_tags_and_marginals_are_those_of_crfsuite(tmp_path, vectors, c1):
         model="crf",
         features=[*TEMPLATES, "vector[-1..1]"] if vectors else TEMPLATES,
         vectors=known if vectors else None,
-        scale=scale,  # so that vectors stay as they are
+        scale=scale,  # so that vectors do not change
         c1=c1,
         c2=0.5,
         n_iter=40,
@@ -88,7 +88,7 @@ def test_tags_and_marginals_are_those_of_crfsuite(tmp_path, vectors, c1):
 
 
 def test_weights_of_one_feature_by_hand():
-    # One word, which is X in three sentences of four: with one tag bigram less, p = 3 / 4.
+    # One word, which is X in three of four sentences, so that p = 3 / 4.
     data = EncodedSentences(
         np.arange(5), np.zeros((4, 1), np.int32), np.empty(0, np.float32), np.empty((4, 0), int)
     )
@@ -124,7 +124,7 @@ def test_crfsuite_prints_nothing(capfd):
     assert captured.out == captured.err == ""
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     phases = []
 
     class Listener:

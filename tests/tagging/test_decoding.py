@@ -48,7 +48,7 @@ def test_a_high_temperature_knows_nothing_and_a_low_one_everything(parts):
 def test_the_best_temperature_is_most_likely(parts):
     data, features, weights = parts
     scores = local_scores(data, features, weights)
-    gold = np.array([1, 1, 2, 0], np.int32)  # some of them wrong, so that it is finite
+    gold = np.array([1, 1, 2, 0], np.int32)  # some are wrong, so that the temperature is finite
 
     def loss(temperature):
         p, _ = posteriors(data, scores, weights, temperature)

@@ -54,12 +54,12 @@ def test_one_block_stays_here(cluster, class_world, monkeypatch):
 
 
 @pytest.mark.parametrize("validated", [False, True])
-@pytest.mark.parametrize("n", [2, 5, 7])  # of 4 passes, of 3 runs, and those of the twin
+@pytest.mark.parametrize("n", [2, 5, 7])  # among 4 passes, 3 runs, and the passes of the twin
 def test_a_fit_goes_on(class_world, killed_at, n, validated):
     tagged, validation = class_world(80, 0), class_world(20, 1)
 
     def fit():
-        with engine.use(engine.ThreadEngine(1)):  # where all runs are in one thread
+        with engine.use(engine.ThreadEngine(1)):  # all runs in one thread
             model = Tagger(n_epochs=4, n_runs=3, min_count=2)
             return saved(model.fit(tagged, validation=validation if validated else None))
 

@@ -7,13 +7,13 @@ import pytest
 
 from eigentext.tagging._feature_loops import AFTER, BEFORE, fill_table, look_up, template_keys
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
 
 MIX, WHOLE = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
 def slow_keys(symbols, borders, parts, number):
-    """The docstring, with Python's integers."""
+    """The formula of the docstring with Python's integers."""
     keys = []
     for first, last in pairwise(borders):
         for t in range(first, last):
@@ -45,7 +45,7 @@ def test_keys(seed):
 
 
 def test_keys_tell_everything_apart():
-    # Two symbols in every order, in three templates, and beyond both ends.
+    # Two symbols in every order, in three templates, and positions outside the sentence.
     symbols = np.array([[a, b] for a in range(2, 12) for b in range(2, 12)], np.int32)
     borders = np.arange(len(symbols) + 1)
     found = []
@@ -83,7 +83,7 @@ def test_the_table_is_a_dictionary(seed):
 
 
 def test_keys_that_want_the_same_place():
-    # The upper halves agree in what the mask leaves, and the run goes over the table's end.
+    # The upper halves are equal under the mask, and the search continues at the start of the table.
     keys = [((8 * i + 7) << 32) + i + 1 for i in range(5)]
     other = (7 << 32) + 999
     assert looked_up(keys, [*reversed(keys), other], 8) == [4, 3, 2, 1, 0, -1]

@@ -1,4 +1,4 @@
-"""Features of sentences, against strings put together one by one; vectors; files."""
+"""Features of sentences, against strings that are put together one by one; vectors; files."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from eigentext.tagging.features import FeatureExtractor, numbered, restore_featu
 from eigentext.tagging.sources import ClusterSource, TokenVectorSource, WordVectorSource
 from eigentext.tagging.templates import VECTORS, parse_templates, written
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
 
 TEMPLATES = [
     "word[-2..2]",
@@ -24,7 +24,7 @@ PATHS = {"aa": "0010", "Ab": "011", "b1": "1"}
 
 
 class Lengths:
-    """A model of tokens: their length, and their place in the sentence."""
+    """A model of tokens: the length of a token and its place in the sentence."""
 
     def transform(self, sentences):
         return [np.array([(len(w), t) for t, w in enumerate(one)], float) for one in sentences]
@@ -45,7 +45,7 @@ def features(templates=TEMPLATES, sources=None, paths=PATHS):
 
 
 def slow_names(sentences, templates=TEMPLATES):
-    """The feature of every template at every token as a string; None where it has none."""
+    """The feature of every template at every token as a string, or None."""
 
     def value(token, name):
         if name in ("word", "pos"):
@@ -87,7 +87,7 @@ def test_borders_of_sentences_by_hand():
         ["word[-1]|word[1]=a|</s>", "pos[-2]=<s>"],
         ["word[-1]|word[1]=<s>|</s>", "pos[-2]=<s>"],
     ]
-    # A b is known after <s> only, and <s> as the tag two before, though Y never was there.
+    # b is known only after <s>, and <s> only two positions before, where Y never occurred.
     new = made.encode([[("b", "Q"), ("b", "X"), ("z", "X")]])
     assert names_of(made, new) == [
         ["word[-1]|word[1]=<s>|b", "pos[-2]=<s>"],
@@ -168,7 +168,7 @@ def test_vectors_stand_where_the_tokens_are():
     assert made.n_dense == 6
     sentences = [[("aa", "X"), ("zz", "X")], [("CC", "X")]]
     encoded = made.learn(sentences, 1, 2.0)
-    # Of aa and cc the mean square is (9 + 16 + 0 + 25) / 4; of lengths and places, 13 / 6.
+    # The mean square of aa and cc is (9 + 16 + 0 + 25) / 4; that of lengths and places is 13 / 6.
     assert vectors.scale == pytest.approx(2 / np.sqrt(12.5))
     assert sources["token"].scale == pytest.approx(2 / np.sqrt(13 / 6))
     assert (encoded.starts[:, 0] < 0).tolist() == [False, True, False]
@@ -200,7 +200,7 @@ def test_vectors_alone():
 
 def test_coverage_of_clusters():
     sentences = [[("aa", "X"), ("AB", "X")], [("ab", "X"), ("q", "X")]]
-    # AB is looked up as ab, which is not there, and as AB; ab is found as Ab.
+    # AB is looked up as ab, which is unknown, and as AB. ab is found as Ab.
     assert features().coverage(sentences) == {"cluster": 2 / 4}
     assert features(["word[0]"], paths=None).coverage(sentences) == {}
 

@@ -1,4 +1,4 @@
-"""Kernels of tag sequences: Viterbi by hand, and everything against slow twins."""
+"""Compiled loops of tag sequences: Viterbi by hand, and everything against slow twins."""
 
 import itertools
 
@@ -17,7 +17,7 @@ def dense_vectors(data, places, widths, first, last, t):
 
 
 def slow_scores(problem, W, D):
-    """The docstring of local_scores."""
+    """The formula in the docstring of local_scores."""
     data, rows = problem.data, []
     for first, last in itertools.pairwise(data.borders.tolist()):
         for t in range(first, last):
@@ -43,7 +43,7 @@ def all_taggings(scores, T, end):
 
 
 def best_of(taggings):
-    """The best; of equal ones that with the first tags, from the last token on."""
+    """The best tagging. Of equal scores, the first tags win, beginning with the last token."""
     return min(taggings, key=lambda one: (-one[1], one[0][::-1]))
 
 
@@ -79,7 +79,7 @@ def test_local_scores(random_problem, seed):
     out = np.full(expected.shape, np.nan, np.float32)
     _loops.all_scores(*known(problem), W, D, out)
     np.testing.assert_array_equal(out, expected)
-    first, last = problem.data.borders[2:4]  # a sentence alone, written to the start of a room
+    first, last = problem.data.borders[2:4]  # one sentence, written to the start of the array
     room = np.full((last - first + 2, W.shape[1]), 77, np.float32)
     _loops.local_scores(first, last, *known(problem)[1:], W, D, first, room)
     np.testing.assert_array_equal(room[: last - first], expected[first:last])
@@ -152,7 +152,7 @@ def test_posteriors_of_long_sentences_neither_over_nor_underflow():
 
 
 class SlowPerceptron:
-    """Collins's perceptron with a dictionary of weights, all of which it remembers."""
+    """The perceptron of Collins with a dictionary of weights, which keeps all weights."""
 
     def __init__(self, problem, margin):
         W, D, T, end = problem.weights
@@ -197,7 +197,7 @@ class SlowPerceptron:
 
 
 def possible_tags(problem):
-    """Right tags that no transition forbids, drawn from all."""
+    """Random right tags without forbidden transitions."""
     gold = []
     for length in problem.data.lengths.tolist():
         taggings = list(all_taggings(np.zeros((length, 3)), problem.weights.T, problem.weights.end))

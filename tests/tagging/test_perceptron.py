@@ -1,4 +1,4 @@
-"""The averaged perceptron: a run by hand, means on the way, and Collins's bound."""
+"""The averaged perceptron: a run by hand, means after each pass, and the bound of Collins."""
 
 import itertools
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ NO_PLACES, NO_WIDTHS = np.empty((0, 3), np.int64), np.empty(0, np.int64)
 
 
 class InOrder:
-    """A random number generator for runs by hand: it shuffles nothing."""
+    """A random number generator for runs by hand. It keeps the order."""
 
     bit_generator = SimpleNamespace(state=None)
 
@@ -51,8 +51,8 @@ def train(sentences, gold, n_features, m=2, rng=None, **settings):
 #   step 1, y:   A, wrong: start-B and y-B get 1, start-A and y-A get -1
 #   step 2, x y: A A has -2, A B 0, B A 0, B B 2, wrong: start-A, x-A and A-B get 1, start-B, x-B
 #                and B-B get -1
-#   steps 3 to 5: no mistake, the end. What step 1 gave has been there for 5 steps of 6, and what
-#   step 2 gave for 4.
+#   steps 3 to 5: no mistake, the end. The update of step 1 is in 5 of 6 steps, and that of
+#   step 2 is in 4.
 SENTENCES, GOLD = [[0], [1], [0, 1]], [0, 1, 0, 1]
 
 
@@ -68,7 +68,7 @@ def test_a_run_by_hand():
     assert held_out.best is means[0]
     assert held_out.scores == [-1, -2]
     assert epochs == [Epoch(2, 2), Epoch(0, 0)]
-    # No mistake in the second pass, nor in the eight that would follow: 30 steps in all.
+    # No mistakes in the second pass, and none in the eight that would follow: 30 steps in all.
     np.testing.assert_allclose(weights.W, np.array([[28, -28], [-29, 29]]) / 30, rtol=1e-6)
     expected = np.array([[0, 28], [0, -28], [-29 + 28, 29 - 28]]) / 30
     np.testing.assert_allclose(weights.T, expected, rtol=1e-6)
@@ -87,9 +87,9 @@ def test_passes_are_no_more_than_asked_for():
 
 
 def test_a_margin_by_hand():
-    # With a margin of 1 the x of step 0 is wrong at once: B has 1 more than A.
+    # With a margin of 1, the x of step 0 is wrong: B has 1 more than A.
     weights, epochs = train([[0]], [0], 1, margin=1.0)
-    # Then A is ahead by 4, the margin is kept, and that is the end.
+    # Then A is ahead by 4, which is more than the margin, and training ends.
     assert epochs == [Epoch(1, 1), Epoch(0, 0)]
     np.testing.assert_array_equal(weights.W, [[1, -1]])
     # With a margin of 5 it takes two mistakes; the mean of 1 and nine times 2 is 1.9.
@@ -98,7 +98,7 @@ def test_a_margin_by_hand():
     np.testing.assert_allclose(weights.W, np.array([[1.9, -1.9]]), rtol=1e-6)
 
 
-def test_what_is_forbidden_stays_so_and_the_start_is_left_alone():
+def test_forbidden_transitions_stay_forbidden_and_the_start_does_not_change():
     start = zeros(2, 2)
     start.T[0, 0] = -np.inf
     before = [part.copy() for part in start]
@@ -140,7 +140,7 @@ def test_mistakes_are_bounded(seed):
     assert 0 < sum(epoch.n_wrong for epoch in epochs) <= 2 * (2 * longest) ** 2 / gap**2
 
 
-def test_the_order_is_the_generators():
+def test_the_generator_decides_the_order():
     rng = np.random.default_rng(0)
     sentences, gold, _ = drawn(rng, 40)
     runs = [

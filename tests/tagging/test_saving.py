@@ -1,4 +1,4 @@
-"""Taggers as files: there and back with every source, and files that are damaged."""
+"""Files of taggers: saved and loaded with every source, and damaged files."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from eigentext import HMM, Eigentokens, Eigenwords, Tagger, WordClusters
 from eigentext.errors import ModelFileError
 from eigentext.storage import read_saved, write_saved
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
 
 TEXT = [line.split() for line in ("the dog barks", "a cat sleeps", "the cat barks at a dog")] * 4
 TAGGED = [
@@ -52,7 +52,7 @@ SOURCES = {
 
 @pytest.mark.parametrize("scheme", ["bio", "bilou"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_there_and_back(tmp_path, source, scheme):
+def test_saved_and_restored(tmp_path, source, scheme):
     tagger = Tagger(scheme=scheme, n_epochs=3, random_state=7, **SOURCES[source]()).fit(TAGGED)
     tagger.save(tmp_path / "tagger")
     again = et.load(tmp_path / "tagger")
@@ -71,7 +71,7 @@ def test_there_and_back(tmp_path, source, scheme):
         else:
             assert getattr(again, name) == value
     assert len(repr(again)) < 250
-    again.save(tmp_path / "copy")  # what was loaded can be saved, and has the same arrays
+    again.save(tmp_path / "copy")  # a loaded tagger can be saved, with the same arrays
     first, second = (read_saved(tmp_path / name)[0] for name in ("tagger", "copy"))
     assert first.keys() == second.keys()
     for name in first:
@@ -183,7 +183,7 @@ def other_tags(arrays, about):
 
 
 def strange_features(arrays, about):
-    arrays["parts"][:, 0] = 99  # a template that is not there
+    arrays["parts"][:, 0] = 99  # a template that does not exist
 
 
 def strange_symbols(arrays, about):

@@ -1,4 +1,4 @@
-"""What was learned without labels: whatever it comes as, looked up by hand, and bad input."""
+"""Sources that were learned without labels: all forms of them, known answers, and bad input."""
 
 from types import SimpleNamespace
 
@@ -27,7 +27,7 @@ def as_gensim():
 
 
 def as_eigenwords():
-    # Fitted on a text in which every word occurs, then given vectors that are known.
+    # Fitted on a text with every word, then given known vectors.
     model = Eigenwords(1, window=1, min_count=1).fit(["dog The cat dog", "cat The dog dog"])
     places = [list(model.vocabulary_).index(word) for word in WORDS]
     model.vectors_ = VECTORS[np.argsort(places)].astype(np.float32)
@@ -77,7 +77,7 @@ def test_scale_is_the_root_mean_square_of_tokens_not_of_types():
     rows, vectors = source.rows([], words)
     assert np.sqrt(np.mean(vectors[rows[rows >= 0]] ** 2)) == pytest.approx(0.2)
     assert source.scale == pytest.approx(0.2 / np.sqrt((3 * 5 + 61) / 8))
-    source.set_scale([], words, 0.2)  # once more: nothing changes
+    source.set_scale([], words, 0.2)  # a second call changes nothing
     assert source.scale == pytest.approx(0.2 / np.sqrt((3 * 5 + 61) / 8))
     zeros = WordVectorSource(WORDS, 0 * VECTORS)
     zeros.set_scale([], words, 0.2)
@@ -112,7 +112,7 @@ def test_another_tagger_with_the_same_vectors_does_not_change_their_scale():
         ((["a"], [["x"]]), "vectors must be finite numbers"),
     ],
 )
-def test_vectors_that_are_none(model, message):
+def test_vectors_that_are_refused(model, message):
     with pytest.raises(ParameterError, match=message):
         WordVectorSource.of(model)
 
@@ -142,7 +142,7 @@ def test_clusters_of_any_kind():
 
 
 @pytest.mark.parametrize("model", [3, ["00"], {"dog": 7}, WordClusters(2), None])
-def test_clusters_that_are_none(model):
+def test_clusters_that_are_refused(model):
     with pytest.raises(ParameterError, match=r"has no clusters; give fitted WordClusters, or a di"):
         ClusterSource.of(model)
 

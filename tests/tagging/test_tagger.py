@@ -1,4 +1,4 @@
-"""The tagger: by hand, exact, from samples, with plain text, on real sentences, and bad input."""
+"""The tagger: known answers, exactness, samples, plain text, real sentences, and bad input."""
 
 import contextlib
 import itertools
@@ -20,7 +20,7 @@ from eigentext.corpus.schemes import find_misfit, to_bilou
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 from eigentext.tagging.weights import Weights
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # as Python counts, without Numba
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
 slow = pytest.mark.skipif(config.DISABLE_JIT, reason="slow")
 
 PETS = [
@@ -72,7 +72,7 @@ def random_chunks(seed=0, n=40):
 # Known answers.
 
 
-def test_words_and_neighbours_decide():
+def test_words_and_neighbors_decide():
     tagger = Tagger(features=["word[-1..0]"]).fit(PETS)
     assert tags_of(tagger.tag(["the bark", ["the", "cat", "barks"]])) == [
         ["D", "N"],
@@ -90,14 +90,14 @@ def test_words_and_neighbours_decide():
 
 def test_weights_by_hand():
     # One sentence, x y, with tags A B. Step 0: A A is the first of equal ones; y-B and A-B get 1,
-    # y-A and A-A get -1. Step 1: right, the end. All of it was there after every step.
+    # y-A and A-A get -1. Step 1: right, the end. These weights are there after every step.
     tagger = Tagger(features=["word[0]"]).fit([[("x", "A"), ("y", "B")]])
     assert tagger.top_features("B") == [("word[0]=y", 1.0)]
     assert tagger.top_features("A") == [("word[0]=y", -1.0)]
     assert tagger.diagnostics_["wrong_tags"] == [1, 0]
     assert tagger.diagnostics_["n_features"] == 2
-    assert tagger.diagnostics_["n_weighted"] == 1  # x speaks for nothing, and is forgotten
-    # A A -2, A B 2, B A -1, B B 1 are the scores, at the temperature that was chosen.
+    assert tagger.diagnostics_["n_weighted"] == 1  # x has no weights, and is dropped
+    # The scores are A A -2, A B 2, B A -1, B B 1, divided by the temperature.
     e = np.exp(np.array([-2, 2, -1, 1]) / tagger.temperature_)
     p = e / e.sum()
     np.testing.assert_allclose(
@@ -116,14 +116,14 @@ def test_bilou_by_hand():
     tagger = Tagger(scheme="bilou", features=["word[0]"]).fit(NAMES)
     assert to_bilou([tag for _, tag in NAMES[1]]) == ["B-PER", "I-PER", "L-PER", "O"]
     assert tagger.tags_ == ["B-LOC", "B-PER", "I-LOC", "I-PER", "O"]
-    # A york that follows mr x is a last name, though never a middle one: of L-PER, shown as I-PER.
+    # york after mr x is the last word of a name, L-PER, which is shown as I-PER.
     assert tagger.tag(["mr x york"]) == [[("mr", "B-PER"), ("x", "I-PER"), ("york", "I-PER")]]
     assert tagger.evaluate(NAMES).f1 == 1
-    # p(B-LOC) is that of B-LOC and U-LOC together, and rows sum to 1.
+    # p(B-LOC) is the sum for B-LOC and U-LOC, and rows sum to 1.
     p = tagger.marginals("york bonn")
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert p.shape == (2, 5)
-    # A dot for every valid tagging: of a lone token, O and two U's.
+    # A single token has three valid tags: O and two U's.
     assert len(tagger.k_best("bonn", 99)) == 3
     shown = [tuple(tag for _, tag in one.tagging) for one in tagger.k_best("x york bonn", 999)]
     assert len(set(shown)) == len(shown)
@@ -173,7 +173,7 @@ def test_only_one_tag():
 
 
 def all_taggings(tagger, words):
-    """log p of every tagging as it is learned, put together from named weights."""
+    """log p of every tagging with the learned tags, as a sum of weights."""
     features, (W, D, T, end) = tagger._features, tagger._weights
     assert not len(D)
     data = features.encode([[(word,) for word in words]])
@@ -231,7 +231,7 @@ def test_many_sentences_are_the_sentences_one_by_one():
     assert tagger.tag([]) == tagger.k_best_many([], 2) == tagger.confidences([]) == []
 
 
-def test_a_held_out_part_chooses_the_passes_and_the_temperature():
+def test_validation_chooses_the_passes_and_the_temperature():
     train, validation = random_tagged(0), random_tagged(1, 30)
     tagger = Tagger(features=["word[0]"], n_epochs=6).fit(train, validation=validation)
     scores = tagger.diagnostics_["validation"]
@@ -362,7 +362,7 @@ def test_seeds():
 
 @pytest.fixture(scope="module")
 def tags_and_words():
-    """Tags from a Markov chain, words from tags: a hidden Markov model that is known."""
+    """Tags from a Markov chain and words from tags: a known hidden Markov model."""
     m, n = 3, 30
     rng = np.random.default_rng(0)
     transition = 0.5 * np.eye(m) + 0.5 * rng.dirichlet(np.ones(m), m)
@@ -400,7 +400,7 @@ def tags_and_words():
 
 @slow
 @pytest.mark.parametrize("model", ["perceptron", "crf"])
-def test_more_sentences_come_nearer_to_the_best_tagger_there_is(tags_and_words, model):
+def test_more_sentences_bring_the_tagger_closer_to_the_best_possible(tags_and_words, model):
     if model == "crf":
         pytest.importorskip("pycrfsuite")
     draw, posterior = tags_and_words
@@ -467,7 +467,7 @@ def test_chunks_of_conll(data_folder, monkeypatch):
     assert bilou.evaluate(test).f1 > 0.87
     found = bilou.tag([[token[:2] for token in one] for one in test])
     assert all(find_misfit(tags, "bio") is None for tags in tags_of(found))
-    # What it is surest of is right more often.
+    # Tags with a high confidence are right more often.
     p = np.concatenate(bilou.calibrate(tagged[600:700]).confidences(
         [[token[:2] for token in one] for one in test]
     ))  # fmt: skip
@@ -512,7 +512,7 @@ def test_it_is_an_estimator():
 
 @pytest.mark.parametrize("source", ["vectors", "clusters", "eigentokens", "states"])
 def test_a_clone_learns_with_the_same_sources(source):
-    # scikit-learn clones a tagger for every fold: what plain text taught must not be forgotten.
+    # scikit-learn clones a tagger for every fold. The clones must keep the sources.
     text = words_of(random_tagged(7, 200))
     vectors = Eigenwords(2, window=1, min_count=1).fit(text)
     models = {
@@ -561,7 +561,7 @@ def test_labels_never_seen_count_as_wrong():
     chunks = Tagger().fit(NAMES).evaluate([*NAMES, [("bonn", "B-ODD"), ("x", "I-ODD")]])
     assert chunks.n_right == 5
     assert chunks.by_type["ODD"].recall == 0
-    mixed = Tagger().fit(NAMES).evaluate([*NAMES, [("bonn", "ODD")]])  # not of chunks: of tags
+    mixed = Tagger().fit(NAMES).evaluate([*NAMES, [("bonn", "ODD")]])  # scored as tags
     assert (mixed.n_right, mixed.n_gold) == (11, 12)
     assert (
         Tagger()
@@ -613,11 +613,11 @@ def test_labels_never_seen_count_as_wrong():
         ({"states": (["the"], np.eye(1))}, "states must be a fitted model with transform"),
     ],
 )
-def test_settings_that_are_none(settings, message):
+def test_settings_that_are_refused(settings, message):
     tagger = Tagger(**settings)
     with pytest.raises(ParameterError, match=message):
         tagger.fit(PETS)
-    with pytest.raises(NotFittedError):  # half a fit is none
+    with pytest.raises(NotFittedError):  # a failed fit leaves nothing
         tagger.tag(["the dog"])
 
 
@@ -639,7 +639,7 @@ def test_a_second_fit_that_fails_leaves_the_first(change):
     assert tagger.k_best_many(sentences, 3) == before
 
 
-def test_a_fit_without_crfsuite_is_none(monkeypatch):
+def test_a_fit_needs_crfsuite(monkeypatch):
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     tagger = Tagger(model="crf")
     with pytest.raises(EigentextError, match="model='crf' needs CRFsuite: pip install"):
@@ -657,7 +657,7 @@ def test_few_words_with_vectors():
 
 
 class Wrong:
-    """A model of tokens with something wrong."""
+    """A model of tokens that returns something wrong."""
 
     def __init__(self, vectors):
         self.vectors = vectors
@@ -677,7 +677,7 @@ class Wrong:
     ids=["too few", "too many", "other widths", "nan"],
 )
 def test_models_of_tokens_that_answer_nonsense(vectors):
-    # Kernels trust that there is a vector for each token.
+    # The compiled loops assume that there is a vector for each token.
     with pytest.raises(EigentextError):
         Tagger(features=["word[0]"], states=Wrong(vectors)).fit(PETS)
 
@@ -693,7 +693,7 @@ def test_models_of_tokens_that_answer_nonsense(vectors):
         ([NAMES[0], [("a", "O"), ("b", "I-LOC")]], "sentence 2, token 2: I-LOC after O breaks the"),
     ],
 )
-def test_training_data_that_are_none(tagged, message):
+def test_training_data_that_is_refused(tagged, message):
     tagger = Tagger()
     with pytest.raises(CorpusError, match=message):
         tagger.fit(tagged)
@@ -701,7 +701,7 @@ def test_training_data_that_are_none(tagged, message):
         tagger.tag(["a dog"])
 
 
-def test_held_out_data_that_are_none():
+def test_validation_data_that_is_refused():
     for validation, message in [
         ([], "no tagged sentences"),
         ([[]], "sentence 1 is empty"),
@@ -726,7 +726,7 @@ def test_a_sentence_without_words_has_its_answer_in_its_place():
     assert tagger.tag([[]]) == [[]]
 
 
-def test_sentences_that_are_none():
+def test_sentences_that_are_refused():
     tagger = Tagger().fit(PETS)
     with pytest.raises(CorpusError, match="give a list of sentences, each a list of words"):
         tagger.tag("the dog")
@@ -758,7 +758,7 @@ def test_calibration_on_tags_of_another_kind():
 
 
 def noisy_sentences(n: int, seed: int = 0) -> list[list[tuple[str, str]]]:
-    """Words of two kinds; a fifth of the tags are wrong."""
+    """Words of two kinds, where a fifth of the tags are wrong."""
     rng = np.random.default_rng(seed)
     words, flips = rng.integers(0, 20, (n, 6)), rng.random((n, 6)) < 0.2
     tags = np.where(flips, 1 - words % 2, words % 2)

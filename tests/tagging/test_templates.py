@@ -1,4 +1,4 @@
-"""Templates: what they mean by hand, back to strings, and what is none."""
+"""Templates: known answers, templates as strings, and bad input."""
 
 import pytest
 from hypothesis import given
@@ -50,7 +50,7 @@ def test_written_and_read_again(templates):
 
 
 @pytest.mark.parametrize("task", [*TEMPLATES, *SOURCES])
-def test_templates_of_ours_are_some(task):
+def test_the_usual_templates_can_be_parsed(task):
     columns = ("word", "pos", "cluster", *VECTORS)
     for template in parse_templates({**TEMPLATES, **SOURCES}[task]):
         for name, offset in template:
@@ -90,6 +90,6 @@ def test_what_templates_are_of():
         (["token[0]|token[1]"], "a vector cannot be joined with other parts"),
     ],
 )
-def test_what_is_no_template(templates, message):
+def test_templates_that_are_refused(templates, message):
     with pytest.raises(ParameterError, match=message):
         parse_templates(templates)

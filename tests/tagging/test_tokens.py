@@ -34,7 +34,7 @@ def test_tokens_and_tags_are_split():
         ([[()]], "sentence 1, token 1"),
     ],
 )
-def test_tagged_sentences_that_are_none(tagged, message):
+def test_tagged_sentences_that_are_refused(tagged, message):
     with pytest.raises(CorpusError, match=message):
         tagged_sentences(tagged)
 
@@ -60,7 +60,7 @@ def test_plain_sentences():
         ([("a", None)], ["word", "pos"], "is not a tuple of word, pos"),
     ],
 )
-def test_plain_sentences_that_are_none(sentence, columns, message):
+def test_plain_sentences_that_are_refused(sentence, columns, message):
     with pytest.raises(CorpusError, match=message):
         plain_sentence(sentence, columns, 4)
 

@@ -1,4 +1,4 @@
-"""Laws of two-view learning: CCA loses nothing of a hidden state, and few labels then do."""
+"""Laws of two-view learning: CCA loses nothing of a hidden state, so that few labels suffice."""
 
 import doctest
 import json
@@ -24,14 +24,14 @@ SEEDS = range(3)
 
 
 def white(rng, n, d):
-    """n rows of exact mean 0 and covariance I: their moments are a population's."""
+    """n rows with mean 0 and covariance I exactly, like the moments of a population."""
     Z = rng.normal(size=(n, d))
     Q = np.linalg.qr(Z - Z.mean(axis=0))[0]
     return Q * np.sqrt(n)
 
 
 def gaussian_views(seed, n=300, k=2, d=5, d2=4):
-    """Two views of k hidden numbers h, and the n rows of h, with the population's moments."""
+    """Two views of k hidden numbers h, and the n rows of h, with exact population moments."""
     rng = np.random.default_rng(seed)
     rows = white(rng, n, k + d + d2)
     h, noise_x, noise_z = np.split(rows, [k, k + d], axis=1)
@@ -72,11 +72,11 @@ def fitted_values(X, Y):
 
 
 def plain(m, **options):
-    """CCA and least squares as the theorems have them."""
+    """CCA and least squares as in the theorems."""
     return TwoViewRegressor(m, **{"regularization": 0, "shrink": False, "alpha": 1e-9} | options)
 
 
-# Known answers ------------------------------------------------------------------------------------
+# Known answers.
 
 
 def test_known_answer_of_one_column_each():
@@ -161,7 +161,7 @@ def test_the_coordinates_of_a_gaussian_model_tell_all_that_the_views_tell(seed, 
 
 
 def test_principal_components_miss_all_the_signal_and_canonical_ones_none():
-    """Loud noise of each view's own: PCA keeps it, and CCA knows that the other view has it not."""
+    """Each view has its loud noise. PCA keeps it. CCA drops it, because the other view has none."""
     rows = white(np.random.default_rng(0), 500, 10)
     h, quiet, loud = rows[:, :1], rows[:, 1:3], 100 * rows[:, 4:]
     X = np.c_[h + 0.1 * quiet[:, :1], loud[:, :3], h + 0.1 * quiet[:, 1:], loud[:, 3:]]
@@ -177,11 +177,11 @@ def test_principal_components_miss_all_the_signal_and_canonical_ones_none():
     assert LinearRegression().fit(P[:10], y[:10]).score(P, y) < 0
 
 
-# Recovery -----------------------------------------------------------------------------------------
+# Recovery.
 
 
 def test_error_falls_with_unlabeled_pairs_and_few_labels_are_enough():
-    """The classes cannot be told apart better than with 0.89, from all there is to know."""
+    """No classifier can have an accuracy above 0.89 on these classes."""
     sizes, scores, raw = (0, 500, 2000, 8000), [], []
     for seed in range(4):
         X, y = bags(seed, 10_000)
@@ -201,7 +201,7 @@ def test_error_falls_with_unlabeled_pairs_and_few_labels_are_enough():
     assert np.all(np.diff(mean) > 0.05)
     assert mean[-1] > 0.72
     assert mean[-1] > np.mean(raw) + 0.25
-    assert mean[0] < np.mean(raw) + 0.05  # without pairs there is nothing to gain
+    assert mean[0] < np.mean(raw) + 0.05  # without pairs nothing can be gained
 
 
 def test_shrinking_forgives_components_that_are_too_many():
@@ -221,7 +221,7 @@ def test_shrinking_forgives_components_that_are_too_many():
 
 
 def test_regression_from_few_values():
-    """20 values, 50 columns a view, and noise that is 20 times as loud in some as in others."""
+    """20 values, 50 columns in each view, and noise that is 20 times as loud in some columns."""
     uses, scores = ("both", "first", "second"), []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -242,11 +242,11 @@ def test_regression_from_few_values():
     assert min(first, second) > ridge + 0.1
 
 
-# Real data ----------------------------------------------------------------------------------------
+# Real data.
 
 
 def test_titles_and_bodies_of_reuters(data_folder, monkeypatch):
-    """The seed's example: topics from 100 labels, by title and body and by title alone."""
+    """The example of [Cohen et al. 2013]: topics from 100 labels, by title and body, or title."""
     if not (data_folder / "topics/reuters21578.jsonl.xz").exists():
         pytest.skip("no Reuters")
     monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
@@ -283,7 +283,7 @@ def test_titles_and_bodies_of_reuters(data_folder, monkeypatch):
     assert first > raw_first + 0.05
 
 
-# Input --------------------------------------------------------------------------------------------
+# Input.
 
 
 @pytest.mark.parametrize("as_form", [csr_array, csc_array])
@@ -350,7 +350,7 @@ def test_parameters_changed_after_the_fit_wait_for_the_next():
     assert np.array_equal(model.predict_proba(X), before)
 
 
-# What can go wrong --------------------------------------------------------------------------------
+# What can go wrong.
 
 
 def test_more_components_than_the_rank_are_lowered_with_a_warning():
@@ -367,7 +367,7 @@ def test_more_components_than_the_rank_are_lowered_with_a_warning():
 
 
 def test_few_pairs_support_few_components():
-    """Seven rows have six free dimensions, however many columns there are."""
+    """Seven rows have six free dimensions, for any number of columns."""
     X, y = bags(0, 7)
     with pytest.warns(UserWarning, match=r"7 pairs support only 6, .* more unlabeled pairs"):
         model = TwoViewClassifier().fit(X, y)
@@ -387,7 +387,7 @@ def test_independent_views_leave_one_coordinate():
     X = white(np.random.default_rng(0), 50, 4)
     with pytest.warns(UserWarning, match="50 pairs support only 1,"):
         model = TwoViewRegressor(2).fit(X, X[:, 0])
-    assert_allclose(model.predict(X), 0, atol=1e-6)  # what the views do not share is not learned
+    assert_allclose(model.predict(X), 0, atol=1e-6)  # the views share nothing
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_bad_input_is_a_value_error(as_form):
             model.fit(as_form(constant), y)
 
 
-# The estimator ------------------------------------------------------------------------------------
+# The estimator.
 
 
 @parametrize_with_checks([TwoViewClassifier(1), TwoViewRegressor(1)])
@@ -468,7 +468,7 @@ def test_diagnostics_are_plain_and_tell_what_was_learned_from():
     assert diagnostics["second"]["condition_number"] > 1
 
 
-# Saving -------------------------------------------------------------------------------------------
+# Saving.
 
 
 @pytest.fixture

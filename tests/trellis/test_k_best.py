@@ -10,7 +10,7 @@ from eigentext.trellis import k_best_paths
 
 
 def all_paths(start, transition, local):
-    """Every possible path and its score, best first: the obvious twin of the search."""
+    """Every possible path and its score, best first: the slow twin of the search."""
     length, m = local.shape
     found = []
     for path in itertools.product(range(m), repeat=length):
@@ -76,7 +76,7 @@ def test_a_long_sequence():
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "3", None])
-def test_k_that_is_none(k):
+def test_k_that_is_refused(k):
     with pytest.raises(ParameterError, match="k must be a whole number, 1 or more"):
         k_best_paths(np.zeros(2), np.zeros((2, 2)), np.zeros((3, 2)), k)
 

@@ -1,4 +1,4 @@
-"""The search where transitions depend on two states, against the list of all paths."""
+"""The search with transitions that depend on two states, against the list of all paths."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def all_paths(pair, rows, local):
 
 
 def searched(pair, rows, local, k):
-    """The same by the kernel, which wants the end twice."""
+    """The same by the compiled loop, which needs the end state twice."""
     length, m = local.shape
     edged = np.full((length + 4, m + 1), -np.inf)
     edged[2:-2, :m] = local
@@ -48,14 +48,14 @@ def test_all_paths(seed):
     expected = all_paths(pair, rows, local)
     paths, scores = searched(pair, rows, local, k)
     np.testing.assert_allclose(scores, [score for score, _ in expected[:k]], rtol=1e-12, atol=1e-14)
-    known = {path: score for score, path in expected}  # few rows make ties: any order of them
+    known = {path: score for score, path in expected}  # ties may be in any order
     found = list(map(tuple, paths.tolist()))
     assert len(set(found)) == len(found)
     np.testing.assert_allclose([known[path] for path in found], scores, rtol=1e-12, atol=1e-14)
 
 
 def test_few_of_many_states():
-    # States that are possible are few among many: the kernel then takes them one by one.
+    # Few of many states are possible. The loop then takes them one by one.
     rng = np.random.default_rng(0)
     m, length = 60, 5
     pair = rng.integers(0, 500, (m + 1, m + 1))
