@@ -1,4 +1,4 @@
-"""Hidden Markov models to learn from."""
+"""Hidden Markov models whose samples and moments the tests learn from."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from eigentext import HMM
 
 @pytest.fixture(scope="session")
 def random_hmm():
-    """``random_hmm(m, n, seed)``: parameters drawn at random; states last a little."""
+    """``random_hmm(m, n, seed)``: random parameters, with states that last for a while."""
 
     def draw(m: int, n: int, seed: int = 0) -> HMM:
         rng = np.random.default_rng([m, n, seed])
@@ -22,7 +22,7 @@ def random_hmm():
 
 @pytest.fixture(scope="session")
 def clear_hmm():
-    """``clear_hmm(m, n, seed)``: states that last, and that their symbols tell apart."""
+    """``clear_hmm(m, n, seed)``: states that last long and have different symbols."""
 
     def draw(m: int, n: int, seed: int = 0) -> HMM:
         rng = np.random.default_rng([m, n, seed])

@@ -1,4 +1,4 @@
-"""The aggregate bigram model: a dense twin of EM, events by hand, recovery, Brown."""
+"""The aggregate bigram model: EM against dense NumPy, known answers, recovery, real text."""
 
 import doctest
 import os
@@ -39,7 +39,7 @@ def stream_of(r, s, n_tokens, seed=0):
 
 
 def separable(n=40, m=3, seed=0):
-    """A model with pivots: the first words are each of one state only."""
+    """A model with pivots: each of the first words belongs to one state only."""
     rng = np.random.default_rng(seed)
     s = rng.dirichlet(np.full(n, 0.5), m)
     s[:, :m] = 0.1 * np.eye(m)
@@ -77,8 +77,8 @@ def test_events_of_a_stream():
     marginal = model.s_.astype(float) @ model.prior_
     assert np.allclose(model.log_probabilities(["a", "b"]), np.log([marginal[a], P[a, b]]))
     assert np.isclose(model.probability("a"), marginal[a])
-    assert not model.s_[-2:].any()  # neither a rare word nor an end was seen
-    # Edges of a stream are no tokens: the prior is the states' mean over contexts.
+    assert not model.s_[-2:].any()  # there is no rare word and no end
+    # The edges of a stream are not tokens, so the prior is the mean state over contexts.
     counts = np.bincount(model.vocabulary_.ids_of(tokens[:-1]), minlength=len(P))
     assert np.allclose(counts @ model.r_ / counts.sum(), model.prior_, atol=0.05)
 
@@ -137,12 +137,12 @@ def test_likelihood_of_plain_em_never_falls(lines, method, init):
     if method == "em":
         options["init"] = init
     elif init != "uniform":
-        return  # it has no meaning there
+        return  # only the method "em" has `init`
     model = BigramModel(4, method=method, **options).fit(lines)
     history = np.array(model.history_["perplexity"])
     assert len(history) == 16
     assert (np.diff(history) <= 1e-4 * history[:-1]).all()
-    # The last of it is the perplexity of the text itself.
+    # The last value is the perplexity of the text itself.
     assert np.isclose(history[-1], model.perplexity(lines), rtol=1e-4)
 
 
@@ -156,7 +156,7 @@ def test_the_step_is_chosen_by_held_out_text(lines, method):
     assert model.n_iter_ == int(np.argmin(seen))
     assert len(seen) == min(model.n_iter_ + 4, 31)
     assert np.isclose(model.perplexity(validation), min(seen), rtol=1e-4)
-    # So many steps without a judge lead to the same place.
+    # The same number of steps without validation gives the same model.
     fixed = BigramModel(
         6, method=method, smoothing=0.5, n_iter=model.n_iter_, validation_fraction=0
     )
@@ -170,7 +170,7 @@ def test_held_out_pairs_are_drawn_where_no_text_is_given(lines):
     assert model.diagnostics_["heldout"] == "drawn from the pairs"
     assert model.n_iter_ == int(np.argmin(model.history_["heldout_perplexity"]))
     assert len(model.history_["perplexity"]) == model.n_iter_ + 1
-    # In the end, all pairs are learned from: no word is impossible, not even the rarest.
+    # EM runs on all pairs in the end, so that even the rarest word is possible.
     assert (model.s_[: len(model.vocabulary_)].sum(axis=1) > 0).all()
     other = BigramModel(6, smoothing=0.5, random_state=1).fit(lines)
     assert other.history_["heldout_perplexity"] != model.history_["heldout_perplexity"]
@@ -193,7 +193,7 @@ def test_fit_is_collect_and_fit_moments(lines):
     assert moments.order == 2
     one, other = BigramModel(3, min_count=5).fit(lines), model.fit_moments(moments)
     assert np.array_equal(one.r_, other.r_)
-    # Moments of a higher order, over all words, hold these too.
+    # Moments of a higher order, or of all words, give the same model.
     whole = NgramMoments.from_corpus(lines, order=3)
     third = BigramModel(3, min_count=5).fit_moments(whole)
     assert np.array_equal(one.s_, third.s_)
@@ -259,7 +259,7 @@ def brown(data_folder):
 
 def test_brown(brown):
     moments, dev1, dev2 = brown
-    assert moments.levels[0].nnz == 310_593 + 2  # and the two edges of the stream
+    assert moments.levels[0].nnz == 310_593 + 2  # the two are the edges of the stream
 
     def fitted(m, **options):
         return BigramModel(m, min_count=2, **options).fit_moments(moments, validation=dev1)
@@ -311,7 +311,7 @@ def test_parameters():
 
 
 def test_a_failed_refit_leaves_the_model(lines):
-    """Its words and its arrays belong together: what is out of bounds is not read."""
+    """The sizes of words and arrays must match. Nothing outside an array is read."""
     model = BigramModel(3).fit(lines)
     answers = model.log_probabilities(lines)
     with pytest.raises(ParameterError, match="different symbols follow another"):

@@ -1,4 +1,4 @@
-"""Words and their states: as counted, smoothed by their groups, and unseen."""
+"""Emissions of frequent, rare and unknown words."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def dense(found, m=3):
     return p
 
 
-N = COUNTS.sum() + 1  # no word was seen once: unseen ones count as one
+N = COUNTS.sum() + 1  # no word occurs once, so unknown words count as one token
 SHARE = COUNTS.sum(axis=0) / COUNTS.sum()
 
 
@@ -40,7 +40,7 @@ def test_a_rare_word_is_smoothed_by_its_class(emissions):
 def test_an_unseen_word_is_its_class(emissions):
     expected = np.array([0.5, 0.5, 0]) * 1 / N / SHARE
     np.testing.assert_allclose(dense(emissions.scores("walk|VB", False)), expected)
-    # An unseen class is the one that most rare tokens have: NN.
+    # A word of an unknown class gets the class of most rare tokens: NN.
     expected = np.array([0.75, 0.25, 0]) * 1 / N / SHARE
     np.testing.assert_allclose(dense(emissions.scores("oh|UH", False)), expected)
 
@@ -50,10 +50,10 @@ def test_the_smaller_group_is_smoothed_by_the_larger():
     counts = np.array([[0, 2], [1, 0], [1, 0]])
     emissions = Emissions(words, csr_array(counts), "shape", 10)
     class_ = np.array([2, 2]) / 4
-    ending = (np.array([1, 2]) + 2 * class_) / 5  # of one letter; then of two, and of three
+    ending = (np.array([1, 2]) + 2 * class_) / 5  # with endings of one letter, then two, then three
     ending = (np.array([1, 2]) + 2 * ending) / 5
     ending = (np.array([1, 2]) + 2 * ending) / 5
-    expected = ending * 2 / 6 / (counts.sum(axis=0) / 4)  # two words were seen once
+    expected = ending * 2 / 6 / (counts.sum(axis=0) / 4)  # two words occur once
     np.testing.assert_allclose(dense(emissions.scores("sing", False), 2), expected)
 
 

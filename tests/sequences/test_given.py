@@ -1,4 +1,4 @@
-"""Sequences as they are given: which are empty, and where answers belong."""
+"""Sequences in the form that users give them: which are empty, and the order of scores."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Hidden Markov models: by hand, exact, from samples, on real text, and on bad input."""
+"""Hidden Markov models: known answers, exactness, samples, real text, and bad input."""
 
 import warnings
 from itertools import product
@@ -21,20 +21,20 @@ WORDS = [["a", "b", "a", "x"], ["b", "a", "b", "a"], ["b", "y", "a", "b"]] * 8
 
 
 def fitted(data, m=2, **settings):
-    """A fit in which fewer usable directions than states are no matter."""
+    """Fit without the warning that fewer directions than states are usable."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*states asked for")
         return HMM(m, **settings).fit(data)
 
 
 def short(method, n_iter):
-    """Parameters for less of EM, where there is any."""
+    """Parameters for a short run of EM, if the method has EM."""
     return {} if method == "spectral" else {"n_init": 2, "n_iter": n_iter}
 
 
 @pytest.fixture(scope="module")
 def weather():
-    """Two states by hand: 0 mostly shows 0, 1 mostly shows 1; 2 is shown by neither."""
+    """Two states: 0 mostly emits 0, 1 mostly emits 1, and none emits 2."""
     return HMM.from_parameters(
         [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]]
     )
@@ -84,7 +84,7 @@ def test_k_best_paths_are_the_best_of_all(random_hmm, seed):
     expected = sorted(logs, key=lambda path: -logs[path])
     found = hmm.k_best(sequence, 20)
     np.testing.assert_allclose([log for _, log in found], [logs[path] for path in expected[:20]])
-    paths = [tuple(states.tolist()) for states, _ in found]  # of equals, in any order
+    paths = [tuple(states.tolist()) for states, _ in found]  # equal ones may have any order
     np.testing.assert_allclose([log for _, log in found], [logs[path] for path in paths])
     assert len(set(paths)) == 20
     states, log = hmm.viterbi(sequence)
@@ -143,7 +143,7 @@ def test_empty_sequences_have_scores_in_their_places(weather):
     assert weather.score_samples([]).tolist() == []
     assert weather.score_samples([0, 1]).tolist() == [one]  # a stream
     assert weather.score_samples(np.array([[0, 1]])).tolist() == [one]
-    with pytest.raises(CorpusError, match="is no sequence"):
+    with pytest.raises(CorpusError, match="is not a sequence"):
         weather.score_samples(3)
 
 
@@ -164,7 +164,7 @@ def test_samples_have_the_model_s_frequencies(random_hmm):
 @pytest.mark.parametrize("method", METHODS)
 def test_states_of_many_sentences(method):
     hmm = fitted(WORDS, method=method, **short(method, 9))
-    # An unknown word, alone too; an empty sentence; and one after the other, without a border.
+    # Unknown words, also alone, and empty sentences.
     sentences = [["a", "b"], [], ["b", "?", "a"], ["?"], ["a"], []]
     found = hmm.transform(iter(sentences))
     assert len(found) == len(sentences)
@@ -199,10 +199,12 @@ def test_sentences_that_are_none_have_no_states():
     with pytest.raises(NotFittedError):
         HMM(2).transform([["a"]])
     hmm = fitted(WORDS)
-    for nothing in ("ab", ["ab", "b"]):  # as `filter` refuses a string
+    for nothing in ("ab", ["ab", "b"]):  # `filter` refuses strings, too
         with pytest.raises(CorpusError):
             hmm.transform(nothing)
-    with pytest.raises(CorpusError, match="integers given, but the symbols learned from were wor"):
+    with pytest.raises(
+        CorpusError, match="the input has integers, but the model was fitted to wor"
+    ):
         hmm.transform([[0]])
 
 
@@ -219,7 +221,7 @@ def test_population_moments_give_exact_probabilities(random_hmm, m, n, seed, sca
     strings = [rng.integers(0, n, rng.integers(1, 6)).tolist() for _ in range(2000)]
     expected = truth.score_samples(strings)
     assert np.allclose(np.exp(hmm.score_samples(strings)), np.exp(expected), rtol=0, atol=1e-8)
-    assert np.allclose(hmm.score_samples(strings), expected, rtol=0, atol=1e-6)  # of tiny ones, too
+    assert np.allclose(hmm.score_samples(strings), expected, rtol=0, atol=1e-6)
 
 
 def test_moments_sum_up(random_hmm):
@@ -319,7 +321,7 @@ def test_smoothing_leaves_nothing_impossible():
 
 def test_more_states_than_directions_are_clusters(clear_hmm):
     data = clear_hmm(2, 8).sample(400, 8)
-    hmm = HMM(5, method="spectral+em").fit(data)  # no warning: EM goes on
+    hmm = HMM(5, method="spectral+em").fit(data)  # no warning, because EM uses all states
     assert hmm.diagnostics_["rank"] < 5
     assert hmm.emission_.shape == (5, 8)
     assert hmm.diagnostics_["starts"] == 10
@@ -349,7 +351,7 @@ def test_seeds(clear_hmm):
     assert not np.array_equal(one.emission_, other.emission_)
 
 
-# What can be given.
+# The forms of input.
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -368,7 +370,7 @@ def test_a_stream_is_one_flat_list(clear_hmm, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_stream_may_begin_anywhere(clear_hmm, method):
-    """By every method, the first symbol is as probable as it is frequent."""
+    """With every method, the probability of a first symbol is its frequency."""
     stream = clear_hmm(2, 6).sample(1, 1500)[0]
     frequencies = np.bincount(stream, minlength=6) / len(stream)
     settings = {} if method == "spectral" else {"smoothing": 0}
@@ -480,7 +482,7 @@ def test_given_parameters_are_saved(weather, tmp_path):
 
 
 def test_conditionals_sum_to_one_in_every_state(random_hmm):
-    # Few sequences of a hard model, and more directions than they support: wild operators.
+    # Few sequences, and more directions than they support, give useless operators.
     data = random_hmm(5, 15).sample(60, 8)
     hmm = HMM(5, rank=5).fit(data)
     assert any((hmm.filter(x) @ hmm._model.rows.T < 0).any() for x in data)
@@ -528,7 +530,7 @@ def test_brown_tags(data_folder, monkeypatch):
 
 @pytest.fixture
 def damaged(tmp_path):
-    """A model's file with some part replaced."""
+    """Write the file of a model with some parts replaced."""
 
     def write(method, name, change):
         hmm = fitted(WORDS, method=method, min_count=10, **short(method, 9))
@@ -612,7 +614,7 @@ def test_empty_sequences(weather):
     path, value = weather.viterbi([])
     assert (len(path), value) == (0, 0.0)
     for method in METHODS:
-        with pytest.raises(CorpusError, match="an empty list"):
+        with pytest.raises(CorpusError, match="the list is empty"):
             HMM(2, method=method).fit([])
         with pytest.raises(CorpusError, match="all sequences are empty"):
             HMM(2, method=method).fit([[], []])
@@ -685,12 +687,14 @@ def test_symbols_that_are_none(weather):
         weather.probability([0.5])
     with pytest.raises(CorpusError, match="symbol 1 is -1: integer symbols"):
         weather.probability([-1])
-    with pytest.raises(CorpusError, match="words given, but the symbols learned from were int"):
+    with pytest.raises(CorpusError, match="the input has words, but the model was fitted to int"):
         weather.probability(["a"])
     for nothing in (3, None, "abc"):
-        with pytest.raises(CorpusError, match="is no sequence of symbols"):
+        with pytest.raises(CorpusError, match="is not a sequence of symbols"):
             weather.probability(nothing)
-    with pytest.raises(CorpusError, match="integers given, but the symbols learned from were wor"):
+    with pytest.raises(
+        CorpusError, match="the input has integers, but the model was fitted to wor"
+    ):
         fitted(WORDS).probability([0])
     with pytest.raises(ParameterError, match=r"symbols given as integers .* never cut"):
         HMM(2, min_count=2).fit([[0, 1, 0, 1]])

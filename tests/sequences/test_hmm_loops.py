@@ -1,4 +1,4 @@
-"""The loops over sequences, against all paths and all windows."""
+"""Compiled loops over sequences, compared with sums over all paths and all windows."""
 
 from itertools import product
 
@@ -29,7 +29,7 @@ def model():
 
 
 def paths(model, ids):
-    """Every path, and its probability together with the symbols."""
+    """Return every path and its probability together with the symbols."""
     initial, transition, emission = model
     for path in product(range(M), repeat=len(ids)):
         p = initial[path[0]] * emission[ids[0], path[0]]
@@ -126,7 +126,7 @@ def test_operators_and_their_floors():
     start, end = np.array([0.5, 0.5]), np.ones(r)
     rows, after = rng.random((n, r)), rng.random((n, r))
     after /= after.sum(axis=1, keepdims=True)
-    rows[2] = -0.1  # never above its floor
+    rows[2] = -0.1  # this is never above the floor
     places = np.array([0, -1, 1, 2], np.int32)
     operators = rng.random((3, r, r))
     operators[2] = -operators[2]  # a positive probability, but a negative product

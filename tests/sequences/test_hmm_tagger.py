@@ -1,4 +1,4 @@
-"""The tagger from counts: by hand, exact, on real sentences, and with bad input."""
+"""The tagger from counts: known answers, exactness, real sentences, and bad input."""
 
 import itertools
 import math
@@ -24,7 +24,7 @@ PETS = [
 
 
 def random_tagged(seed=0, n=60, tags="ABC"):
-    """Sentences of words that may have several tags; words come in classes x, y and z."""
+    """Draw sentences of words that may have several tags. Words have the classes x, y and z."""
     rng = np.random.default_rng(seed)
     return [
         [
@@ -39,10 +39,10 @@ def test_probabilities_by_hand():
     tagged = [[("a", "X"), ("b", "Y")], [("a", "X")]]
     tagger = HMMTagger(1, classes=None, rare=0).fit(tagged)
     l1, l2 = tagger.weights_
-    # Of five windows: start X twice, X Y, Y end, X end.
+    # The five windows are: start X (twice), X Y, Y end, X end.
     x, y, end = 2 / 5, 1 / 5, 2 / 5
     transitions = (l1 * x + l2) * (l1 * y + l2 / 2) * (l1 * end + l2)
-    # p(w|t) = p(t|w) p(w) / p(t); one word was seen once, which is left for unseen words.
+    # p(w|t) = p(t|w) p(w) / p(t); one word occurs once, which is the share of unknown words.
     words = (2 / 4) / (2 / 3) * (1 / 4) / (1 / 3)
     assert tagger.log_probability(tagged[0]) == pytest.approx(math.log(transitions * words))
     assert tagger.log_probability([("a", "Y")]) == -math.inf
@@ -50,7 +50,7 @@ def test_probabilities_by_hand():
     unseen = (1 / 4) * np.array([l1 * x + l2, l1 * y])
     unseen *= np.array([l1 * end + l2 / 2, l1 * end + l2])  # the end
     best = tagger.k_best(["c"], 5)
-    # c is in the class of all words, in which a and b have a token each at most.
+    # All words are in one class with c. There, a and b count for one token at most.
     expected = np.log(unseen * np.array([0.5 / (2 / 3), 0.5 / (1 / 3)]))
     assert [one.tagging for one in best] == [[("c", "X")], [("c", "Y")]]
     np.testing.assert_allclose([one.log_probability for one in best], expected)
@@ -109,7 +109,7 @@ def test_a_scheme_is_kept(joint):
 
 @pytest.mark.parametrize("joint", [False, True])
 def test_tags_that_do_not_fit_together(joint):
-    # "big" was seen with I-NP alone, which cannot begin a sentence.
+    # "big" occurred only with I-NP, which cannot begin a sentence.
     tagger = HMMTagger(classes="factor", joint=joint, scheme="bio", rare=0).fit(BIO)
     found = tagger.k_best(["big|J", "sat|V"], 30)
     assert len(found) > 1
@@ -234,7 +234,7 @@ def test_the_order_set_after_a_fit_waits_for_the_next():
 
 @pytest.fixture
 def damaged(tmp_path):
-    """A tagger's file with some parts replaced."""
+    """Write the file of a tagger with some parts replaced."""
 
     def write(**changes):
         HMMTagger().fit(PETS).save(tmp_path / "tagger")
@@ -278,7 +278,7 @@ def test_a_damaged_file_is_refused(damaged, part, change):
 
 
 def test_tags_that_never_fit_together_are_told(damaged):
-    """Of a file made by hand: what begins a chunk is gone, and no sentence can start."""
+    """In a damaged file, the tags that begin a chunk are missing, so no sentence can start."""
     tags = [["I-X", str(k)] for k in range(4)]
     path = damaged(states=lambda a: tags, parameters=lambda a: a | {"scheme": "bio"})
     with pytest.raises(CorpusError, match="the tags of this model never fit together"):

@@ -1,4 +1,4 @@
-"""Mixtures of language models: weights that are the best ones, and models that do not fit."""
+"""Mixtures of language models: the best weights, and models that do not match."""
 
 import warnings
 
@@ -64,14 +64,14 @@ def test_weights_follow_the_count_of_the_previous_word():
     train = ["a"] * 5 + ["b", "a", "c", "a", "b"]
     models = [fitted(train, order) for order in (1, 2)]
     mixture = Interpolation(models, by_count=True).fit(train)
-    # Before the first token none; then a, seen 7 times: 3 digits; b twice: 2; c once: 1.
+    # Nothing comes before the first token. a occurs 7 times (3 digits), b twice (2), c once (1).
     text = encode_sequences(["a", "b", "c", "zzz", "a"])
     assert _bins(models, text).tolist() == [0, 3, 2, 1, 0]
     assert mixture.weights_.shape == (4, 2)
     p, q = (np.exp(model.log_probabilities(["b", "a"])[1]) for model in models)
     expected = mixture.weights_[2] @ [p, q]
     assert np.exp(mixture.log_probabilities(["b", "a"])[1]) == pytest.approx(expected)
-    unseen = Interpolation(models, by_count=True).fit(["b", "c"])  # no frequent context here
+    unseen = Interpolation(models, by_count=True).fit(["b", "c"])  # all contexts are rare
     assert unseen.perplexity(train) > 1
 
 

@@ -1,4 +1,4 @@
-"""Kneser-Ney: against a slow twin in dictionaries, by hand, and KenLM's figures on Brown."""
+"""Kneser-Ney: compared with the formulas in plain Python, and with KenLM on the Brown corpus."""
 
 import pickle
 import warnings
@@ -35,7 +35,7 @@ def fitted(tokens, order, **settings):
 
 
 def twin(units, order, words, stream=False):
-    """The formulas of the module as they stand, in dictionaries: p(word, context)."""
+    """The formulas of the module in plain Python: a function p(word, context)."""
     counts, before = Counter(), defaultdict(set)
     for unit in filter(None, units):
         unit = (EDGE, *(w if w in words else RARE for w in unit), EDGE)
@@ -76,7 +76,7 @@ def twin(units, order, words, stream=False):
 
 
 def events_of(units, words, stream):
-    """Each event of the definition with its context."""
+    """Return each event and its context."""
     for unit in filter(None, units):
         context = () if stream else (EDGE,)
         for word in unit:
@@ -93,11 +93,11 @@ def events_of(units, words, stream):
 def test_one_line_by_hand():
     with pytest.warns(UserWarning, match=r"too little text .* of \[1, 2\] words"):
         model = KneserNey(2).fit([["a", "b"]])
-    # a, b and the end follow one word each, so half of each is left; the rest is for four events.
+    # a, b and the end each follow one word, so half of each remains. Four events share the rest.
     p = Fraction(1, 2) / 3 + Fraction(3, 2) / 3 / 4
     assert p == Fraction(7, 24)
     assert np.allclose(model.distribution(), [7 / 24, 7 / 24, 3 / 24, 7 / 24])
-    # Nothing but b follows a, once.
+    # Only b follows a, once.
     assert model.probability("b", given="a") == pytest.approx(1 / 2 + 1 / 2 * 7 / 24)
     assert model.probability("a", given="a") == pytest.approx(1 / 2 * 7 / 24)
     assert model.probability("a", start=True) == pytest.approx(1 / 2 + 1 / 2 * 7 / 24)
@@ -109,7 +109,7 @@ def test_one_line_by_hand():
 
 def test_one_stream_by_hand():
     model = fitted(["a", "b"], 2)
-    # There is no end: three events, and nothing follows b.
+    # A stream has no end, so there are three events, and nothing follows b.
     assert np.allclose(model.distribution(), [5 / 12, 5 / 12, 2 / 12, 0])
     assert np.allclose(model.distribution("b"), model.distribution())
     scores = model.log_probabilities(["a", "b", "a"])
@@ -199,7 +199,7 @@ def test_tokens_are_scored_in_blocks(zipf_lines, monkeypatch):
 def test_integers_are_symbols():
     rng = np.random.default_rng(0)
     sequences = rng.integers(0, 6, (100, 8))
-    sequences[:, 1::2] = (sequences[:, ::2] + 1) % 6  # an odd place follows from the one before
+    sequences[:, 1::2] = (sequences[:, ::2] + 1) % 6  # x_2 is x_1 + 1
     model = fitted(sequences[:80], 2)
     assert model.probability(4, given=3) > 0.5
     assert model.perplexity(sequences[80:]) < 5
@@ -217,7 +217,7 @@ def test_fit_is_fit_moments_of_what_was_collected(zipf_lines):
     assert model.moments_ == model.collect(corpus)
 
 
-# What comes with it.
+# Files, input, engines.
 
 
 def test_saved_models_are_the_same_models(tmp_path, zipf_lines):

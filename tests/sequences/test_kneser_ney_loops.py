@@ -1,4 +1,4 @@
-"""The compiled loops on a small trie, against what their docstrings say."""
+"""The compiled loops on a small trie, compared with their docstrings."""
 
 import numpy as np
 

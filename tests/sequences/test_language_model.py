@@ -1,4 +1,4 @@
-"""Perplexity by hand, for any object with log-probabilities."""
+"""Known perplexities, for any object with log-probabilities."""
 
 import numpy as np
 import pytest

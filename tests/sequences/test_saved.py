@@ -1,4 +1,4 @@
-"""Documents of files: lists of figures, and sums."""
+"""Checks of files: lists of numbers, and sums."""
 
 import math
 
@@ -21,4 +21,4 @@ def test_sums():
         _saved.check_sums("t", np.array([[0.5, 0.5], [0.25, 0.8]]))
     _saved.check_total("c", np.array([2**52]))
     with pytest.raises(ModelFileError, match="c counts more than can be added up"):
-        _saved.check_total("c", np.full(3, 2**62))  # beyond 64 bits, too
+        _saved.check_total("c", np.full(3, 2**62))  # the sum exceeds 64 bits

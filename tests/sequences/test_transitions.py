@@ -1,4 +1,4 @@
-"""Deleted interpolation, by hand and as probabilities."""
+"""Deleted interpolation: known answers, and sums of probabilities."""
 
 from collections import Counter
 
@@ -40,7 +40,7 @@ def test_weights_line_by_line(order):
 def test_a_chain_votes_for_bigrams():
     grams, counts = counted([0, 1, 2] * 50, 2)
     weights = deleted_interpolation(grams, counts)
-    assert weights.argmax() == 1  # trigrams predict as well, and the lower order has it
+    assert weights.argmax() == 1  # trigrams predict equally well, so the lower order wins
     assert weights.sum() == pytest.approx(1)
 
 
@@ -51,7 +51,7 @@ def test_scores_are_the_mixture(order):
     grams, counts = counted(stream.tolist(), order)
     weights = deleted_interpolation(grams, counts)
     pair, rows = transition_scores(grams, counts, weights, np.zeros((m, m), bool))
-    for v in range(m - 1):  # the last, m, stands for the ends
+    for v in range(m - 1):  # the last one stands for the ends of sentences
         for u in range(m):
             p = np.exp(rows[pair[u, v]])
             assert p.sum() == pytest.approx(1)
@@ -64,7 +64,7 @@ def test_scores_are_the_mixture(order):
             kept = [(x, part) for x, part in zip(weights, parts) if part.sum()]
             mixed = sum(x * part / part.sum() for x, part in kept) / sum(x for x, _ in kept)
             np.testing.assert_allclose(p, mixed)
-    assert rows[pair[0, m - 1], m - 1] == 0.0  # from the end to the end
+    assert rows[pair[0, m - 1], m - 1] == 0.0  # the end follows the end
 
 
 def test_what_is_forbidden_is_impossible():

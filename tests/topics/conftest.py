@@ -1,4 +1,4 @@
-"""Topic models to learn from, their exact moments, and documents drawn from them."""
+"""Random topic models, their exact moments, and documents drawn from them."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 
 class Truth(NamedTuple):
-    """A topic model; alpha0 = 0: one topic a document."""
+    """A topic model. With alpha0 = 0, each document has one topic."""
 
     weights: np.ndarray
     topics: np.ndarray
@@ -21,19 +21,19 @@ class Truth(NamedTuple):
         return self.weights @ self.topics
 
     def pairs_times(self, B):
-        """E[x1 x2'] B, from E[h h'] of the Dirichlet distribution."""
+        """Return E[x1 x2'] B, from E[h h'] of the Dirichlet distribution."""
         w, a = self.weights, self.alpha0
         H = (np.diag(w) + a * np.outer(w, w)) / (a + 1)
         return self.topics.T @ (H @ (self.topics @ B))
 
     def triples(self, W):
-        """E[x1 x2 x3](W, W, W), from E[h h h] of the Dirichlet distribution."""
+        """Return E[x1 x2 x3](W, W, W), from E[h h h] of the Dirichlet distribution."""
         w, a, K = self.weights, self.alpha0, len(self.weights)
         H = np.zeros((K, K, K))
         for i in range(K):
             for j in range(K):
                 for k in range(K):
-                    # One after another: each topic is drawn in proportion to a w + those before.
+                    # Each topic is drawn in proportion to a w + the number of its earlier draws.
                     H[i, j, k] = (
                         w[i]
                         * (a * w[j] + (i == j))
@@ -45,7 +45,7 @@ class Truth(NamedTuple):
         return np.einsum("ijk,ia,jb,kc->abc", H, M, M, M, optimize=True)
 
     def draw(self, n_documents, length, seed=0):
-        """A matrix of counts."""
+        """Draw documents, and return a matrix of counts."""
         rng = np.random.default_rng(seed)
         if self.alpha0:
             h = rng.dirichlet(self.alpha0 * self.weights, n_documents)
@@ -70,7 +70,7 @@ def random_topics():
 
 @pytest.fixture(scope="session")
 def matched():
-    """``matched(truth, found)``: which topic found belongs to each true one, and their L1."""
+    """``matched(truth, found)``: the found topic of each true one, and the L1 distances."""
 
     def match(truth, found):
         distances = cdist(truth, found, "cityblock")

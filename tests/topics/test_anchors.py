@@ -1,4 +1,4 @@
-"""Topics by anchor words: exact where every topic has one, near where the sample is large."""
+"""Topics by anchor words: exact if every topic has an anchor, near the truth with large samples."""
 
 import numpy as np
 import pytest
@@ -34,12 +34,12 @@ def anchored(random_topics):
 
 
 def moment(truth):
-    """Q, whole."""
+    """Return the matrix Q."""
     return truth.pairs_times(np.eye(truth.topics.shape[1]))
 
 
 def pair_mean(X, times=None):
-    """The average over documents of all pairs of distinct tokens, one by one."""
+    """Return the mean over documents of all pairs of distinct tokens, computed pair by pair."""
     times = np.ones(len(X)) if times is None else times
     total = np.zeros((X.shape[1], X.shape[1]))
     for document, weight in zip(X, times):
@@ -64,7 +64,7 @@ def test_exact_moments_give_exact_topics(anchored, matched, alpha0, recovery, K,
             )
             assert K == 1 or sorted(found.anchors) == list(range(K))
             order, errors = matched(truth.topics, found.components)
-            # The divergence is the one that has to be driven there, as far as `tol`.
+            # "kl" is minimized step by step, and only up to `tol`.
             near = 1e-4 if recovery == "kl" else 1e-8
             assert errors.max() < near
             assert np.abs(found.weights[order] - truth.weights).max() < near
@@ -110,7 +110,7 @@ def test_pairs_of_bags_are_pairs_of_distinct_tokens(fractional):
     rng = np.random.default_rng(0)
     X = rng.poisson(0.7, (30, 12)).astype(float)
     X[:3] = 0
-    X[1, 4] = 1  # no pair
+    X[1, 4] = 1  # this document has no pair
     X = X * 1.5 if fractional else X
     times = rng.integers(1, 4, 30)
     Q = pair_mean(X, times)
@@ -162,7 +162,7 @@ def test_refits_take_noise_out_of_the_corners(random_topics, matched):
         assert errors[1] < 0.9 * errors[0]
 
 
-# The two ways to weights on corners.
+# The weights of rows on corners.
 
 
 def test_whole_rows_as_points_of_the_anchors_span(anchored):
@@ -206,7 +206,7 @@ def test_exponentiated_gradient_of_squares():
 
 
 def slow_divergences(q, corners, n_iter=4000):
-    """The weights of least divergence for each row of q, by EM from uniform ones."""
+    """Return the weights with the least divergence for each row of q, by EM."""
     y = np.full((len(q), corners.shape[1]), 1 / corners.shape[1])
     for _ in range(n_iter):
         y *= (q / (y @ corners.T)) @ corners
@@ -268,12 +268,12 @@ def test_same_bits_on_any_number_of_threads(anchored, recovery, monkeypatch):
 # Which words may be anchors.
 
 
-def test_freak_documents_make_no_topics(anchored, matched):
+def test_outlier_documents_make_no_topics(anchored, matched):
     truth = anchored(4, 50, 0.3)
     X = truth.draw(3_000, 30).toarray()
-    freak = np.zeros((6, 53), int)
-    freak[:, 50:] = 40  # three words in six documents, and nothing else in these
-    X = np.vstack([np.pad(X, ((0, 0), (0, 3))), freak])
+    outliers = np.zeros((6, 53), int)
+    outliers[:, 50:] = 40  # six documents of three words that occur nowhere else
+    X = np.vstack([np.pad(X, ((0, 0), (0, 3))), outliers])
     fooled = anchor_topics(X, 4, min_df=1)
     assert max(fooled.anchors) >= 50
     found = anchor_topics(X, 4)
@@ -291,9 +291,9 @@ def test_min_df_counts_documents_or_shares():
         assert found.diagnostics["min_df"] == max(least, f.min())
         assert found.diagnostics["n_candidates"] == (f >= least).sum()
         assert (f[found.anchors] >= least).all()
-    # By default, .4 % of the documents, but never so many that there is no choice.
+    # The default is 0.4 % of the documents, or less if too few words would remain.
     X = np.tri(30, dtype=int)[::-1]
-    X[:, :2] = 1  # any other word w is in 30 - w documents
+    X[:, :2] = 1  # any other word w occurs in 30 - w documents
     few, many = (anchor_topics(X, 2, times=np.append(np.ones(29), n)) for n in (71, 9971))
     assert few.diagnostics["min_df"] == pytest.approx(1)
     assert many.diagnostics["min_df"] == 11

@@ -1,4 +1,4 @@
-"""EM from a start: likelihood never falls, exact posteriors, topics that come nearer and stay."""
+"""EM for topics: the likelihood never falls, posteriors are exact, topics approach the truth."""
 
 from itertools import product
 
@@ -24,7 +24,7 @@ def ones(X):
 
 
 def perturbed(truth, seed=0):
-    """About as far from the truth as moments of few documents: noise, and some of the mean."""
+    """Return topics that are as far from the truth as the moments of few documents."""
     rng = np.random.default_rng(seed)
     noisy = truth.topics * rng.lognormal(0, 0.4, truth.topics.shape)
     noisy /= noisy.sum(axis=1, keepdims=True)
@@ -32,15 +32,15 @@ def perturbed(truth, seed=0):
 
 
 def distances(one, other):
-    """L1, topic by topic: a start near the truth keeps its order."""
+    """Return the L1 distance of each topic. A start near the truth keeps its order."""
     return np.abs(one - other).sum(axis=1)
 
 
-# --- one topic a document -------------------------------------------------------------------------
+# --- one topic per document -----------------------------------------------------------------------
 
 
 def log_likelihood(X, times, w, phi):
-    """Of documents as sequences, from probabilities."""
+    """Return the log-likelihood of documents as sequences of words."""
     chances = [w @ np.prod(phi**row, axis=1) for row in X.toarray()]
     return times @ np.log(chances)
 
@@ -86,7 +86,7 @@ def test_perplexities_of_the_mixture(random_topics):
 
 
 def test_topics_apart_are_a_fixed_point(monkeypatch):
-    """Each document is of one topic for certain: one step gives the frequencies, and no more."""
+    """If each document certainly has one topic, one step gives the frequencies of words."""
     monkeypatch.setattr(em, "_UNIFORM", 0.0)
     X = sp.csr_array(np.array([[3, 1, 0, 0], [1, 1, 0, 0], [0, 0, 2, 6], [4, 2, 0, 0]]))
     topics, weights = np.array([[2 / 3, 1 / 3, 0, 0], [0, 0, 0.25, 0.75]]), np.array([0.75, 0.25])
@@ -123,7 +123,7 @@ def test_the_mixture_is_recovered(random_topics, seed):
 
 
 def test_a_topic_that_loses_all_documents():
-    """Without smoothing there is nothing to make it of: it stays, with no weight."""
+    """Without smoothing, a topic without tokens does not change and has no weight."""
     X = sp.csr_array(np.array([[900, 0], [800, 0]]))
     found = refine_mixture(
         X, ones(X), np.full(2, 0.5), np.eye(2), n_steps=4, smoothing=0.0, tol=-1.0
@@ -150,7 +150,7 @@ def test_mixtures_of_one_topic_and_empty_rows():
 
 
 def exact_posterior(words, phi, alpha):
-    """p(z_i = k | words) by going through all z, with proportions integrated out: (n, K)."""
+    """Return p(z_i = k | words), shape (n, K), as a sum over all z without proportions."""
     K, posterior = len(alpha), np.zeros((len(words), len(alpha)))
     for z in product(range(K), repeat=len(words)):
         m = np.bincount(z, minlength=K)
@@ -163,7 +163,7 @@ def exact_posterior(words, phi, alpha):
 
 @pytest.mark.parametrize("words", [[0], [0, 0, 1], [0, 1, 2, 2, 3]])
 def test_expected_counts_are_those_of_the_exact_posterior(words):
-    """The mean over many sweeps; a document many times over, or once with `times`."""
+    """Return the mean over many sweeps of a document that occurs many times."""
     rng = np.random.default_rng(len(words))
     phi, alpha = rng.dirichlet(np.full(4, 0.5), 3), np.array([0.2, 0.5, 0.1])
     expected = np.zeros((4, 3))
@@ -179,7 +179,7 @@ def test_expected_counts_are_those_of_the_exact_posterior(words):
             sampler.sweep(phi, alpha, keep=False)
         for _ in range(n_sweeps):
             total += sampler.sweep(phi, alpha)[0]
-        # 45,000 correlated draws have a standard deviation of some .005.
+        # 45,000 correlated draws have a standard deviation of about 0.005.
         assert np.allclose(total / (3000 * n_sweeps), expected, rtol=0, atol=0.025)
 
 
@@ -234,7 +234,7 @@ def plsa(X, phi, n_steps):
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("concentration", [0.1, 1.0])
 def test_lda_stays_at_the_truth_and_comes_nearer(random_topics, concentration, seed):
-    """With flat topics (1.0), where point estimates move away."""
+    """The topics are flat (1.0), so that point estimates move away from them."""
     truth = random_topics(5, 100, 1.0, seed, concentration)
     X = truth.draw(3000, 60, seed)
     start = perturbed(truth, seed)
@@ -242,7 +242,7 @@ def test_lda_stays_at_the_truth_and_comes_nearer(random_topics, concentration, s
     nearer = refined(X, start, weights=truth.weights)
     noise = distances(near.components, truth.topics).mean()
     before, after = (distances(topics, truth.topics) for topics in (start, nearer.components))
-    # Were each token's topic known, it would be about .02 and .04.
+    # If the topic of each token were known, it would be about 0.02 and 0.04.
     assert noise < (0.04 if concentration < 1 else 0.075)
     assert before.mean() > 0.25
     assert after.mean() < 0.35 * before.mean()
@@ -281,16 +281,16 @@ def test_one_step(random_topics):
     assert len(found.perplexities) == 1
     assert np.allclose(found.components.sum(axis=1), 1)
     assert found.weights.sum() == pytest.approx(1)
-    # One sweep's expected counts, so no word is lost: the mean is the words' frequencies.
+    # The counts are those of one sweep, so the mean of topics is the frequency of words.
     assert np.allclose(found.weights @ found.components, X.sum(axis=0) / X.sum(), rtol=1e-4)
 
 
 def test_times_are_copies(random_topics):
-    """Not the same draws, but the same answer up to their noise."""
+    """The draws differ, but the answers are the same up to noise."""
     truth = random_topics(4, 40, 1.0)
     X = truth.draw(1500, 40)
     words = np.argsort(-truth.topics[0])[:4]
-    times = 1 + X[:, words].sum(axis=1)  # more of the first topic
+    times = 1 + X[:, words].sum(axis=1)  # documents of the first topic count more
     once = refined(X, truth.topics, times=times)
     copies = refined(X[np.repeat(np.arange(1500), times)], truth.topics)
     assert distances(once.components, copies.components).max() < 0.035
@@ -300,7 +300,7 @@ def test_times_are_copies(random_topics):
 
 
 def test_same_bits_on_any_number_of_threads(random_topics):
-    """20,000 documents, as BLAS takes its threads for long sums only."""
+    """There are 20,000 documents, because BLAS uses threads only for long sums."""
     truth = random_topics(3, 50, 1.0)
     X = truth.draw(20_000, 8)
     times = np.random.default_rng(0).integers(1, 5, 20_000)
@@ -338,7 +338,7 @@ def test_one_topic():
 @pytest.mark.parametrize("alpha0", [1.0, 1e-3, 1e-9, 1e-50])
 @pytest.mark.parametrize("smoothing", [0.1, 0.0])
 def test_documents_of_one_word(alpha0, smoothing):
-    """Only the prior speaks for their topics, even where it is next to nothing."""
+    """The prior alone decides their topics, even if it is very small."""
     X = sp.csr_array(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]))
     start = np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9]])
     found = refined(X, start, alpha0=alpha0, smoothing=smoothing)
@@ -352,7 +352,9 @@ def test_empty_rows_change_nothing(random_topics):
     truth = random_topics(3, 20, 1.0)
     X = truth.draw(50, 20)
     nothing = sp.csr_array((6, 20), dtype=X.dtype)
-    more = sp.vstack([X, nothing], "csr")  # behind: places of documents seed their draws
+    more = sp.vstack(
+        [X, nothing], "csr"
+    )  # at the end, because the place of a document seeds its draws
     found, expected = (refined(counts, truth.topics) for counts in (more, X))
     assert np.array_equal(found.components, expected.components)
     assert found.perplexities == pytest.approx(expected.perplexities)
@@ -383,7 +385,7 @@ def test_a_topic_that_the_moments_gave_nothing_is_not_dead(random_topics):
 
 
 def test_words_that_the_moments_gave_nothing_are_not_lost(random_topics):
-    """EM cannot leave a zero, so it does not start at one."""
+    """EM cannot leave a zero, so it does not start with one."""
     truth = random_topics(3, 30, 1.0)
     X = truth.draw(1000, 40)
     start = np.where(truth.topics > 0.05, truth.topics, 0)
@@ -394,7 +396,7 @@ def test_words_that_the_moments_gave_nothing_are_not_lost(random_topics):
 
 
 def test_of_very_long_documents_some_tokens_are_enough(random_topics):
-    """Sums stay the same, each word's in expectation; documents of some length stay whole."""
+    """Sums do not change, those of a word in expectation. Shorter documents stay complete."""
     truth = random_topics(3, 20, 1.0)
     long, short = 10_000_000 * truth.draw(3, 40), truth.draw(5, 40)
     long[[0], long[[0]].indices[:1]] = (
@@ -424,6 +426,6 @@ def test_long_documents_teach_what_their_shares_do(random_topics):
     assert distances(one.components, other.components).max() < 0.02
 
 
-def test_no_room_for_topics_is_told_before():
+def test_too_little_memory_is_an_error_before_it_is_used():
     with pytest.raises(CorpusError, match=r"keeps a topic .*: 12000000 GB, and this"):
         em._check_room(10**15)

@@ -79,12 +79,12 @@ def test_alpha0_is_chosen_by_held_out_documents(random_topics):
 
 @pytest.mark.parametrize("refine", [0, 10])
 def test_topics_meet_as_often_as_their_prior_says(random_topics, refine):
-    """E[h h'] of the Dirichlet distribution, in the order of the topics."""
+    """It is E[h h'] of the Dirichlet distribution, in the order of the topics."""
     truth = random_topics(4, 80, 1.0, concentration=0.05)
     model = TopicModel(4, method="anchors", alpha0=1.0, refine=refine).fit(truth.draw(8000, 60))
     expected = (np.diag(model.alpha_) + np.outer(model.alpha_, model.alpha_)) / 2
     assert np.abs(model.topic_topic_ - expected).max() < 0.02
-    assert np.ptp(np.diag(expected)) > 0.05  # another order would not do
+    assert np.ptp(np.diag(expected)) > 0.05  # another order would differ
     anchors = model.vocabulary_.ids_of(model.diagnostics_["anchors"])
     assert model.components_[:, anchors].argmax(axis=0).tolist() == [0, 1, 2, 3]
 
@@ -98,11 +98,11 @@ def test_one_topic_is_the_mean(random_topics):
         assert model.weights_.tolist() == [1.0]
 
 
-# What goes in.
+# Input.
 
 
 def test_all_inputs_are_one():
-    """Strings, tokens, a corpus, a matrix with these columns, moments: the same topics."""
+    """Strings, tokens, a corpus, a matrix and moments give the same topics."""
     texts = MEALS + GAMES
     tokens = [text.split() for text in texts]
     model = TopicModel(2, alpha0=1.0).fit(texts)
@@ -126,7 +126,7 @@ def test_vocabulary_limits():
 
 
 def test_defaults_leave_out_what_says_nothing():
-    """Stop words of text, and words in few documents or in most of them; all told."""
+    """Stop words, and words in few or most documents, are left out. Diagnostics show the limits."""
     fillers = ["the", "of", "and", "film"]
     texts = [f"{text} {' '.join(fillers)} {'odd' * (n < 4)}" for n, text in enumerate(6 * MEALS)]
     texts += [f"{text} the of and" for text in 6 * GAMES]
@@ -145,14 +145,14 @@ def test_defaults_leave_small_collections_whole():
     assert model.diagnostics_["limits"] == {"min_df": 1, "max_df": 1.0}
     words = {"ham", "eggs", "cheese", "goal", "team", "match", "win"}
     assert set(model.vocabulary_.words) == words
-    moments = DocumentMoments.from_corpus(texts)  # of all words: the limits are kept then
+    moments = DocumentMoments.from_corpus(texts)  # these cover all words, so the limits apply later
     assert np.array_equal(TopicModel(2).fit_moments(moments).components_, model.components_)
 
 
 def test_all_columns_of_a_matrix_stay(random_topics):
-    """Unless numbers are given; a name in the stop list is only a name."""
+    """Columns stay unless numbers are given. Stop words do not apply to names of columns."""
     X = random_topics(3, 30).draw(600, 20).toarray()
-    X[:, 0], X[:, 1] = 1, 0  # in all documents, and in none
+    X[:, 0], X[:, 1] = 1, 0  # one is in all documents, and one in none
     model = TopicModel(3).fit(X)
     assert model.components_.shape == (3, 30)
     assert model.diagnostics_["limits"] == {"min_df": 1, "max_df": 1.0}
@@ -249,7 +249,7 @@ def test_scikit_learn_protocol():
     assert repr(again) == "TopicModel(n_topics=3, alpha0=[0.1, 1.0], stop_words=['a'])"
 
 
-# Checks of scikit-learn's that draw what is no text, or that want an error in other words.
+# Checks of scikit-learn that use data which is not text, or that expect another message.
 NOT_FOR_TEXT = {
     "check_fit_score_takes_y": "documents of less than three words",
     "check_fit2d_1feature": "documents of less than three words",
@@ -276,7 +276,7 @@ def test_scikit_learn_checks():
     assert sum(result["status"] == "passed" for result in results) > 30
 
 
-# What comes out.
+# Output.
 
 
 def test_transform_is_one_row_a_document_in_order():
@@ -407,7 +407,7 @@ def test_bad_documents(X, message):
         TopicModel(2).fit(X)
 
 
-def test_fractions_are_told():
+def test_fractions_cause_a_warning():
     X = np.array([[2.5, 3, 0, 0], [0, 0, 3, 3.5]] * 5)
     with pytest.warns(UserWarning, match="CountVectorizer, not TfidfVectorizer"):
         TopicModel(2, alpha0=1.0).fit(X)
@@ -444,7 +444,7 @@ def test_bad_parameters(parameters, message):
         ({"refine": 0, "smoothing": 0.5}, "smoothing"),
     ],
 )
-def test_parameters_without_effect_are_told(parameters, name):
+def test_parameters_without_effect_cause_a_warning(parameters, name):
     with pytest.warns(UnusedParameterWarning, match=f"does not use {name}"):
         TopicModel(2, **parameters).fit(MEALS + GAMES)
 
@@ -461,7 +461,7 @@ def test_only_sound_moments_are_learned_from():
 
 
 def test_diagnostics_are_json_whatever_the_topics():
-    model = TopicModel(1, method="anchors").fit(MEALS)  # one corner is infinitely far from none
+    model = TopicModel(1, method="anchors").fit(MEALS)  # its separation is infinite
     told = json.loads(json.dumps(model.diagnostics_, allow_nan=False))
     assert told["separations"] == [None]
 
@@ -482,7 +482,7 @@ def test_use_that_makes_no_sense():
 
 
 def test_newsgroups(data_folder, monkeypatch):
-    """Four groups are four topics, and words of each are where one would look for them."""
+    """Four newsgroups give four topics with the words that one expects."""
     monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
     news = et.load_dataset("20news", split="train")
     groups = {

@@ -1,4 +1,4 @@
-"""The table of topics: what collections of words and numbers it takes, and what it costs."""
+"""The table of topics: the collections that it takes, and the time of its import."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The page about topics: whole, safe, linked, and with the right documents."""
+"""The page about topics: valid, safe, linked, and with the right documents."""
 
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -25,7 +25,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"
 
 
 class Page(HTMLParser):
-    """Reads a page as a browser does, but forgives nothing."""
+    """Reads a page, and raises an error for tags that do not match."""
 
     def __init__(self, page):
         super().__init__()
@@ -62,7 +62,7 @@ def articles(page):
 
 
 def topic_of(model, word):
-    """The place of the topic that has the word."""
+    """Return the number of the topic that has the word."""
     return int(np.argmax(model.components_[:, model.vocabulary_[word]]))
 
 
@@ -80,7 +80,10 @@ def test_words_sizes_and_documents(model):
         p = model.components_[k, model.vocabulary_[start]]
         assert f'--w:100.00%"><span lang="" dir="auto">{start}</span> <small>{p:.2%}' in article
         assert article.count("<blockquote") == 2
-        for shown in (text, f"{text} {'cheese' if start == 'ham' else 'match'}"):  # each once
+        for shown in (
+            text,
+            f"{text} {'cheese' if start == 'ham' else 'match'}",
+        ):  # once
             assert article.count(f'<blockquote lang="" dir="auto">{shown}</blockquote>') == 1
         listed = [word for word in model.top_words(4)[k] if f'">{word}</span>' in article]
         assert listed == model.top_words(4)[k]
@@ -133,7 +136,7 @@ def test_nothing_in_a_word_becomes_html():
     tokens = [["<b>", "&amp;", '"', "</ol>", "\x01"] * 3, ["a", "b", "c", "d", "e"] * 3] * 9
     model = et.TopicModel(2).fit(tokens)
     read = Page(report(model, tokens))
-    assert "b" in read.tags  # our own
+    assert "b" in read.tags  # the tags of the page itself
     assert read.tags.count("b") == 2 * 2  # in the overview, and in the heading
     assert "&amp;" in read.texts["ol"][-1] + read.texts["ol"][-2]
     assert "\x01" not in report(model, tokens)
@@ -187,7 +190,7 @@ def test_short_documents_are_typical_of_nothing(model):
     page = report(model, ["goal goal", "goal", "", FOOD, SPORT, LAW], n_documents=9)
     assert "goal goal<" not in page
     assert page.count("<blockquote") == 3
-    page = report(model, ["goal goal", "goal", ""], n_documents=9)  # unless all are short
+    page = report(model, ["goal goal", "goal", ""], n_documents=9)  # all are short
     assert "goal goal<" in page
     assert "<blockquote" not in report(model, ["", "nothing known"])
 

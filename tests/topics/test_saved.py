@@ -1,4 +1,4 @@
-"""Files of topics: what is wrong with one is named, and nothing of it is used."""
+"""Damaged files of topics: the error names the damage, and nothing of the file is used."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def saved(tmp_path_factory):
 
 
 def changed(about, path, value):
-    """A copy of the document with one value in place of another."""
+    """Return a copy of the document with one value replaced."""
     first, *rest = path.split(".")
     return about | {first: changed(about[first], ".".join(rest), value) if rest else value}
 

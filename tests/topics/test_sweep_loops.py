@@ -1,4 +1,4 @@
-"""Sweeps over tokens: a plain twin with the same random numbers, and chances."""
+"""Sweeps over tokens: compared with plain Python with the same random numbers."""
 
 import os
 import subprocess
@@ -39,11 +39,11 @@ def uniforms(seed, n_documents, n):
     return out
 
 
-# --- the plain twin -------------------------------------------------------------------------------
+# --- in plain Python ------------------------------------------------------------------------------
 
 
 def generator(seed, document):
-    """splitmix64's finalizer, then xorshift64: uniform numbers of 24 bits."""
+    """Yield uniform numbers of 24 bits: the finalizer of splitmix64, then xorshift64."""
     x = (int(seed) + document * 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
@@ -56,7 +56,7 @@ def generator(seed, document):
 
 
 def choice(u, p):
-    """The topic where the sum of p passes u, when topics are taken lane after lane."""
+    """Return the topic at which the sum of p exceeds u. The order of topics is lane by lane."""
     order = np.arange(len(p)).reshape(-1, WIDTH).T.ravel()
     return order[np.searchsorted(np.cumsum(p[order]), u * p.sum(), side="right")]
 
@@ -88,7 +88,7 @@ def plain_draw(documents, phi, theta, seed):
 
 
 def as_arrays(documents):
-    """Indptr, words, first."""
+    """Return indptr, words and first."""
     indptr, words, first = [0], [], [0]
     for document in documents:
         distinct, counts = np.unique(np.array(document, np.int64), return_counts=True)
@@ -102,7 +102,7 @@ def problem(K, n=12, d=15, seed=0, zeros=0.0):
     rng = np.random.default_rng([K, seed])
     documents = [sorted(rng.integers(0, d, rng.integers(0, 30)).tolist()) for _ in range(n)]
     phi = rng.dirichlet(np.full(d, 0.5), K).T * (rng.random((d, K)) >= zeros)
-    phi[:, 0] += 1e-3  # no word without a topic
+    phi[:, 0] += 1e-3  # every word has a topic
     alpha, theta = rng.uniform(0.05, 1, K), rng.dirichlet(np.ones(K), n)
     topics = rng.integers(0, K, sum(map(len, documents))).astype(np.int32)
     times = rng.integers(1, 4, n)
@@ -145,7 +145,7 @@ def test_the_generator():
 @pytest.mark.skipif(config.DISABLE_JIT, reason="slow")
 @pytest.mark.parametrize("seed", [0, 1, 2**63 - 1, int(SEED)])
 def test_numbers_are_uniform_along_documents_and_across_them(seed):
-    """Documents that follow each other, and so do seeds: neither may go in step."""
+    """The numbers of neighboring documents, and of neighboring seeds, must be independent."""
     found = uniforms(np.int64(seed), 5000, 4)
     for column in found.T:
         assert kstest(column, "uniform").pvalue > 1e-4
@@ -196,7 +196,7 @@ def test_proportions_are_those_of_the_mixture(K):
 
 
 def test_sweeps_one_after_another():
-    """Topics of one sweep are where the next one starts."""
+    """A sweep starts from the topics of the sweep before."""
     documents, times, phi, alpha, _, topics = problem(6, n=8)
     plain = topics
     for seed in range(5):
@@ -230,7 +230,7 @@ def test_expected_counts_sum_to_the_tokens():
 
 
 def test_likelihood_of_a_long_document_does_not_run_over():
-    """Products of chances pass the range of floats many times on the way."""
+    """The product of probabilities would leave the range of floats many times."""
     documents, alpha = [[0] * 3000], padded(np.ones((1, 2)))[0]
     for chance, times in ((1e-9, 1), (1e3, 2)):
         phi, topics = padded(np.full((1, 2), chance)), np.zeros(3000, np.int32)
@@ -239,7 +239,7 @@ def test_likelihood_of_a_long_document_does_not_run_over():
 
 
 def test_a_word_that_no_topic_has():
-    """Its tokens keep their topics; others go on as if it had been drawn."""
+    """Its tokens keep their topics. The draws of other tokens do not change."""
     phi, alpha = padded(np.array([[0.5, 0.5], [0, 0], [0.3, 0.7]])), padded(np.ones((1, 2)))[0]
     topics = np.array([0, 1, 1, 0], np.int32)
     found, expected, total = run_sweep([[0, 1, 1, 2]], np.array([1]), phi, alpha, topics)
@@ -249,7 +249,7 @@ def test_a_word_that_no_topic_has():
     assert np.isfinite(total)
 
 
-# --- chances --------------------------------------------------------------------------------------
+# --- probabilities --------------------------------------------------------------------------------
 
 
 @given(
@@ -258,7 +258,7 @@ def test_a_word_that_no_topic_has():
     st.sampled_from([1.0, 1.01]),
 )
 def test_only_what_has_a_chance_is_drawn(chances, state, excess):
-    """However unfortunate the rounding of sums (`excess`)."""
+    """This holds for any rounding of sums (`excess`)."""
     p = padded(np.array([chances]))[0]
     lanes = p.reshape(-1, WIDTH).sum(axis=0)
     topic = _drawn(np.uint64(state), np.float32(p.sum() * excess), p, lanes, len(p))
@@ -283,7 +283,7 @@ def test_draws_are_in_proportion(K):
 
 @pytest.mark.parametrize("K", [3, 11])
 def test_sweeps_draw_in_proportion(K):
-    """Documents of one word, whose topic is drawn by the prior and the word alone."""
+    """In documents of one word, only the prior and the word decide the topic."""
     n = 20_000 if not config.DISABLE_JIT else 500
     rng = np.random.default_rng(K)
     phi, alpha = padded(rng.uniform(0.2, 1, (1, K))), padded(rng.uniform(0.1, 1, (1, K)))[0]
@@ -321,7 +321,7 @@ def test_topics_without_a_chance_are_never_drawn():
 
 
 def test_without_compilation():
-    """The same topics, and no warning of overflows that are meant."""
+    """The topics are the same, and the intended overflow causes no warning."""
     code = """
 import numpy as np
 import scipy.sparse as sp

@@ -1,4 +1,4 @@
-"""Topics by tensors: exact moments give exact topics; freak documents do not own them."""
+"""Topics by tensors: exact moments give exact topics, and outlier documents do not make topics."""
 
 import numpy as np
 import pytest
@@ -30,15 +30,15 @@ def test_exact_moments_give_exact_topics(random_topics, matched, alpha0, solver,
 
 
 @pytest.mark.parametrize("alpha0", [0.0, 0.5, 3.0])
-def test_identities_of_the_slides(random_topics, alpha0):
-    """A and T are sums over topics, with the slides' weights in alpha_i."""
+def test_identities_of_the_moments(random_topics, alpha0):
+    """A and T are sums over topics, with the weights of Anandkumar et al. (2012) in alpha_i."""
     truth = random_topics(4, 9, alpha0)
     A = _centered_pairs(truth, alpha0, np.ones(9)).times(np.eye(9))
     T = _centered_triples(truth, alpha0, np.eye(9))
     mu, w, a = truth.topics, truth.weights, alpha0
     pairs = np.einsum("r,ri,rj->ij", w, mu, mu) / (a + 1)
     triples = 2 * np.einsum("r,ri,rj,rk->ijk", w, mu, mu, mu) / ((a + 2) * (a + 1))
-    if alpha0:  # as they stand there
+    if alpha0:  # the weights in terms of alpha_i
         alpha = a * w
         assert np.allclose(pairs, np.einsum("r,ri,rj->ij", alpha / ((a + 1) * a), mu, mu))
         heavy = 2 * alpha / ((a + 2) * (a + 1) * a)
@@ -56,7 +56,7 @@ def test_the_seed_does_not_change_the_answer(random_topics, matched, seed):
 
 
 def test_too_many_topics(random_topics, matched):
-    """The rank of the pairs says how many there are."""
+    """The rank of the pair moment is the number of topics."""
     truth = random_topics(3, 20, 1.0)
     found = tensor_topics(truth, 7, alpha0=1.0)
     assert found.whitening.rank == len(found.weights) == 3
@@ -66,7 +66,7 @@ def test_too_many_topics(random_topics, matched):
 
 @pytest.mark.parametrize("alpha0", [0.0, 1.0])
 def test_error_falls_as_documents_grow(random_topics, matched, alpha0):
-    """By sqrt(16) = 4 or so."""
+    """The error falls by about sqrt(16) = 4."""
     truth = random_topics(4, 30, alpha0)
     errors = []
     for n in (2_000, 32_000):
@@ -75,20 +75,20 @@ def test_error_falls_as_documents_grow(random_topics, matched, alpha0):
     assert 2.5 < errors[0] / errors[1] < 6.5
 
 
-def with_freaks(X, n_freaks=3):
-    """Documents of one word, 400 times, and a few others: bytes that were taken for words."""
+def with_outliers(X, n_outliers=3):
+    """Add documents in which one word occurs 400 times, like bytes that were read as words."""
     rng = np.random.default_rng(1)
     n, d = X.shape
-    freaks = np.zeros((n_freaks, d + 2 * n_freaks), int)
-    for i in range(n_freaks):
-        freaks[i, d + 2 * i : d + 2 * i + 2] = 400
-        freaks[i, rng.choice(d, 5)] += 1
-    return sp.vstack([sp.hstack([X, sp.csr_array((n, 2 * n_freaks))]), freaks]).tocsr()
+    outliers = np.zeros((n_outliers, d + 2 * n_outliers), int)
+    for i in range(n_outliers):
+        outliers[i, d + 2 * i : d + 2 * i + 2] = 400
+        outliers[i, rng.choice(d, 5)] += 1
+    return sp.vstack([sp.hstack([X, sp.csr_array((n, 2 * n_outliers))]), outliers]).tocsr()
 
 
-def test_freaks_own_topics_unless_they_are_weighed(random_topics, matched):
+def test_outliers_make_topics_unless_they_lose_weight(random_topics, matched):
     truth = random_topics(5, 60, 1.0)
-    X = with_freaks(truth.draw(3000, 40))
+    X = with_outliers(truth.draw(3000, 40))
     topics = np.pad(truth.topics, ((0, 0), (0, 6)))
     bags = BagMoments(X)
     plain = tensor_topics(bags, 5, alpha0=1.0)
@@ -109,7 +109,7 @@ def test_documents_of_the_model_keep_their_weight(random_topics):
 
 
 def test_same_bits_on_any_number_of_threads(random_topics):
-    X = with_freaks(random_topics(5, 600, 1.0).draw(3000, 40))
+    X = with_outliers(random_topics(5, 600, 1.0).draw(3000, 40))
     found = []
     for n_threads in (1, 2, 8):
         with engine.use(engine.ThreadEngine(n_threads)):

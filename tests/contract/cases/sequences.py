@@ -1,4 +1,4 @@
-"""Models of sequences."""
+"""The cases of the contract for models of sequences."""
 
 import warnings
 from itertools import chain

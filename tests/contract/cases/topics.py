@@ -1,4 +1,4 @@
-"""Topics of documents."""
+"""The cases of the contract for topics."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""EM: against a slow twin, and what it must never do."""
+"""EM: compared with plain NumPy, and laws that hold at every step."""
 
 import numpy as np
 import pytest
@@ -28,12 +28,12 @@ def start(data, m, seed=0):
 
 
 def em_step(model: HMMParameters, data: Sequences, prior=0.0):
-    """The log-likelihood, and the parameters after one step of plain EM, in plain NumPy."""
+    """Return the log-likelihood, and the parameters after one step of EM in plain NumPy."""
     pi, T, E = model.initial, model.transition, model.emission
     starts, moves, emitted = np.zeros_like(pi), np.zeros_like(T), np.zeros_like(E)
     total = 0.0
     lengths = data.ends - data.begins
-    for length in np.unique(lengths):  # sequences of one length together
+    for length in np.unique(lengths):  # sequences of the same length are processed together
         x = data.ids[data.begins[lengths == length] + np.arange(length)[:, None]]
         forward = [pi * E[x[0]]]
         for t in range(1, length):
@@ -55,7 +55,7 @@ def em_step(model: HMMParameters, data: Sequences, prior=0.0):
 
 
 def blend(a: HMMParameters, b: HMMParameters) -> HMMParameters:
-    """Halfway from one to the other."""
+    """Return the mean of two models."""
     return HMMParameters(
         *((getattr(a, n) + getattr(b, n)) / 2 for n in ("initial", "transition", "emission"))
     )
@@ -122,7 +122,7 @@ def test_accelerated_em_ends_where_plain_em_ends():
     )
     data = sequences(truth.sample(200, 10))
     for seed in range(3):
-        theta = blend(truth._model, start(data, 2, seed))  # in the valley of one optimum
+        theta = blend(truth._model, start(data, 2, seed))  # near one optimum
         run = refine(theta, data, n_iter=1000, tol=1e-12)
         for _ in range(1000):
             value, theta = em_step(theta, data)
@@ -180,7 +180,7 @@ def test_a_prior_adds_to_every_state(random_hmm):
 
 def test_a_race_is_won_by_the_truth(clear_hmm):
     truth = clear_hmm(3, 9)
-    for size in (200, 1200):  # a race over all data, and one whose first round is over a part
+    for size in (200, 1200):  # the first round uses all data, or a part of it
         array = truth.sample(size, 6)
         data = sequences(array)
         frequencies = np.bincount(array.ravel())
@@ -198,7 +198,7 @@ def test_one_start_needs_no_race(random_hmm):
 
 def test_what_a_part_lacks_stays_possible():
     rare = [[0, 1, 0]] * 2000
-    rare[1] = [2, 0, 1]  # not among every fourth
+    rare[1] = [2, 0, 1]  # every fourth sequence does not include this one
     data = sequences(rare)
     won = race([start(data, 2, seed) for seed in range(3)], data, np.bincount(data.ids + 1)[1:])
     assert np.isfinite(expect(won, data).log_likelihood)

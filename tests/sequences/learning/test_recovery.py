@@ -58,7 +58,7 @@ def test_more_data_brings_parameters_nearer(clear_hmm):
         model, _, _ = spectral_operators(windows, 3)
         found, _ = recovered(model, windows, rng())
         assert_probabilities(found)
-        assert (found.emission > 0).all()  # zero is for ever in EM
+        assert (found.emission > 0).all()  # EM cannot leave a zero
         assert (found.transition > 0).all()
         distances.append(distance(truth, found, 3))
     assert distances[2] < 0.05
@@ -102,7 +102,7 @@ def test_clusters_are_of_like_symbols(clear_hmm):
     found = clustered(profiles, windows, 3, rng())
     assert_probabilities(found)
     assert (found.emission > 0).all()
-    # Symbols mostly of one state are mostly of one cluster.
+    # Symbols that one state mostly emits are mostly in one cluster.
     sure = truth.emission_.max(axis=0) / truth.emission_.sum(axis=0) > 0.95
     states = truth.emission_.argmax(axis=0)[sure]
     clusters = (found.emission / found.emission.sum(axis=0)).argmax(axis=1)[sure]
@@ -126,7 +126,7 @@ def test_weights_of_known_distributions():
     for _ in range(20):
         weights = recovery._mixture_weights(counts, E, weights)
     assert np.allclose(weights, [0.3, 0.7], atol=1e-6)
-    gone = np.array([0.0, 0.0, 3.0])  # only the second has that symbol
+    gone = np.array([0.0, 0.0, 3.0])  # only the second distribution has that symbol
     assert np.allclose(recovery._mixture_weights(gone, E, np.array([0.5, 0.5])), [0, 1])
 
 
@@ -139,14 +139,14 @@ def test_on_the_simplex():
     assert np.allclose(rows, [[0.975, 0.025], [0.5, 0.5]])
     rows, _ = recovery._on_simplex(np.array([[1.0, 0, 0]]), np.array([0, 1, 3]), blur=0.04)
     assert np.allclose(rows, [[0.96, 0.01, 0.03]])
-    rows, _ = recovery._on_simplex(np.array([[-1.0, -1.0]]))  # nothing to go by
+    rows, _ = recovery._on_simplex(np.array([[-1.0, -1.0]]))  # no positive entry
     assert np.allclose(rows, 0.5)
 
 
 def test_k_means_of_separate_points():
     draw = rng()
-    centres = np.array([[0, 0], [10, 0], [0, 10]])
-    points = np.repeat(centres, 20, axis=0) + draw.standard_normal((60, 2))
+    centers = np.array([[0, 0], [10, 0], [0, 10]])
+    points = np.repeat(centers, 20, axis=0) + draw.standard_normal((60, 2))
     distances = recovery._k_means(points, np.ones(60), 3, draw)
     nearest = distances.argmin(axis=1).reshape(3, 20)
     assert (nearest == nearest[:, :1]).all()

@@ -1,4 +1,4 @@
-"""The spectral algorithm: exact on population moments, careful on counts."""
+"""The spectral algorithm: exact with population moments, and robust with counts."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ def test_one_matrix_leads_to_all_true_operators(random_hmm, m, n, seed, scaling)
     model, _, diagnostics = learned(truth.moments(), m, scaling=scaling)
     assert diagnostics["rank"] == m
     assert diagnostics["floor"] == 0
-    # B_x G = G A_x for all x, end G = 1 and start = G pi, linear in G (row by row).
+    # The equations B_x G = G A_x, end G = 1 and start = G pi are linear in G.
     eye = np.eye(m)
     A = [truth.operator(x) for x in range(n)]
     equations = [np.kron(model.operator(x), eye) - np.kron(eye, A[x].T) for x in range(n)]
@@ -83,7 +83,7 @@ def test_counts_come_near_the_truth(clear_hmm):
 
 
 def test_noise_is_told_from_signal(clear_hmm):
-    # The fourth direction is noise: more text makes it smaller, not a state.
+    # The fourth direction is noise, which more text makes smaller.
     truth = clear_hmm(3, 9)
     noises = []
     for size in (1000, 16_000):
@@ -92,7 +92,7 @@ def test_noise_is_told_from_signal(clear_hmm):
             _, _, diagnostics = learned(moments, 6, scaling="none")
         assert diagnostics["rank"] == diagnostics["usable_rank"] == 3
         noises.append(diagnostics["noise"])
-    assert 2.5 < noises[0] / noises[1] < 6  # four, as the root of the size
+    assert 2.5 < noises[0] / noises[1] < 6  # about four, the square root of the ratio of sizes
 
 
 def test_a_rank_asked_for_is_used_whatever_the_noise(clear_hmm):

@@ -1,4 +1,4 @@
-"""Windows of three: only inside sequences, from counts or from a model."""
+"""Windows of three symbols inside sequences, from counts or from a model."""
 
 from itertools import product
 
