@@ -1,4 +1,4 @@
-"""Little worlds: random latent-variable PCFGs whose trees can all be listed, with probabilities."""
+"""Small worlds: random latent-variable PCFGs whose trees and probabilities can all be listed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -13,7 +13,7 @@ Rules = Mapping[str, Sequence[str]]
 
 
 class World:
-    """pi, t and q drawn at random for the states of labels; all trees and their probabilities.
+    """Random pi, t and q for the states of labels, with all trees and their probabilities.
 
     Parameters
     ----------
@@ -22,15 +22,15 @@ class World:
     roots
         The labels that a tree may begin with.
     n_states
-        Of each label; 1 where it is not said.
+        The number of states of each label; 1 by default.
     seed
-        Of the parameters.
+        The seed of the parameters.
     shape
-        The smaller, the more states differ.
+        The smaller it is, the more states differ.
     rank
-        Where it is said, a label's states are mixtures of so many.
+        For some labels, the number of states of which theirs are mixtures.
     pivots
-        Whether each state has a rule or word of its own: in turn, the first ones of its label.
+        Whether each state has a rule or word that no other state has: the first ones of its label.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class World:
                     yield f"({a} {left} {other})", t @ b3 @ b2
 
     def states(self, treebank: Treebank) -> np.ndarray:
-        """How many each symbol of a treebank has."""
+        """The number of states of each symbol of a treebank."""
         return np.array([self.m[str(symbol)] for symbol in treebank.symbols])
 
     def sample(self, size: int, seed: int = 0) -> list[str]:
-        """So many trees, drawn at random."""
+        """Draw trees at random."""
         drawn = np.random.default_rng(seed).choice(len(self.p), size, p=self.p)
         return [self.trees[k] for k in drawn]
 

@@ -1,4 +1,4 @@
-"""Treebanks to learn from: a few sentences by hand, and the real ones; all trees of a sentence."""
+"""Treebanks for tests: a few sentences by hand, and real ones; all trees of a sentence."""
 
 import zipfile
 from functools import cache
@@ -24,7 +24,7 @@ HAND = """
 (S (NP (PRP she)) (VP (VBZ hopes) (SBAR (S (VP (TO to) (VP (VB see) (NP (NNS birds))))))) (. .))
 (UH hello)
 """
-# Nouns that are verbs, and phrases with more than one place to go.
+# Nouns that may be verbs, and phrases with several places to attach.
 AMBIGUOUS = """
 (S (NP (N dogs)) (VP (V watch) (NP (N park) (N bark))))
 (S (NP (N dogs) (N watch)) (VP (V park) (PP (P near) (NP (N bark)))))
@@ -40,7 +40,7 @@ PENN = {"train": range(1, 170), "dev": range(170, 185), "test": range(185, 200)}
 
 @pytest.fixture(scope="session")
 def hand_trees() -> list[Tree]:
-    """Eight trees: wide nodes, unary chains, an ambiguous sentence both ways, one bare tag."""
+    """Eight trees: wide nodes, unary chains, both trees of an ambiguous sentence, a single tag."""
     return parse_trees(HAND, "hand")
 
 
@@ -61,7 +61,7 @@ class Derived(NamedTuple):
 
 @pytest.fixture(scope="session")
 def every_tree():
-    """``every_tree(level, symbols, words)``: all trees, by a grammar's own numbers, one by one."""
+    """``every_tree(level, symbols, words)``: all trees of a sentence by a grammar, one by one."""
 
     def enumerate_trees(level: Any, symbols: list[Any], words: list[str]) -> list[Derived]:
         grammar, q = level.grammar, level.words(words)
@@ -95,7 +95,7 @@ def every_tree():
 
 
 def _above(symbol: Any, children: list[Any]) -> list[Any]:
-    """The nodes of a symbol over these: its chain, or, of an intermediate one, none."""
+    """The nodes of a symbol over these children: its chain; none for an intermediate symbol."""
     for label in reversed(symbol.chain) if symbol.siblings is None else ():
         children = [Tree(label, children)]
     return children
@@ -103,7 +103,7 @@ def _above(symbol: Any, children: list[Any]) -> list[Any]:
 
 @pytest.fixture(scope="session")
 def penn(data_folder):
-    """``penn("dev")``: normalised trees of the Penn sample."""
+    """``penn("dev")``: normalized trees of the Penn sample."""
     path = data_folder / "nltk_data/corpora/treebank.zip"
     if not path.exists():
         pytest.skip(f"no {path}")
@@ -120,7 +120,7 @@ def penn(data_folder):
 
 @pytest.fixture(scope="session")
 def gum(data_folder):
-    """``gum("dev")``: normalised trees of GUM."""
+    """``gum("dev")``: normalized trees of GUM."""
     folder = data_folder / "treebanks/gum"
     if not folder.exists():
         pytest.skip(f"no {folder}")
@@ -194,7 +194,7 @@ class Latent(NamedTuple):
 
 @pytest.fixture(scope="session")
 def latent():
-    """``latent(trees, n_states, seed)``: random distributions for so many states of each label.
+    """``latent(trees, n_states, seed)``: random distributions for the states of each label.
 
     `n_states` are dealt to the labels in turn; the smaller `shape`, the more states differ.
     """
@@ -236,7 +236,7 @@ def latent():
 
 @pytest.fixture(scope="session")
 def whole_forest():
-    """``whole_forest(rules, words)``: all that rules make of words, given the labels of each."""
+    """``whole_forest(rules, words)``: all that rules build from words, given the labels of each."""
 
     def build(rules: Rules, words: list[list[int]]) -> ParseForest:
         items, groups, rule, edges, children, number = [], [0], [], [0], [], {}

@@ -1,4 +1,4 @@
-"""Grammars learned and used on a cluster, or in spite of accidents: bit for bit the same."""
+"""Grammars on Dask workers, or after interruptions: bit for bit the same."""
 
 import os
 import signal
@@ -28,13 +28,13 @@ FEW = SMALL | {"n_iter": 4, "n_smooth": 4}
 
 
 def few(method):
-    """Few steps, where there are any."""
+    """Few steps, for methods that have steps."""
     return {"spectral": SMALL, "split-merge": SMALL | {"n_iter": 4}}.get(method, FEW)
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    """Several shards, blocks and batches of what are a few dozen trees."""
+    """Cut a few dozen trees into several shards, blocks and batches."""
     monkeypatch.setattr(training, "_NODES", 120)
     monkeypatch.setattr(TrainingTrees, "_workers", lambda *_: engine.workers())
     monkeypatch.setattr(em, "_PRUNING_STEPS", 2)
@@ -140,7 +140,7 @@ def test_a_treebank_that_others_read(cluster, trees):
 
 
 def test_trees_may_be_deep(cluster):
-    """Deeper than pickle goes."""
+    """Deeper than pickle can handle."""
     deep = Tree("N", ["a"])
     for _ in range(5000):
         deep = Tree("S", [deep, Tree("V", ["b"])])
@@ -238,7 +238,7 @@ def test_a_watch_goes_on(trees, killed_at, n):
 
 
 def test_other_validation_trees_are_another_fit(trees, tmp_path, monkeypatch):
-    """Its state is not taken; that of the steps before is."""
+    """Its state is not used. The state of the steps before is."""
     monkeypatch.setattr("eigentext.storage.checkpoints.EVERY", 0.0)
 
     def fit(validation):
@@ -277,7 +277,7 @@ model.save(sys.argv[4])
 
 
 def test_a_killed_process_goes_on(trees, tmp_path):
-    """SIGKILL in the middle of EM, and once more from the checkpoint."""
+    """SIGKILL in the middle of EM; then continue from the checkpoint."""
     et.write_trees(trees, tmp_path / "trees")
     found = []
     for name, how in (("whole", ["no"]), ("killed", ["kill", "no"])):
@@ -293,7 +293,7 @@ def test_a_killed_process_goes_on(trees, tmp_path):
 
 
 def test_a_cluster_is_asked_where_it_is_faster(cluster, trees, monkeypatch):
-    """Than the threads that there are here, with all that travels."""
+    """Faster than the threads of this process, including the data that is sent."""
     monkeypatch.undo()
     learner = CountedTrees(trees, rare=1, beta=1.0, gamma=3.0)
     few, many = learner.trees, CountedTrees(trees, rare=1, beta=1.0, gamma=3.0).trees
@@ -307,7 +307,7 @@ def test_a_cluster_is_asked_where_it_is_faster(cluster, trees, monkeypatch):
 
 
 def test_batches_of_labels(cluster, trees):
-    """Projections and clusters of labels that went to workers one by one or together."""
+    """Projections are the same if labels go to workers one by one or together."""
     learner = CountedTrees(trees, rare=1, beta=1.0, gamma=3.0)
     found = []
     for where in (engine.ThreadEngine(1), cluster):

@@ -1,4 +1,4 @@
-"""LatentPCFG: sums over states, learning, votes, validation. Against all trees: test_parser.py."""
+"""LatentPCFG: sums over states, learning, votes, validation (see also test_parser.py)."""
 
 import re
 from itertools import pairwise, product
@@ -19,7 +19,7 @@ FEW_CYCLES = {"nodes_per_state": 1, "n_iter": 6}
 
 
 def few(method):
-    """Few steps, for either way of EM."""
+    """Few steps, for both methods with EM."""
     return FEW_CYCLES if method == "split-merge" else SMALL
 
 
@@ -99,7 +99,7 @@ def test_each_state_is_a_distribution(small):
 
 
 def rises(history):
-    """No step falls, but by rounding, and there is some rise."""
+    """No step lowers the likelihood, up to rounding, and some raise it."""
     tolerance = 1e-9 * abs(history[0])
     return all(b >= a - tolerance for a, b in pairwise(history)) and history[-1] > history[0]
 
@@ -166,7 +166,7 @@ def test_without_steps(hand_trees):
 @pytest.mark.parametrize("method", ["em", "split-merge"])
 @pytest.mark.parametrize("seed", range(3))
 def test_states_tell_apart_what_the_label_does_not(method, seed):
-    # Subjects and objects are different words; a grammar without states takes them for each other.
+    # Subjects and objects are different words. A grammar without states confuses them.
     right, wrong = "(S (P he) (VP (V sees) (P him)))", "(S (P him) (VP (V sees) (P he)))"
     trees = [right] * 20
     plain = PCFG().fit(trees)
@@ -251,7 +251,7 @@ def test_the_best_on_validation_trees_is_kept(hand_trees, measure, method):
 
 
 def test_validation_stops_what_goes_on_in_vain(ambiguous_trees):
-    # Rules that were seen differently often: to learn them better is worse on the other trees.
+    # Counts of rules differ between the two sets: a better fit is worse on the other trees.
     others = ["(S (VP (V watch) (NP (NP (N dogs)) (PP (P near) (NP (N bark))))))"]
     options = {"n_iter": 5, "n_smooth": 400, "nodes_per_state": 1, "smoothing": 0}
     model = LatentPCFG(4, method="em", **options).fit(ambiguous_trees, validation=others)
@@ -341,7 +341,7 @@ def test_what_has_no_effect_is_told(hand_trees, parameters, validated, message):
 
 
 def test_every_method_uses_the_seed_and_the_nodes_of_a_state(ambiguous_trees):
-    """If for nothing else, then in the grammar that prunes: they are never without effect."""
+    """They always have an effect, at least on the grammar that prunes."""
     for method in METHODS:
         model = LatentPCFG(2, method=method, nodes_per_state=3).fit(ambiguous_trees)
         for other in ({"random_state": 1}, {"nodes_per_state": 1}):
@@ -380,7 +380,7 @@ def test_states_parse_better_than_memory_and_memory_than_none(penn):
         assert all(parsed.fallback is None for parsed in parses)
         return brackets(others, [parsed.tree for parsed in parses]).f1
 
-    # 0.67, 0.76 and 0.82 were seen.
+    # Measured: 0.67, 0.76 and 0.82.
     none, memory, states = (
         f1(PCFG(horizontal=0, vertical=1)),
         f1(PCFG()),

@@ -1,4 +1,4 @@
-"""LatentPCFG(method="spectral"): what it takes, what it says, and that it parses."""
+"""LatentPCFG(method="spectral"): parameters, diagnostics, and parses."""
 
 import importlib.util
 from itertools import product
@@ -36,7 +36,7 @@ def marginals_of(model, words):
 
 @pytest.fixture(scope="module")
 def rough():
-    """Of fifty trees, without smoothing: some marginals are negative, and some sentences."""
+    """From fifty trees, without smoothing: some marginals and some sentences are negative."""
     states = {"S": 2, "VP": 3, "VQ": 2, "NP": 2, "PP": 2, "N": 3, "V": 2, "P": 2}
     trees = worlds.World(worlds.ATTACHMENT, "S", states, 2).sample(50, 2)
     return LatentPCFG(4, smoothing=0, beta=0, gamma=0, prune=0, tau=0, **SMALL).fit(trees)
@@ -47,7 +47,7 @@ ATTACHMENTS = [list(words) for words in product(*(worlds.ATTACHMENT[a] for a in 
 
 @pytest.fixture
 def as_rough(rough):
-    """``as_rough("clip")``: the same, with negative marginals seen to in another way."""
+    """``as_rough("clip")``: the same, with another treatment of negative marginals."""
 
     def turned(negative):
         return rough.parsing_with(negative=negative)
@@ -72,11 +72,11 @@ def test_one_direction_of_no_features_is_a_pcfg(hand_trees):
 
 
 def test_directions_tell_apart_what_the_label_does_not():
-    # Subjects and objects are different words; a grammar without states takes them for each other.
+    # Subjects and objects are different words. A grammar without states confuses them.
     right, wrong = "(S (P he) (VP (V sees) (P him)))", "(S (P him) (VP (V sees) (P he)))"
     model = LatentPCFG(2, method="spectral", smoothing=0, beta=0, gamma=0).fit([right] * 100)
     assert model.n_states_.tolist() == [1, 1, 2, 1]  # S, VP, P, V
-    # But for what the lexicon keeps for unseen words.
+    # Up to what the lexicon keeps for unseen words.
     assert model.log_probability(right) == pytest.approx(0, abs=0.02)
     assert model.log_probability(wrong) < -20
 
@@ -212,7 +212,7 @@ def test_what_becomes_of_negative_marginals(as_rough):
     assert least < -0.1
 
 
-def test_sentences_of_negative_probability_have_their_worst_tree_unless_mended(as_rough):
+def test_sentences_of_negative_probability_have_their_worst_tree_unless_they_are_signed(as_rough):
     turned = [
         words for words in ATTACHMENTS if marginals_of(as_rough("none"), words)["S", 0, 5] < 0
     ]

@@ -1,4 +1,4 @@
-"""A small, regular grammar at lengths where its numbers leave the range of doubles."""
+"""A small, regular grammar, with sentences so long that numbers leave the range of doubles."""
 
 import random
 from functools import partial
@@ -15,7 +15,7 @@ NOUNS = ["cat", "dog", "horse", "river", "village"]
 
 @pytest.fixture(scope="module")
 def toy_trees():
-    """Nouns with phrases behind them, and verbs with some: where to attach them is the question."""
+    """Nouns and verbs with phrases behind them, whose attachment is ambiguous."""
     rng = random.Random(0)
 
     def phrase(depth):
@@ -45,7 +45,7 @@ def models(toy_trees):
 
 
 def sentence(length):
-    """So many words, or one or two less."""
+    """A sentence of `n` words, or one or two fewer."""
     return ["the", "dog", "sees", "the", "cat", *["near", "the", "river"] * ((length - 5) // 3)]
 
 
@@ -84,7 +84,7 @@ def test_each_decoding_has_a_tree(toy_trees, kind, decoding):
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_the_probability_of_a_sentence_is_that_of_its_trees(models, length):
-    """By the rules of the grammar alone: log-probabilities of all trees, summed over a forest."""
+    """By the rules of the grammar alone: log-probabilities summed over all trees of a forest."""
     model, words = models["plain"], sentence(length)
     reading = model._cascade.read(words, 0.0)
     forest, level = reading.forest, model._cascade.levels[0]
@@ -105,7 +105,7 @@ def test_the_probability_of_a_sentence_is_that_of_its_trees(models, length):
 
 
 def test_the_end_may_decide_what_hundreds_of_words_did_not():
-    """A sentence that is two readings until its last word: see `two_chains` in test_wide."""
+    """A sentence with two readings until its last word; see `two_chains` in test_wide."""
     low = "(S (A " + "(A " * 20 + "(X x) (X x))" + " (X x))" * 20 + " (Y y))"
     high = "(S (B " + "(B " * 200 + "(X x) (X x))" + " (X x))" * 200 + " (Z z))"
     model = PCFG(horizontal=None).fit([low] * 3 + [high] * 30)

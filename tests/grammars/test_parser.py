@@ -1,4 +1,4 @@
-"""Parsers of both kinds, against all trees of a sentence one by one, and given what they may be."""
+"""Parsers of both kinds, against all trees of a sentence one by one, and odd input."""
 
 from collections import Counter
 from itertools import islice, repeat
@@ -46,7 +46,7 @@ def fitted(ambiguous_trees):
 
 @pytest.fixture(scope="module")
 def model(ambiguous_trees):
-    """Words have the tags that they were seen with, no others."""
+    """Words have only the tags that they were seen with."""
     return PCFG(horizontal=1, vertical=1, beta=0, gamma=0).fit(ambiguous_trees)
 
 
@@ -60,7 +60,7 @@ def everything(model, words, every_tree):
 
 
 def spans(tree):
-    """The labels of a tree over their spans, tags apart."""
+    """The labels of a tree over their spans, without tags."""
     brackets, tags = Counter(), Counter()
     todo = [(tree, 0)]
     while todo:
@@ -188,7 +188,7 @@ def test_k_best_with_hidden_states_are_trees_of_the_sentence_in_order(fitted, ev
         logs = [one.log_probability for one in found]
         assert logs == sorted(logs, reverse=True)
         np.testing.assert_allclose(np.exp(logs), [trees[one.tree] for one in found])
-    # Asked for all, they are in the order of probability, exactly.
+    # If all are asked for, they are exactly in the order of probability.
     np.testing.assert_allclose(np.exp(logs), sorted(trees.values(), reverse=True))
 
 
@@ -314,7 +314,7 @@ def test_the_warning_counts_sentences(model):
 
 
 @pytest.mark.parametrize("prune", [0.3, 0.9])
-def test_pruning_too_much_is_mended(ambiguous_trees, prune):
+def test_pruning_too_much_is_undone(ambiguous_trees, prune):
     model = PCFG(horizontal=1, vertical=1, prune=prune).fit(ambiguous_trees)
     for sentence in [*SENTENCES, "the near and the dogs near the", "near the and dogs bark"]:
         (parsed,) = model.parses([sentence])
@@ -444,7 +444,7 @@ def test_workers():
     [
         ("(S (N dogs)", "is never closed"),
         ("(S )", "has neither words nor trees"),
-        ("", "no trees in it"),
+        ("", "contains no trees"),
         ("(S (-NONE- *))", "has no words"),
         ("(S dogs (V bark))", "has a word beside other children"),
         (None, "is neither a tree nor a word"),
@@ -470,7 +470,7 @@ def test_what_was_never_seen_is_impossible(fitted, tree):
         assert fitted(kind).log_probability(tree) == -np.inf
 
 
-def test_trees_are_normalised_before_they_are_scored(model):
+def test_trees_are_normalized_before_they_are_scored(model):
     plain = model.log_probability("(S (NP (N dogs)) (VP (V park) (PP (P near) (NP (N bark)))))")
     assert np.isfinite(plain)
     same = """( (S (NP-SBJ-1 (N dogs))
@@ -548,7 +548,7 @@ def test_the_score_is_f1_of_brackets(model, ambiguous_trees):
     assert 0 < f1 < 1
     assert model.score(gold) == f1
     assert model.score(iter(map(str, gold))) == f1
-    assert model.score([f"(TOP {tree})" for tree in gold]) == f1  # normalised first
+    assert model.score([f"(TOP {tree})" for tree in gold]) == f1  # normalized first
     with pytest.raises(CorpusError, match="no brackets to measure: give longer ones"):
         model.score(["(N dogs)"])
     with pytest.raises(CorpusError, match="tree 2: "):
@@ -560,7 +560,7 @@ def test_the_score_is_f1_of_brackets(model, ambiguous_trees):
 
 @pytest.mark.parametrize("method", ["pcfg", *METHODS])
 def test_deep_trees_are_learned(method):
-    """However deep: nothing here calls itself."""
+    """For any depth, because no function is recursive."""
     deep = "(N a)"
     for _ in range(1200):  # Python itself gives up at 1,000
         deep = f"(X (V b) {deep})"

@@ -1,4 +1,4 @@
-"""PCFG: known numbers, parameters, small treebanks. Against all trees: test_parser.py."""
+"""PCFG: known numbers, parameters, small treebanks (test_parser.py compares with all trees)."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from eigentext.grammars import FallbackWarning
 def test_a_probability_by_hand():
     trees = ["(S (A a) (B b))"] * 3 + ["(S (A b) (A a))"]
     model = PCFG(rare=0, beta=0, gamma=0).fit(trees)
-    # No word is rare or was seen once: the unseen ones have half a token, of tags as all have.
+    # No word is rare or was seen once. Unseen words have half a token, with the tags of all words.
     a, b = 5 + 0.5 * 5 / 8, 3 + 0.5 * 3 / 8
     p = 3 / 4 * (4 / a) * (3 / b)
     assert model.log_probability("(S (A a) (B b))") == pytest.approx(np.log(p))
@@ -96,7 +96,7 @@ def test_wrong_parameters(hand_trees, parameters, message):
 def test_a_path_is_no_treebank(tmp_path):
     with pytest.raises(CorpusError, match=r"give a list of trees, as et\.read_trees does"):
         PCFG().fit(tmp_path / "trees.mrg")
-    with pytest.raises(CorpusError, match=r"tree 1: .* stands outside of brackets"):
+    with pytest.raises(CorpusError, match=r"tree 1: .* is outside all brackets"):
         PCFG().fit([str(tmp_path / "trees.mrg")])
 
 

@@ -84,7 +84,7 @@ def test_saving_what_was_loaded_gives_the_same_file(saved, tmp_path, name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_kernels_need_not_be_compiled_again_for_what_is_loaded(saved, name):
-    """As they would be, for seconds, for arrays of another type or that may not be written to."""
+    """Numba would compile again, for seconds, for read-only arrays or arrays of another type."""
 
     def types(model):
         cascade = model._cascade
@@ -116,7 +116,7 @@ def test_what_is_loaded_is_drawn_alike(saved, name):
 
 
 def test_scores_without_limit_are_kept(hand_trees, tmp_path):
-    """No validation tree is possible: the scores are minus infinity, which JSON has no name for."""
+    """No validation tree is possible: the scores are minus infinity, which JSON cannot express."""
     model = LatentPCFG(2, method="em", n_iter=1, n_smooth=1).fit(hand_trees, validation=["(X x)"])
     model.save(tmp_path / "model")
     assert et.load(tmp_path / "model").history_ == model.history_
@@ -151,7 +151,7 @@ def test_a_cascade_as_arrays_and_back(saved):
 
 
 def damaged(path, to, change):
-    """A file like another, but for what `change(arrays, about)` does."""
+    """A copy of a file, changed by `change(arrays, about)`."""
     arrays, about = read_saved(path)
     form = about.pop("format")
     arrays = {
@@ -172,7 +172,7 @@ def array(name, change):
 
 
 def entry(name, value, place=0):
-    """A change of one entry of an array; of all of them for ``place=...``."""
+    """A change of one entry of an array; with ``place=...``, of all entries."""
 
     def change(values):
         values[place] = value
@@ -273,7 +273,7 @@ def test_numbers_below_zero_are_for_spectral_grammars_only(saved, tmp_path):
 
 
 def test_wide_and_unsigned_numbers_are_taken(saved, tmp_path):
-    """Another writer may choose other types of whole numbers; answers are the same."""
+    """Another program may write other integer types; the answers are the same."""
 
     def change(arrays, about):
         for name in ("fine.rule_left", "level0.states", "level0.offsets", "word_classes"):

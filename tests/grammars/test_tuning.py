@@ -1,4 +1,4 @@
-"""Choosing parameters: trials are what separate fits would be, and share what they can."""
+"""Choosing parameters: trials equal separate fits, and share work."""
 
 from collections import Counter
 from itertools import product
@@ -31,7 +31,7 @@ HELD_OUT = [
 
 
 class Listener:
-    """How often each phase was, and how much it did."""
+    """How often each phase ran, and how far it advanced."""
 
     def __init__(self):
         self.times, self.done = Counter(), Counter()
@@ -47,7 +47,7 @@ class Listener:
 
 
 def separately(trees, held_out, parameters):
-    """F1 and fallbacks of a parser fitted and asked for itself."""
+    """F1 and fallbacks of a parser that was fitted separately."""
     model = et.LatentPCFG(**parameters).fit(trees)
     gold = [et.normalize_tree(et.Tree.parse(str(tree))) for tree in held_out]
     parses = list(model.parses([tree.leaves() for tree in gold]))
@@ -60,7 +60,7 @@ def points(tuned):
 
 @pytest.fixture(scope="module")
 def searches(ambiguous_trees):
-    """Both ways through the grid, and the phases of each."""
+    """Both kinds of search, and the phases of each."""
     found = {}
     for full in (False, True):
         listener = Listener()
@@ -95,7 +95,7 @@ def test_other_methods(ambiguous_trees, method):
         few["n_smooth"] = 2
     grid = {"n_states": [2, 3], "smoothing": [1.0], "markovization": [[0, 1]]}
     tuned = tune(ambiguous_trees, HELD_OUT, method=method, **grid, **few)
-    # Features are nothing to EM from a random start.
+    # EM from a random start uses no features.
     assert len(tuned.trials) == (2 if method in ("em", "split-merge") else 3)
     for trial in tuned.trials:
         f1, _ = separately(ambiguous_trees, HELD_OUT, tuned.best | trial.parameters)
@@ -127,7 +127,7 @@ def test_every_combination(full):
 
 
 def test_each_in_turn(full, searches):
-    """No other value of any one parameter is better, and all of them were tried."""
+    """No other value of a single parameter is better, and all were tried."""
     tuned, _ = searches[False]
     tried = dict(zip(points(tuned), tuned.trials, strict=True))
     assert len(tried) < len(full.trials)
@@ -146,7 +146,7 @@ def test_each_in_turn(full, searches):
 
 
 def test_of_equals_the_first(hand_trees):
-    """A value in the list twice is tried once."""
+    """A value that is given twice is tried once."""
     grid = {"n_states": [2, 2], "smoothing": [1.0], "kappa": [5.0, 5], "markovization": [(0, 1)]}
     assert len(tune(hand_trees, hand_trees, **grid, **FEW).trials) == 1
     tuned = tune(hand_trees, hand_trees[:1], **grid | {"n_states": [2, 1]}, **FEW)
@@ -171,7 +171,7 @@ def test_nothing_is_done_twice(searches, full):
 
 
 def test_cascades_share_coarse_charts(ambiguous_trees):
-    """The coarse grammar is the same whatever the others remember."""
+    """The coarse grammar is the same for all markovizations."""
     words = ["dogs", "watch", "the", "park", "near", "the", "bark"]
     cascades = []
     for horizontal, vertical in ((0, 1), (2, 1), (None, 3)):
@@ -232,7 +232,7 @@ def test_threads_change_no_bit(ambiguous_trees, tmp_path):
 
 
 def test_the_penn_sample(penn):
-    """Few states, many or in between: the search finds that out on real trees."""
+    """The search finds out on real trees how many states are best."""
     train, held_out = penn("dev")[:150], penn("dev")[150:175]
     options = {"n_states": [1, 6], "smoothing": [1.0], "markovization": [(0, 1)]}
     tuned = tune(train, held_out, **options)

@@ -114,7 +114,7 @@ class LatentPCFG(Parser):
         What becomes of negative marginals, which sampling error causes: their absolute values,
         zeros, or no change.
     nodes_per_state : int
-        A label has at most one state for each so many of its nodes in the treebank. For
+        A label has at most one state for each `nodes_per_state` of its nodes in the treebank. For
         "split-merge" this holds only for the small grammar that prunes.
     early_stopping : "likelihood" | "f1"
         What is measured on the validation trees of `fit`.

@@ -391,7 +391,7 @@ class Parser(Estimator, Saved):
         return words
 
     def _check_together(self) -> None:
-        """Raise ParameterError for numbers so large that sums and products would overflow."""
+        """Raise ParameterError if a number is so large that sums and products would overflow."""
         for name, kind in self._table.items():
             value = getattr(self, name)
             if isinstance(kind, (Count, Number)) and value is not None and _MOST < value < np.inf:

@@ -1,4 +1,4 @@
-"""Passes from coarse to fine: what each leaves out, and that something is always left."""
+"""Passes from coarse to fine: what each leaves out, and that there is always an answer."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ LONGER = ["watch", "dogs", "near", "the", "park", "near", "dogs", "and", "dogs",
 
 
 def learn(trees, n_states=1, seed=0, **how):
-    """The learner, and a level of this many states."""
+    """The counted trees, and a level with this many states."""
     learner = CountedTrees(trees, rare=5, beta=1.0, gamma=3.0, **how)
     start = random_start(learner.trees, learner.pcfg, n_states, 1, 0.1, np.random.default_rng(seed))
     parameters, _ = em(learner.trees, start, 5, smoothing=Smoothing())
@@ -43,7 +43,7 @@ def items_of(reading):
 
 
 def without(level, labels):
-    """A level to which rules with these parents are impossible."""
+    """A level that gives rules with these parents no probability."""
     grammar = level.grammar
     tensor = grammar.tensor.copy()
     for r, (a, b) in enumerate(pairwise(grammar.tensor_offsets)):
@@ -207,7 +207,7 @@ def test_a_middle_grammar_that_leaves_no_tree_is_not_heard(ambiguous_trees):
 
 
 def test_long_and_ambiguous_sentences_neither_underflow_nor_lose_their_trees():
-    # Any binary tree will do: the more words, the less probable is each span.
+    # Any binary tree is possible: the more words, the less probable is each span.
     trees = ["(S (S (X a) (X a)) (X a))", "(S (X a) (S (X a) (X a)))"]
     cascade = cascade_of(trees, 1, middle=2)
     logs = []

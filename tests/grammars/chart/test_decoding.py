@@ -72,7 +72,7 @@ def packed(cells, roots) -> ParseForest:
 
 
 def random_forest(seed: int, n_words: int) -> ParseForest:
-    """Items by width: some tags at each word, then what some rules make of what is there."""
+    """Items by width: some tags at each word, then what some rules build from them."""
     rng = np.random.default_rng(seed)
     rules = {tuple(RULES[r]): r for r in rng.choice(len(RULES), 200, replace=False)}
     cells, at = [], {}
@@ -139,7 +139,7 @@ forests = st.builds(random_forest, st.integers(0, 10**6), st.integers(1, 6)).fil
 
 @pytest.fixture
 def attached():
-    """(S (NP a b) c) and the flat (S a b c), which has @S where the first one has NP."""
+    """(S (NP a b) c) and the flat (S a b c), which has @S in place of NP."""
     return packed(
         [
             (7, 0, 1, {}),
@@ -341,7 +341,7 @@ def spans(root):
     st.sampled_from([0.0, 0.5, 1.0]),
 )
 def test_minimum_risk_is_over_all_trees(forest, seed, tau, worth):
-    """The tree expected to share most with another one, drawn with the trees' probabilities."""
+    """The tree with the largest expected overlap with a tree drawn from the distribution."""
     every = list(enumerate_derivations(forest))
     assume(len(every) <= 60)
     p = np.random.default_rng(seed).dirichlet(np.full(len(every), 0.5))
@@ -405,7 +405,7 @@ def test_tau_takes_improbable_brackets_out(attached):
 def test_table_of_brackets():
     offsets, names, n_brackets = brackets(SYMBOLS)
     rows = [names[a:b].tolist() for a, b in pairwise(offsets)]
-    s, np_, again = 0, 1, 2  # the second S of a chain is a bracket of its own
+    s, np_, again = 0, 1, 2  # the second S of a chain is another bracket
     n, v = 3, 4
     assert rows == [[s], [np_], [np_], [s, np_], [s, np_, again], [], [], [n], [np_, n], [v]]
     assert n_brackets == 3

@@ -1,4 +1,4 @@
-"""The loops of decoding, against plain Python on random hypergraphs with a top."""
+"""The compiled loops of decoding, against plain Python on random hypergraphs with a top."""
 
 from heapq import merge
 from itertools import islice
@@ -68,8 +68,8 @@ def test_best_edges_are_the_first_of_the_best(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_next_best_are_in_order_and_differ(seed):
-    # An item may be its neighbour's other child, and lists are long: records outgrow their first
-    # room, and the same next is asked for from many sides.
+    # Many items share children and the lists are long, so that the arrays of records grow, and the
+    # next derivation of an item is needed in many places.
     graph = hypergraph(seed, 12, 30)
     first = best_edges(*graph)
     records, scores, found = next_best(*graph, *first, 300)

@@ -1,4 +1,4 @@
-"""Forests: the one of a tree, and what is left when items go."""
+"""Forests: the forest of a tree, and what is left if items are removed."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ WORDS = [[0, 2], [2], [0], [0, 2], [2]]
 
 
 def derivable(forest, keep):
-    """The kept items that can be built of kept ones."""
+    """The kept items that can be built from kept items."""
     good = set()
     for p in range(len(forest.label)):
         edges = range(forest.edges[forest.groups[p]], forest.edges[forest.groups[p + 1]])
@@ -24,7 +24,7 @@ def derivable(forest, keep):
 
 
 def rows(forest, numbers=None):
-    """What builds what: (item, rule, left, right), in items' numbers."""
+    """The edges as (item, rule, left, right)."""
     numbers = np.arange(len(forest.label)) if numbers is None else numbers
     return [
         (numbers[p], forest.rule[g], numbers[forest.left[e]], numbers[forest.right[e]])

@@ -12,7 +12,7 @@ WORDS = [[0, 2], [2], [0], [0, 2], [2], [0, 1]]
 
 
 def problem(whole_forest, seed, signs):
-    """A forest, a grammar of 1, 4 and 3 states, vectors of words, and of the outside of roots."""
+    """A forest, a grammar of 1, 4 and 3 states, and the vectors of words and roots."""
     rng = np.random.default_rng(seed)
     forest, n_states = whole_forest(RULES, WORDS), np.array([4, 1, 3])
     grammar = Grammar(RULES, n_states, np.empty(0), np.empty(0))
@@ -32,7 +32,7 @@ def edges_of(forest, p):
 
 
 def upwards(forest, grammar, words):
-    """Inside vectors as they are."""
+    """Inside vectors without scales."""
     vectors = []
     for p, a in enumerate(forest.label):
         vector = words.get(p, np.zeros(grammar.n_states[a]))
@@ -43,7 +43,7 @@ def upwards(forest, grammar, words):
 
 
 def downwards(forest, grammar, inside, above):
-    """Outside vectors, given those of some items, and what each edge is worth."""
+    """Outside vectors, given those of some items, and the posterior of each edge."""
     outside = [np.zeros_like(vector) for vector in inside]
     for p, vector in above.items():
         outside[p] = vector.copy()
@@ -58,7 +58,7 @@ def downwards(forest, grammar, inside, above):
 
 
 def run_inside(forest, grammar, words, far=0.0):
-    """By the kernel: vectors and scales; the words' scales are `far` from zero."""
+    """By the compiled loop: vectors and scales. The scales of words are `far` from zero."""
     place = starts(grammar.n_states[forest.label])
     inside, scale = np.full(place[-1], np.nan), np.full(len(forest.label), np.nan)
     for p, vector in words.items():
@@ -74,7 +74,7 @@ def run_inside(forest, grammar, words, far=0.0):
 
 
 def run_outside(forest, grammar, place, inside, scale, above, factor):
-    """By the kernel, from outside vectors of items, to be taken times exp(factor)."""
+    """By the compiled loop, from outside vectors of items times exp(factor)."""
     outside, posterior = np.zeros(place[-1]), np.full(len(forest.left), np.nan)
     for p, vector in above.items():
         outside[place[p] : place[p + 1]] = vector * np.exp(scale[p] + factor)
@@ -111,7 +111,7 @@ def test_both_passes(whole_forest, seed, signs):
 
 
 def test_words_without_probability(whole_forest):
-    """What is built of them has none either; the rest is as if they were not there."""
+    """What is built from them has none either. The rest is the same as without them."""
     forest, grammar, words, draw = problem(whole_forest, 0, False)
     for p in list(words)[:2]:
         words[p] = np.zeros_like(words[p])
@@ -129,7 +129,7 @@ def test_words_without_probability(whole_forest):
 
 
 def test_an_edge_far_below_another_may_be_the_one_that_counts(whole_forest):
-    """Where the states of the likelier one do not fit the rule above it."""
+    """If the states of the likelier edge do not fit the rule above it."""
     rules = Rules(*np.array([[1, 2, 3, 3], [0, 0, 1, 0], [0, 0, 0, 2], [1, 1, 1, 1]]))
     grammar = Grammar(rules, np.array([1, 2, 1, 1]), np.empty(6), np.zeros(5))
     grammar.tensor_of(0)[:] = [1.0, 0.0]  # in its first state for certain
@@ -149,7 +149,7 @@ def test_an_edge_far_below_another_may_be_the_one_that_counts(whole_forest):
 
 
 def test_what_is_left_of_a_forest(whole_forest):
-    """New numbers, and `keep` without what nothing leads to any more."""
+    """New numbers, and `keep` without the items that have no derivation any more."""
     forest = whole_forest(RULES, WORDS)
     keep = np.random.default_rng(0).random(len(forest.label)) < 0.7
     expected = keep.copy()

@@ -1,4 +1,4 @@
-"""Marginals of forests, against all trees and all their states, and known ones by hand."""
+"""Marginals of forests, against all trees with all their states, and against known values."""
 
 from itertools import product
 from math import comb, log
@@ -43,7 +43,7 @@ def derivations(forest, p):
 
 
 def enumerated(forest, grammar, words):
-    """The probability of all trees with all their states, and what passes by items and edges."""
+    """The probability of all trees with all their states, and that of items and edges."""
     leaves = np.flatnonzero(np.diff(forest.groups) == 0)
     sizes = grammar.n_states[forest.label[leaves]]
     q = dict(zip(leaves.tolist(), np.split(words, np.cumsum(sizes)[:-1])))
@@ -94,11 +94,11 @@ def test_inside_times_outside_sums_to_one_at_every_position(whole_forest, seed):
     found = inside_outside(forest, grammar, random_words(forest, grammar, seed))
     leaf = forest.end - forest.start == 1
     assert np.allclose(np.bincount(forest.start[leaf], found.items[leaf]), 1, rtol=1e-12)
-    # A binary tree has a node less above its words than it has words, of which one is the root.
+    # A binary tree over n words has n - 1 inner nodes. One of them is the root.
     assert found.items[~leaf].sum() == pytest.approx(len(words) - 1)
     assert found.edges.sum() == pytest.approx(len(words) - 1)
     assert found.items[forest.roots].sum() == pytest.approx(1)
-    # What is built of edges is as probable as they are, and so is what they are built of.
+    # The marginal of an item is the sum of those of its edges, and of the edges above it.
     item = np.repeat(np.arange(len(forest.label)), np.diff(forest.edges[forest.groups]))
     n = len(forest.label)
     assert np.allclose(np.bincount(item, found.edges, n)[~leaf], found.items[~leaf], atol=1e-12)
@@ -151,11 +151,11 @@ def catalan(n):
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.5), (1e-9, 1e-12), (1e9, 1e12)])
 def test_150_words_in_every_way(p, q, m):
-    """Trees are Catalan numbers: p(sentence) and each marginal are known, however small."""
+    """The numbers of trees are Catalan numbers, so p(sentence) and all marginals are known."""
     n = 150
     forest = all_brackets(n)
     rules = Rules(*np.zeros((3, 1), np.int32), np.ones(1, int))
-    # States make no difference: what a state becomes does not depend on it.
+    # States make no difference, because rules do not depend on them.
     grammar = Grammar(rules, np.array([m]), np.full(m**3, p / m**2), np.full(m, 1 / m))
     found = inside_outside(forest, grammar, np.full(n * m, q))
     expected = log(catalan(n - 1)) + (n - 1) * log(p) + n * log(q)
@@ -166,7 +166,7 @@ def test_150_words_in_every_way(p, q, m):
 
 
 def test_a_long_tree_is_a_forest_too(latent):
-    """Its total is what learning has for it, and every node's posterior is one."""
+    """Its total equals that of learning, and the posterior of every node is one."""
     text = "(S (A a) (B b))"
     for side in np.random.default_rng(0).random(298):
         text = f"(S {text} (B b))" if side < 0.5 else f"(S (A a) {text})"
@@ -188,11 +188,11 @@ def test_a_long_tree_is_a_forest_too(latent):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_negative_entries(whole_forest, seed):
-    """Of a spectral grammar: the same sums, signs and all."""
+    """A spectral grammar: the same sums, with their signs."""
     forest = whole_forest(RULES, [[0], [2], [0, 2], [2]])
     grammar = random_grammar(seed, (2, 1, 2))
     turned = Grammar(RULES, grammar.n_states, grammar.tensor.copy(), grammar.root.copy())
-    # Other names for the same states: A of each label, and the inverse of it above.
+    # Another basis for the same states: a matrix A for each label, and its inverse above.
     rng = np.random.default_rng(seed)
     change = [rng.normal(size=(m, m)) for m in grammar.n_states]
     back = [np.linalg.inv(A) for A in change]

@@ -48,7 +48,7 @@ class Plain:
         return offsets, np.concatenate(tags), rng.random(offsets[-1])
 
     def inside(self, offsets, labels, scores):
-        """alpha of every item (a, i, j), by the book."""
+        """alpha of every item (a, i, j), by the definition."""
         n, alpha = len(offsets) - 1, {}
         for i, (begin, end) in enumerate(pairwise(offsets)):
             alpha.update({(labels[t], i, i + 1): scores[t] for t in range(begin, end)})
@@ -158,7 +158,7 @@ def test_the_forest_has_all_that_survives_and_nothing_else(seed, length, thresho
     rng = np.random.default_rng(seed)
     plain = Plain(seed, density=0.4)
     found = prune(plain.coarse(), *plain.words(seed, length), threshold=threshold)
-    # A finer grammar: two labels for each coarse one, and rules of its own.
+    # A finer grammar, with two labels for each coarse one and its own rules.
     fine = Plain(seed + 1, 6, 6, 0.2)
     to_coarse = np.r_[rng.permutation([0, 1, 2, 0, 1, 2]), rng.permutation([3, 4, 5, 3, 4, 5])]
     offsets, labels, _ = words = fine.words(seed, length)
@@ -179,7 +179,7 @@ def test_the_forest_has_all_that_survives_and_nothing_else(seed, length, thresho
 
 
 def check_order(forest, rules):
-    """The contract of a forest."""
+    """Check the order and the numbers of a forest."""
     items = items_of(forest)
     groups = np.repeat(np.arange(len(items)), np.diff(forest.groups))
     assert forest.groups[-1] == len(forest.rule)
@@ -259,7 +259,7 @@ def test_a_word_with_no_prior_is_still_a_piece():
 
 
 def test_three_hundred_words_neither_vanish_nor_overflow():
-    # S -> S S (1/4) | T T (3/4): all trees of a sentence are alike, Catalan(n / 2 - 1) of them.
+    # S -> S S (1/4) | T T (3/4): all Catalan(n / 2 - 1) trees of a sentence are equally probable.
     grammar = CoarseGrammar.from_rules([0, 0], [0, 1], [0, 1], [0.25, 0.75], [1.0, 0.0])
     n, pairs = 300, 150
     scores = np.where(np.arange(n) < 150, 1e-12, 0.1)
@@ -330,10 +330,10 @@ def test_penn_gold_items_survive(penn):
     pi = np.bincount(roots, minlength=len(counts)) / len(roots)
     q = rules.counts / counts[rules.parent]
     grammar = CoarseGrammar.from_rules(*rules[:3], q, pi, counts)
-    markovised = Treebank.from_trees(trees, horizontal=1)
-    fine_rules, (to_coarse, symbols) = markovised.rules(), coarse(markovised.symbols)
+    markovized = Treebank.from_trees(trees, horizontal=1)
+    fine_rules, (to_coarse, symbols) = markovized.rules(), coarse(markovized.symbols)
     assert symbols == treebank.symbols
-    fine_pi = np.bincount(markovised.label[markovised.offsets[1:] - 1], minlength=len(to_coarse))
+    fine_pi = np.bincount(markovized.label[markovized.offsets[1:] - 1], minlength=len(to_coarse))
     fine = FineGrammar.from_rules(*fine_rules[:3], fine_pi, to_coarse)
     shift = len(to_coarse) - len(pi)
 

@@ -1,4 +1,4 @@
-"""Charts and forests with an exponent for each number: as with doubles, and beyond them."""
+"""Charts and forests with an exponent for each number: equal to doubles, and beyond their range."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def two_chains():
 
 @pytest.mark.parametrize("n", [60, 125, 250, 400, 800])
 def test_a_label_far_below_another_of_its_span_is_not_lost(n):
-    """Of the words seen so far B is the better reading, at 400 by 2 ** 1260; then comes y."""
+    """B is the better reading of the words so far, after 400 words by 2 ** 1260. Then y follows."""
     words = np.arange(n + 1), np.append(np.full(n - 1, 3), 4), np.ones(n)
     found = prune(two_chains(), *words)
     assert found.log_probability == pytest.approx(np.log(0.5 * 0.9) + (n - 3) * np.log(0.1))
@@ -214,7 +214,7 @@ def spine(n):
 
 @pytest.mark.parametrize("n", [60, 125, 250, 400, 1000])
 def test_a_state_far_below_another_of_its_item_is_not_lost(n):
-    """One state does well in the first half of a sentence, the other in the second."""
+    """One state is likely in the first half of a sentence, the other in the second half."""
     rules = Rules(*np.array([[0, 0], [0, 1], [1, 1], [1, 1]]))
     grammar = Grammar(rules, np.array([2, 2]), np.empty(0), np.array([0.5, 0.5, 0, 0]))
     grammar.tensor = np.empty(grammar.tensor_offsets[-1])
@@ -232,7 +232,7 @@ def test_a_state_far_below_another_of_its_item_is_not_lost(n):
 
 
 def test_signs_that_cancel_leave_finite_marginals():
-    """P = P' - 3/4 Q', and Q = Q' / 4, is 4 ** -n, of which each P' is four times its P."""
+    """P = P' - 3/4 Q' and Q = Q' / 4 give 4 ** -n. Each P' is four times its P."""
     n = 1000
     rules = Rules(*np.array([[0, 0], [0, 1], [1, 1], [1, 1]]))
     grammar = Grammar(rules, np.array([2, 1]), np.empty(0), np.array([1.0, 0, 0]))
@@ -254,7 +254,7 @@ def test_signs_that_cancel_leave_finite_marginals():
 
 
 def test_ordinary_forests_need_no_exponents(whole_forest, monkeypatch):
-    """Nor does one whose grammar gives it nothing."""
+    """The same for a forest to which the grammar gives no probability."""
     monkeypatch.setattr(passes, "inside_wide_forest", None)
     forest = whole_forest(RULES, [[0, 2], [2], [0], [0, 2]])
     grammar = Grammar(RULES, np.array([1, 1, 1]), np.full(5, 0.1), np.ones(3))

@@ -20,7 +20,7 @@ def exact(x, e):
 
 
 def near(found, expected):
-    """Equal but for rounding, and in range."""
+    """Equal up to rounding, and in range."""
     x, _ = found
     assert abs(exact(*found) - expected) <= abs(expected) * Fraction(1, 2**50)
     assert x == 0.0 or 2.0**-256 <= abs(x) < 2.0**256
@@ -38,7 +38,7 @@ def test_products_with_any_double(q, number):
 
 @given(numbers, numbers)
 def test_sums(one, other):
-    """But for what cancels, of which as much is lost as in a sum of doubles."""
+    """Up to cancellation, which loses as much as in a sum of doubles."""
     found, expected = _fit(*_plus(*one, *other)), exact(*one) + exact(*other)
     larger = max(abs(exact(*one)), abs(exact(*other)))
     assert abs(exact(*found) - expected) <= larger * Fraction(1, 2**50)

@@ -1,4 +1,4 @@
-"""States by clustering: counts by hand, proper probabilities, states found again."""
+"""States by clustering: counts by hand, proper probabilities, states recovered."""
 
 from collections import Counter
 from itertools import pairwise
@@ -29,7 +29,7 @@ ONE_LABEL = ["(A (A a) (A b))", "(A (A (A b) (A b)) (A a))", "(A c)"]
 
 
 def projected(trees, n_directions=4, features="full"):
-    """A learner that takes words as they are, and its nodes as vectors."""
+    """Counted trees without rare words, and their nodes as vectors."""
     learner = CountedTrees(trees, rare=0, beta=1.0, gamma=3.0)
     nodes = TreebankNodes(learner.treebank, learner.lexicon.terminals())
     return learner, project(nodes, code_features(features, nodes), n_directions)
@@ -43,7 +43,7 @@ def started(trees, n_states, seed=0, smoothing=None, **options):
 
 
 def assert_proper(learner, parameters):
-    """The rules and words of each state sum to one, and so does the root; nothing is below zero."""
+    """The rules and words of each state sum to one, and so does the root. Nothing is negative."""
     grammar, trees = parameters.grammar, learner.trees
     sums = np.bincount(trees.lexical_states(grammar), parameters.lexical, grammar.state_offsets[-1])
     for r, parent in enumerate(grammar.parent_states):
@@ -171,7 +171,7 @@ def test_directions_have_length_one_and_weigh_singular_values():
 
 
 def forgotten(n_trees, seed):
-    """Trees whose labels say their states, X1 and X2, and the same with X alone."""
+    """Trees whose labels show their states, X1 and X2, and the same trees with X."""
     rng = np.random.default_rng(seed)
     words = {"A1": "abc", "A2": "de", "B1": "fg", "B2": "hij"}
 
@@ -196,7 +196,7 @@ def forgotten(n_trees, seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("features", ["full", "simple"])
 def test_states_that_labels_forgot_are_found_again(features, seed):
-    """Where a node's rules above and below tell its state, the grammar is as if labels said it."""
+    """If the rules above and below a node determine its state, the states are recovered."""
     said, plain = forgotten(200, seed)
     learner, found = started(plain, 2, seed, n_directions=2, features=features)
     truth = CountedTrees(said, rare=0, beta=1.0, gamma=3.0)
@@ -237,7 +237,7 @@ def test_probabilities_are_proper(trees, n_states, smoothing, seed):
     "trees", [ONE_LABEL, ["(S (A a) (B b))"], ["(A a)"], ["(A a)"] * 5, ["(S (A a) (A a))"] * 3]
 )
 def test_more_states_than_there_is_to_tell_apart(trees, smoothing):
-    """Labels seen once, one label only, one tree, nodes all alike."""
+    """Labels seen once, a single label, a single tree, equal nodes."""
     learner, found = started(trees, 50, smoothing=smoothing, n_directions=50)
     assert_proper(learner, found)
     nodes = np.bincount(learner.treebank.label)

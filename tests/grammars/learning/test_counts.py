@@ -56,7 +56,7 @@ def test_what_a_label_may_become_sums_to_one(hand_trees, rare):
         preterminal = np.array([symbol.preterminal for symbol in symbols])
         np.testing.assert_allclose(sums, ~preterminal, rtol=1e-12)
         assert grammar.root.sum() == pytest.approx(1)
-        # All words, and what stands for the unseen ones of each class.
+        # All words, and the unseen words of each class.
         known = level.words(["", *learner.lexicon.words])[1:].sum(axis=0)
         unseen = (level.words.unseen @ level.words.classes) / level.words.totals
         np.testing.assert_allclose((known + unseen)[preterminal], 1.0, rtol=1e-12)

@@ -1,4 +1,4 @@
-"""EM: every step rises, the truth stays where it is, and a sample leads back to it."""
+"""EM: every step raises the likelihood, the truth is a fixed point, and samples lead to it."""
 
 from itertools import product
 
@@ -150,7 +150,7 @@ def test_without_noise_em_finds_no_difference(hand_trees):
 
 
 def test_the_truth_is_a_fixed_point_on_its_population():
-    """All trees of a grammar that has twelve, as often as they are probable, in 8192nds."""
+    """All twelve trees of a grammar, in proportion to their probabilities, as 8192 trees."""
     root = np.array([1, 3])  # quarters
     longer = np.array([[[2, 0], [1, 1]], [[0, 1], [1, 0]]])  # S -> NP B, eighths: (NP, B, S)
     shorter = np.array([[[1, 1], [0, 2]], [[1, 2], [2, 1]]])  # S -> A B
@@ -226,7 +226,7 @@ def test_on_a_sample_the_truth_moves_by_its_error_alone(latent, seed):
     counts = trees.expect(truth).states
     found, history = em(trees, truth, 25)
     once, _ = em(trees, truth, 1)
-    # A count of posteriors varies no more than one of states that are seen would.
+    # A count of posteriors varies no more than a count of observed states.
     parents = np.tile(np.arange(2), len(truth.grammar.tensor) // 2)  # all rules are of S, label 0
     words = trees.lexical_states(truth.grammar)
     for one, other, n in (
@@ -236,7 +236,7 @@ def test_on_a_sample_the_truth_moves_by_its_error_alone(latent, seed):
     ):
         assert (np.abs(one - other) < 4.5 * np.sqrt(other * (1 - other) / n) + 5 / n).all()
         assert not np.array_equal(one, other)
-    # Twice what EM gains over the truth is at most chi-square with the parameters' freedom (Wilks).
+    # Twice the gain of EM over the truth is at most chi-square, by the theorem of Wilks.
     freedom = 2 * (12 - 1) + 2 * 2 * (3 - 1) + 1
     gain = trees.log_likelihood(found) - history[0]
     assert 0 < 2 * gain < chi2.ppf(1 - 1e-4, freedom)

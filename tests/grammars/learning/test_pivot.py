@@ -1,4 +1,4 @@
-"""Pivot learning: the true parameters from a population, near ones from samples, proper always."""
+"""Pivot learning: true parameters from a population, near ones from samples, always proper."""
 
 import importlib.util
 from functools import cache
@@ -53,7 +53,7 @@ class PivotWorld(worlds.World):
         self.learner = worlds.learner(self.trees)
 
     def everything(self, counts, features="full"):
-        """A learner, features and projections of so many of each tree."""
+        """Counted trees, features and projections, with given numbers of each tree."""
         weights = np.repeat(counts.astype(float), np.diff(self.learner.treebank.offsets))
         return evidence(self.learner, features, weights=weights)
 
@@ -107,7 +107,7 @@ def arrays(parameters):
 
 
 def assert_proper(learner, found):
-    """Every state's rules and words sum to one, and so do the roots."""
+    """The rules and words of every state sum to one, and so do the roots."""
     grammar = found.grammar
     totals = np.zeros(grammar.state_offsets[-1])
     for r, a in enumerate(grammar.rules.parent):
@@ -126,7 +126,7 @@ def assert_proper(learner, found):
 @pytest.mark.parametrize("features", ["simple", "full"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_population_gives_the_true_parameters(features, seed):
-    """Theorem 1."""
+    """Theorem 1 of [Cohen and Collins 2014]."""
     world = pivot_world(seed)
     learner, coded, projections = world.everything(1e12 * world.p, features)
     n_states = world.states(learner.treebank)
@@ -217,7 +217,7 @@ def test_probabilities_are_proper(seed, n_trees, most, least, n_iter, smooth):
     )
     assert_proper(learner, found)
     assert (found.grammar.n_states <= n_states).all()
-    # All trees have some probability, and EM can go on.
+    # All trees have some probability, and EM can continue.
     after, history = em(learner.trees, found, 2)
     history.append(learner.trees.log_likelihood(after))
     assert np.isfinite(history).all()
@@ -258,7 +258,7 @@ def test_threads_do_not_matter(hand_trees, monkeypatch):
 
 
 def test_templates_by_hand():
-    """Four nodes; the first template is of no node, the second lacks one, the third has all."""
+    """Four nodes. The first template has no values, the second lacks one, the third has all."""
     values = np.array([[-1, -1, -1, -1], [7, 4, -1, 7], [0, 0, 1, 1]])
     templates = FeatureTable(values, np.array([1.0, 1.0, 2.0, 4.0]))
     assert templates.first.tolist() == [0, 3, 5]
@@ -285,7 +285,7 @@ def test_a_label_without_features():
 
 
 def test_a_state_without_a_template_s_nodes():
-    """Then the template does not tell."""
+    """Then the template says nothing."""
     p = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     templates = FeatureTable(np.array([[0, 1], [0, 1]]), np.ones(2))
     np.testing.assert_allclose(templates.ratios(p), [[1, 1], [1, 1], [0, 2], [2, 0]])
@@ -295,7 +295,7 @@ def test_a_state_without_a_template_s_nodes():
 
 
 def test_penn(penn):
-    """Better than many steps of EM from a random start, before the first one from here."""
+    """Pivots without any step of EM are better than many steps from a random start."""
     learner = CountedTrees(penn("dev"), rare=5, beta=1.0, gamma=3.0)
     learner, coded, projections = evidence(learner)
     n_states = projections.n_states(4, 0.01, 10)

@@ -17,7 +17,7 @@ TEMPLATES = np.array([[2, 3, 2], [1, 1, 1], [3, 1, 4], [2, 2, 1]])  # of left, r
 
 
 class Rules:
-    """Rows of random numbers for the nodes of four rules, each with children of its own."""
+    """Rows of random numbers for the nodes of four rules, each with its own children."""
 
     def __init__(self, seed):
         rng = np.random.default_rng(seed)

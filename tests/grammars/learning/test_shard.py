@@ -1,4 +1,4 @@
-"""The order of nodes in a shard; what its passes find is tested with those of whole treebanks."""
+"""The order of nodes in a shard. Its passes are tested with those of whole treebanks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Spectral learning: exact on the moments of a population, near on those of a sample."""
+"""Spectral learning: exact with the moments of a population, near with those of a sample."""
 
 import importlib.util
 from collections import Counter, defaultdict
@@ -24,8 +24,8 @@ _spec.loader.exec_module(worlds)
 World, BRACKETS, ATTACHMENT = worlds.World, worlds.BRACKETS, worlds.ATTACHMENT
 probabilities = worlds.probabilities
 
-# So many trees are a population: the token or so that the lexicon keeps of each label for unseen
-# words, and kappa = 5, are nothing beside.
+# With this many trees, the token that the lexicon keeps for unseen words of each label, and
+# kappa = 5, make no difference.
 MANY = 1e12
 STATES = {"X": 4, "Y": 3, "A": 2, "B": 3, "C": 3}
 MANY_STATES = {"S": 2, "VP": 3, "VQ": 2, "NP": 2, "PP": 2, "N": 3, "V": 2, "P": 2}
@@ -33,13 +33,13 @@ MANY_STATES = {"S": 2, "VP": 3, "VQ": 2, "NP": 2, "PP": 2, "N": 3, "V": 2, "P": 
 
 @cache
 def everything(*trees):
-    """A learner of these trees, and their nodes."""
+    """Counted trees, and their nodes."""
     learner = worlds.learner(trees)
     return learner, TreebankNodes(learner.treebank, learner.lexicon.terminals())
 
 
 def moments(world, features="full", max_states=6, *, counts=None, **options):
-    """A learner, and projections by the moments of a population, or of so many of each tree."""
+    """Counted trees, and projections by the moments of a population or of a sample."""
     counts = MANY * world.p if counts is None else counts
     seen = np.flatnonzero(counts)
     learner, nodes = everything(*(world.trees[k] for k in seen))
@@ -49,7 +49,7 @@ def moments(world, features="full", max_states=6, *, counts=None, **options):
 
 
 def learned(world, *args, n_states=None, smoothing=0, **options):
-    """A learner, and what it learned, in as many directions as the moments have."""
+    """Counted trees, and what was learned with as many directions as the moments have."""
     learner, projections = moments(world, *args, **options)
     if n_states is None:
         n_states = projections.n_states(6, 1e-9, 0)
@@ -57,7 +57,7 @@ def learned(world, *args, n_states=None, smoothing=0, **options):
 
 
 def whole_trees(nodes):
-    """The richest features that there are: all of the inside tree, all of the outside tree."""
+    """The richest features: the whole inside tree and the whole outside tree."""
     treebank, kind, number = nodes.treebank, nodes.kind.tolist(), defaultdict(count().__next__)
     left, right = treebank.left.tolist(), treebank.right.tolist()
     inside, outside = [], [number["root"]] * len(kind)
@@ -111,7 +111,7 @@ def test_the_population_gives_exact_probabilities_of_all_trees(features, kappa, 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_population_of_attachments(seed):
-    # Contexts tell apart the states of words and of PP; the others have one.
+    # Contexts distinguish the states of words and of PP. The other labels have one state.
     world = World(ATTACHMENT, "S", {"N": 3, "V": 2, "PP": 2, "P": 2}, seed)
     learner, level = learned(world)
     np.testing.assert_array_equal(level.grammar.n_states, world.states(learner.treebank))
@@ -119,7 +119,7 @@ def test_the_population_of_attachments(seed):
 
 
 def by_sentence(world, nodes):
-    """p(sentence), p(sentence, label a spans words i to j), and how many trees it has."""
+    """p(sentence), p(sentence, label a spans words i to j), and the number of trees."""
     treebank, p, items, n_trees = nodes.treebank, Counter(), defaultdict(Counter), Counter()
     end, start = nodes.end, nodes.end - nodes.width
     tokens = iter(treebank.tokens)
@@ -184,7 +184,7 @@ def test_how_often_a_label_is_a_word_is_exact_too():
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
 def test_any_features_of_enough_rank_will_do(noise, seed):
-    """Noise and the features change the grammar, but nothing that comes of it."""
+    """Noise and features change the grammar, but not its probabilities."""
     world = World(ATTACHMENT, "S", MANY_STATES, seed)
     options = {"kappa": 5.0, "noise": noise, "random_state": seed}
     learner, level = learned(world, whole_trees, **options)
@@ -194,7 +194,7 @@ def test_any_features_of_enough_rank_will_do(noise, seed):
 @settings(max_examples=8)
 @given(st.lists(st.integers(1, 4), min_size=9, max_size=9), st.integers(0, 1000))
 def test_worlds_of_any_states_are_exact_by_whole_trees(n_states, seed):
-    # There may be fewer directions than states: what no outside tree tells apart is one state.
+    # There may be fewer directions than states, if no outside tree distinguishes two states.
     world = World(ATTACHMENT, "S", dict(zip(ATTACHMENT, n_states)), seed, shape=1.0)
     learner, projections = moments(world, whole_trees, kappa=np.inf)
     found = projections.n_states(6, 1e-10, 0)
@@ -207,7 +207,7 @@ def test_worlds_of_any_states_are_exact_by_whole_trees(n_states, seed):
 
 
 def test_poor_features_are_not_exact():
-    # Nothing in the sets told the states of NP and VP apart: no word is outside of them.
+    # Nothing in the sets distinguished the states of NP and VP: no word is outside of them.
     world = World(ATTACHMENT, "S", MANY_STATES, 0)
     found = {
         features: learned(world, features)[::-1] for features in ("simple", "full", whole_trees)
@@ -230,14 +230,14 @@ def test_fewer_directions_than_states_are_not_exact():
 
 
 def test_a_world_of_lower_rank_is_exact_at_its_rank():
-    # X has four states which are mixtures of two, and those of S, the root, are never seen apart.
+    # X has four states that are mixtures of two. Those of S, the root, cannot be distinguished.
     world = World(BRACKETS, "S", {**STATES, "S": 3}, 0, rank={"X": 2})
     learner, projections = moments(world)
     found = projections.n_states(6, 1e-9, 0)
     expected = {**world.m, "S": 1, "X": 2}
     np.testing.assert_array_equal(found, [expected[str(s)] for s in learner.treebank.symbols])
     assert_exact(world, spectral(learner, projections, found, smoothing=0), learner)
-    # A tolerance of nothing leaves the zeros out all the same; one that cuts true directions errs.
+    # A tolerance of 0 still leaves zeros out. One that cuts true directions causes an error.
     np.testing.assert_array_equal(projections.n_states(6, 0.0, 0), found)
     cut = projections.n_states(6, 0.05, 0)
     assert (cut <= found).all()
@@ -257,7 +257,7 @@ def test_as_many_states_as_nodes_allow():
 
 
 def test_smoothing_is_not_exact_but_fades():
-    """In many trees no rule has few nodes."""
+    """With many trees, no rule has few nodes."""
     world = World(ATTACHMENT, "S", {"N": 3, "V": 2, "PP": 2, "P": 2}, 0)
     distances = []
     for size in (1e3, 1e6, 1e9):
@@ -305,7 +305,7 @@ def test_projections_are_the_svd_of_what_the_two_sides_share():
         Y, Z = projections.inside[a], projections.outside[a]
         expected = np.linalg.svd(phi.T @ (w[:, None] * psi) / w.sum(), compute_uv=False)
         np.testing.assert_allclose(s, expected[: len(s)], atol=1e-12 * s[0])
-        # In the new directions the two sides share the singular values and nothing else.
+        # In the new directions, the cross-moments are the singular values on the diagonal.
         np.testing.assert_allclose(Y.T @ (w[:, None] * Z) / w.sum(), np.diag(s), atol=1e-12 * s[0])
 
 
@@ -350,7 +350,7 @@ def test_a_weight_is_so_many_trees(smoothing):
     two = spectral(learner, projections, world_states(world), smoothing=smoothing)
     np.testing.assert_allclose(one.grammar.tensor, two.grammar.tensor, atol=1e-11)
     np.testing.assert_allclose(one.grammar.root, two.grammar.root, atol=1e-11)
-    # The lexicon, which knows of no weights, keeps a little more or less for unseen words.
+    # The lexicon ignores weights, so it keeps slightly more or less for unseen words.
     for x in sorted(set(learner.treebank.tokens)):
         rows = [level.words([x]) * level.words.totals for level in (one, two)]
         np.testing.assert_allclose(*rows, atol=1e-9)
@@ -362,7 +362,7 @@ def world_states(world):
 
 
 def test_the_error_falls_as_the_root_of_the_sample():
-    """Sixteen times as many trees, a fourth of the error; and less than that of counting them."""
+    """Sixteen times as many trees give a fourth of the error, less than that of counting trees."""
     errors, tables = [], []
     for size in (1000, 16_000):
         runs, counting = [], []

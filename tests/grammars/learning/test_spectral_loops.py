@@ -1,4 +1,4 @@
-"""Averages over the nodes of rules, beside einsum."""
+"""Averages over the nodes of rules, against einsum."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ NONE, SOME = (0.0, 0.0, 0.0), (2.0, 10.0, 30.0)  # C of one, of two and of three
 
 
 class Averages:
-    """Random Y and Z of the nodes of a treebank, and what `average_rules` is given of them."""
+    """Random Y and Z of the nodes of a treebank, and the arguments of `average_rules`."""
 
     def __init__(self, trees, n_states=(2, 1, 4), seed=0, *, weighted=False):
         rng = np.random.default_rng(seed)
@@ -33,7 +33,7 @@ class Averages:
         self.totals = np.bincount(treebank.label, self.weights)[self.rules.parent]
 
     def average(self, C, blocks=None, n_threads=1):
-        """By the kernel, block by block."""
+        """By the compiled loop, block by block."""
         treebank, rules = self.treebank, self.rules
         inner = np.flatnonzero(treebank.left >= 0)
         nodes = inner[np.argsort(treebank.rule[inner], kind="stable")]
@@ -52,7 +52,7 @@ class Averages:
         return tensor
 
     def twin(self, C):
-        """As the docstring has it."""
+        """By the expression of the docstring."""
         treebank, found = self.treebank, []
         y, z = (np.split(x, self.place[1:-1]) for x in (self.y, self.z))
         mean_y, mean_z = (np.split(x, self.states[1:-1]) for x in (self.mean_y, self.mean_z))
@@ -89,7 +89,7 @@ class Averages:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_states", [(1,), (2, 1, 4), (5, 3)])
 def test_averages_are_those_of_einsum(ambiguous_trees, n_states, weighted, C):
-    # 70 of each: more nodes of a rule than the kernel takes at a time.
+    # 70 of each: more nodes of a rule than the loop takes at a time.
     averages = Averages(ambiguous_trees * 70, n_states, weighted=weighted)
     assert averages.rules.counts.max() > 2 * _spectral_loops._ROWS
     np.testing.assert_allclose(averages.average(C), averages.twin(C), rtol=1e-9, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Splitting keeps the grammar, merging undoes it, and losses are those of the likelihood."""
+"""Splitting keeps the grammar, merging undoes it, and losses are losses of likelihood."""
 
 from itertools import pairwise
 
@@ -83,7 +83,7 @@ def test_noise_is_small_and_breaks_the_symmetry(latent):
 
 @pytest.mark.parametrize("n_states", [1, (2, 1, 3)])
 def test_merging_undoes_splitting(latent, n_states):
-    """And is a step of EM at the same time."""
+    """It is also a step of EM."""
     model = latent(SMALL, n_states)
     old = model.parameters.grammar.n_states
     for halves in (np.ones(len(old), bool), np.arange(len(old)) % 2 == 0):
@@ -152,7 +152,7 @@ def test_the_splits_that_lose_least_are_undone(latent, share):
 
 
 def test_labels_keep_the_states_that_they_can_use():
-    """Subject and verb agree, whatever the adverb: their splits are worth keeping, not its."""
+    """Subject and verb agree, with any adverb. Their splits are kept, that of the adverb is not."""
     draw = rng()
     trees = []
     for _ in range(300):
@@ -187,7 +187,7 @@ def test_what_was_split_without_noise_loses_nothing(latent):
 
 
 def test_the_loss_of_a_label_that_comes_once_a_tree_is_exact(latent):
-    """Undo its split by hand: the likelihood falls by so much."""
+    """Undo its split by hand: the likelihood falls by the loss."""
     trees = ["(S (A a) (B b))", "(S (A b) (B b))", "(S (B a) (A a))", "(S (A c) (B b))", "(A b)"]
     for seed in range(3):
         model = latent(trees, 2, seed)

@@ -1,4 +1,4 @@
-"""Expected counts and the parameters made of them, against all choices of states one by one."""
+"""Expected counts and their parameters, against all choices of states one by one."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def fields(counts):
 
 
 def by_state(trees, parameters):
-    """The sum of all that a state may become."""
+    """The sum of the probabilities of all rules and words of a state."""
     grammar = parameters.grammar
     return counted(trees, grammar, grammar.tensor, parameters.lexical, grammar.root).states
 
@@ -73,7 +73,7 @@ def test_expected_counts(latent, n_states, seed):
 
 
 def node_posteriors(model):
-    """The sum over states at each node of the one shard."""
+    """The sum over states at each node of the only shard."""
     (piece,) = model.trees.pieces
     v = TreeShard(piece).vectors(model.parameters)
     return np.add.reduceat(v.inside * v.outside, v.place[:-1])
@@ -112,7 +112,7 @@ def test_leaf_posteriors_are_in_the_order_of_the_words(latent):
 
 
 def test_shards_add_up(latent, hand_trees, monkeypatch):
-    """Cut anywhere between trees, with one pair of a word and a label in several shards."""
+    """Cut anywhere between trees. Pairs of a word and a label may occur in several shards."""
     whole = latent(hand_trees * 2, (3, 1, 2))
     expected, before = whole.trees.expect(whole.parameters), whole.trees
     n_nodes = len(whole.treebank.label)
@@ -203,7 +203,7 @@ def test_a_tree_without_probability_counts_for_nothing(latent, spoilt):
 
 @pytest.mark.parametrize("n_words", [11, 12, 13, 40])
 def test_a_root_of_hardly_any_probability(latent, n_words):
-    """Its only state is one that the tree below has no more than the rounding of."""
+    """Its only state has almost no probability in the tree below, up to rounding."""
     model = latent([chain(n_words, 0)], 2)
     grammar = model.parameters.grammar
     first, last = grammar.state_offsets[:2]
@@ -221,7 +221,7 @@ def test_a_root_of_hardly_any_probability(latent, n_words):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_states_without_use_stay_so(latent, hand_trees, seed):
-    """Many zeros, and states that nothing leads to: no NaN, and likelihood that does not fall."""
+    """Many zeros and unreachable states: no NaN, and the likelihood does not fall."""
     model = latent(hand_trees, (4, 2, 3), seed)
     rng = np.random.default_rng(seed)
     trees, grammar = model.trees, model.parameters.grammar
@@ -324,7 +324,7 @@ def test_living_states_do_not_lose_to_dead_ones(latent):
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
-def test_maximisation_written_out(latent, hand_trees, smoothing):
+def test_maximization_written_out(latent, hand_trees, smoothing):
     model = latent(hand_trees, (2, 1, 3))
     trees, grammar = model.trees, model.parameters.grammar
     counts = trees.expect(model.parameters)

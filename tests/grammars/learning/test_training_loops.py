@@ -1,4 +1,4 @@
-"""The loops of learning, against einsum node by node."""
+"""The compiled loops of learning, against einsum node by node."""
 
 from itertools import pairwise
 
@@ -15,8 +15,8 @@ from eigentext.grammars.learning._training_loops import (
     outside_runs,
 )
 
-# (m_left, m_right, m_parent) of rules, and how many nodes have each: short products are written
-# out and long ones are BLAS's, and there are more nodes than rows at a time.
+# (m_left, m_right, m_parent) of rules, and the number of nodes of each. Short products are loops
+# and long ones use BLAS. Some rules have more nodes than the loop takes at a time.
 SIZES = np.array([[1, 1, 1], [2, 3, 4], [16, 16, 16], [7, 1, 9], [1, 20, 40], [5, 5, 1]])
 NODES = [3, 2 * ROWS + 5, ROWS + 1, ROWS, 40, 1]
 
@@ -151,7 +151,7 @@ def test_borders_of_blocks_change_no_bit():
 
 
 def test_a_sum_whose_inverse_is_infinite_is_zero():
-    """Two leaves whose states cannot be together but for rounding."""
+    """Two leaves whose states exclude each other up to rounding."""
     sizes, offsets = np.array([[1, 1, 2]]), np.array([0, 2])
     left, right = np.array([-1, -1, 0]), np.array([-1, -1, 1])
     place = np.array([0, 1, 2, 4])
@@ -171,7 +171,7 @@ def packed(rng, sizes):
     return tensors, offsets, np.concatenate([t.ravel() for t in tensors])
 
 
-def test_normalisation():
+def test_normalization():
     rng = np.random.default_rng(0)
     tensors, offsets, values = packed(rng, SIZES)
     parent_states = np.concatenate(([0], np.cumsum(SIZES[:-1, 2])))
@@ -220,7 +220,7 @@ SMALL = ["(S (A a) (B b))", "(S (A b) (S (A a) (B b)))", "(S (A a) (B b) (B a))"
 
 @pytest.mark.parametrize("seed", range(3))
 def test_losses(latent, seed):
-    """The likelihood of a tree whose two states are one at a single node, over that of before."""
+    """The likelihood of a tree with two states merged at one node, over that of before."""
     model = latent(SMALL, (2, 4, 1), seed)
     treebank, grammar = model.treebank, model.parameters.grammar
     was_split = grammar.n_states > 1
@@ -241,7 +241,7 @@ def test_losses(latent, seed):
 
 
 def inside_outside(model, t, node):
-    """Inside and outside of a node by states, without scales: slow, and by the book."""
+    """Inside and outside of a node by states, without scales, by the definition."""
     treebank, grammar, lexical = model.treebank, *vars(model.parameters).values()
     first, last = treebank.offsets[t : t + 2]
     inside, outside = {}, {}
@@ -274,7 +274,7 @@ def test_losses_do_not_divide_by_zero():
     was_split = np.array([True, True])
     add_losses(label, n_states, was_split, place, inside, outside, state_offsets, states, losses)
     assert losses.tolist() == [0, 0, 0, 0]
-    # All of the tree hangs on one state, and all others of the treebank on its twin.
+    # The tree uses one state only, and all other trees use its twin.
     inside, outside = np.array([1.0, 0.0] * 3), np.array([1.0, 0.0] * 3)
     states = np.array([0.0, 5.0, 1.0, 1.0])
     add_losses(label, n_states, was_split, place, inside, outside, state_offsets, states, losses)

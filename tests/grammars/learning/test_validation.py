@@ -55,7 +55,7 @@ def test_unseen_words_are_no_reason_to_leave_a_tree_out(learner):
 
 
 def test_zeros_gain_nothing(learner, hand_trees):
-    """A grammar that cannot make one of the trees is not better than one that can."""
+    """A grammar that cannot generate one of the trees is not better than one that can."""
     score = held_out_likelihood(learner, hand_trees)
     start = random_start(learner.trees, learner.pcfg, 2, 1, 0.01, np.random.default_rng(0))
     grammar = start.grammar
@@ -70,7 +70,7 @@ def test_zeros_gain_nothing(learner, hand_trees):
 
 
 def test_f1(learner, hand_trees):
-    """That of the brackets of parses, as of the parser itself."""
+    """The score equals the F1 of the parser itself."""
     parser = PCFG(horizontal=0, vertical=1, rare=1, prune=0).fit(hand_trees)
     middle = learner.level(learner.pcfg)
     held_out = [*hand_trees[:4], "(S (NP (PRP she)) (VP (VBZ waters) (NP (DT a) (NN lens))) (. .))"]

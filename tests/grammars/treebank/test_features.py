@@ -1,4 +1,4 @@
-"""Features of inside and outside trees: by hand, and beside a walk over the nodes one by one."""
+"""Features of inside and outside trees: by hand, and against a walk over single nodes."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def by_name(coded):
 
 
 def assert_same_partition(coded, values):
-    """Equal codes where values are equal, -1 where there is none, and no number left out."""
+    """Equal codes for equal values, -1 for no value, and no gaps in the numbers."""
     pairs = set(zip(coded.tolist(), values, strict=True))
     numbers = {code for code, value in pairs if value is not None}
     assert all((code == -1) == (value is None) for code, value in pairs)
@@ -133,7 +133,7 @@ def test_the_nodes_by_hand():
 
 
 def test_wide_nodes_have_features_of_their_binary_ones():
-    """@NP is a child and a parent like others, and heads find their way through it."""
+    """@NP is a child and a parent like others, and passes its head on."""
     nodes = nodes_of(["(NP (DT the) (JJ old) (NN road) (NN sign))"])  # DT JJ @NP NN @NP NN NP
     inside, outside = map(by_name, code_features("full", nodes))
     assert_same_partition(inside["left"], [_, _, "DT", _, "@NP", _, "@NP"])
@@ -143,7 +143,7 @@ def test_wide_nodes_have_features_of_their_binary_ones():
 
 
 def test_rare_words_share_their_class():
-    """In the word of a leaf, and in the fragments with a word."""
+    """Classes are in the word of a leaf, and in fragments with a word."""
     words = ["gate", "gate", "walking", "running", "Ann"]
     trees = [f"(NP (DT the) (NN {word}))" for word in words]  # nodes DT NN NP
     for rare, kinds in [(0, words), (1, ["gate", "gate", "+ing", "+ing", "C"])]:
@@ -182,7 +182,7 @@ def test_a_treebank_of_leaves(name):
 
 
 def twin(nodes):
-    """The full set, each node by itself, as text."""
+    """The full set for each node by itself, as text."""
     treebank, inside, outside = nodes.treebank, [], []
     head = heads(treebank)
     left, right = treebank.left.tolist(), treebank.right.tolist()

@@ -1,4 +1,4 @@
-"""Heads: phrases by hand, and a slow finder on trees as they were, before binarisation."""
+"""Heads: phrases by hand, and a slow finder on the original trees."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ OPTIONS = [
 
 
 def twin(tree, rules=ENGLISH, default="left"):
-    """Of each chain of an n-ary tree, in post-order, the place of the word that heads it."""
+    """The place of the head word of each chain of an n-ary tree, in post-order."""
     found, n_words = {}, 0
     nodes, todo = [], [tree]
     while todo:  # parents first, and right before left
@@ -48,14 +48,14 @@ def head_child(node, rules, default):
 
 
 def of_chains(treebank, found):
-    """The same of a treebank: of all nodes but intermediate ones, the place of the word."""
+    """The same for the nodes of a treebank, without intermediate ones."""
     place = np.cumsum(treebank.left < 0) - 1
     kept = [treebank.symbols[a].siblings is None for a in treebank.label]
     return place[found][kept].tolist()
 
 
 def words_of(tree, *args, binarize="left", **options):
-    """Of each node its symbol and its head's word."""
+    """The symbol and the head word of each node."""
     treebank = Treebank.from_trees([tree], binarize=binarize)
     found = heads(treebank, *args, **options)
     assert found.dtype == np.int64
@@ -109,7 +109,7 @@ def test_intermediate_nodes_have_the_best_so_far():
 
 def test_a_chain_is_a_child_by_its_top_and_a_parent_by_its_bottom():
     rules = {"S": [("left", "VP")], "VP": [("right", "V")], "A": [("left", "NP")]}
-    # VP's last V, though S would look for a VP; A looks for NP, and S+VP is none.
+    # The last V of VP, although S prefers a VP. A prefers NP, which S+VP is not.
     found = words_of("(A (S (VP (V a) (V b))) (NP (N c)))", rules)
     expected = [("V", "a"), ("V", "b"), ("S+VP", "b"), ("NP+N", "c"), ("A", "c")]
     assert found == expected

@@ -1,4 +1,4 @@
-"""Words: their classes by hand, what EM sees of them, and q that sums to one."""
+"""Words: classes by hand, the terminals of EM, and a q that sums to one."""
 
 from collections import Counter
 
@@ -82,7 +82,7 @@ def test_classes_by_hand(word, first, expected):
 
 @given(st.text(max_size=12), st.booleans())
 def test_every_word_has_a_class_and_a_class_has_a_number(word, first):
-    """By itself, or by one that is plainer: the empty one is always there."""
+    """The class itself, or a plainer one. The empty class always exists."""
     name = word_class(word, first)
     assert set(name.partition("+")[0]) <= set("#0AFCm-.")
     found, *_ = lexicon()
@@ -163,7 +163,7 @@ def test_q_sums_to_one(rare, beta, gamma):
 
 
 def test_q_by_hand():
-    """Counts, the tag's share and the class's, one by one."""
+    """The counts, the term of tags and the term of classes, one by one."""
     found, tokens, _ = lexicon(["the cats nap", "the cats the dogs", "birds nap the"], rare=1)
     # States: 0 and 1 are NN and NP+NN, whose tag is 1; 2 is a determiner, 3 a verb.
     tags = np.array([1, 1, 2, 3])
@@ -171,8 +171,8 @@ def test_q_by_hand():
     states = np.array([state[w] for w in tokens])
     ones = np.ones(len(tokens), np.int64)
     words = found.learn(ones.astype(float), states, ones, tags, beta=0.5, gamma=3.0)
-    # Rare are dogs and birds, of class +s: half of it NN, half NP+NN; no rare word is plain, so
-    # the empty class is as all rare words are.
+    # dogs and birds are rare, of class +s: half NN, half NP+NN. No rare word is plain, so the
+    # empty class has the statistics of all rare words.
     assert found.classes == ["", "+s"]
     share = np.array([0.5, 0.5, 0, 0])
     assert np.allclose(words.classes, [share, share])
@@ -192,7 +192,7 @@ def test_q_by_hand():
 
 
 def test_gamma_moves_nouns_to_joint_labels():
-    """A noun never seen as a phrase of its own may be one, at the rate of rare nouns."""
+    """A noun never seen as a phrase by itself may be one, as often as rare nouns are."""
     trees = ["(S (NP (DT the) (NN dog)) (VP (VB barks)))"] * 3 + [
         "(S (NP (NN rain)) (VP (VB falls)))",
         "(S (NP (DT the) (NN sun)) (VP (VB shines)))",
@@ -211,7 +211,7 @@ def test_gamma_moves_nouns_to_joint_labels():
 
 
 def test_posteriors_may_be_any_vectors_when_totals_are_given():
-    """As Z(o) are: c~ is linear in them, whatever their signs and sums."""
+    """Z(o) are not probabilities: c~ is linear in them, for any signs and sums."""
     found, tokens, _ = lexicon(rare=1)
     rng = np.random.default_rng(0)
     tags = np.array([0, 0, 0, 1, 1, 2])
@@ -229,7 +229,7 @@ def test_posteriors_may_be_any_vectors_when_totals_are_given():
     assert rows[0].min() < 0
     np.testing.assert_allclose(rows[2], 3 * rows[0] - rows[1], atol=1e-12)
     assert answers[0].totals is totals
-    # Unsmoothed, a word has what its tokens have.
+    # Without smoothing, a word has the states of its tokens.
     words = found.learn(one, states, sizes, tags, beta=0.0, gamma=0.0, totals=totals)
     raw = np.zeros((len(found.words), 6))
     np.add.at(raw, (np.repeat([found.numbers[w] for w in tokens], sizes), states), one)
@@ -248,7 +248,7 @@ def test_unseen_words_and_the_first():
     for i, (word, first) in enumerate([("Walks", False), ("the", False)], 1):
         k = found.class_number(word_class(word, first))
         assert np.allclose(rows[i], words.unseen[k] * words.classes[k] / words.totals)
-    # At the beginning a capital is one that says little; a known word is known as it is.
+    # A capital at the beginning of a sentence says little. Known words are looked up as they are.
     assert np.array_equal(words(["Barking"])[0], words(["x", "Barking"])[1])
     assert np.array_equal(words(["Zoe"])[0], words(["x", "zoe"])[1])
     assert words([]).shape == (0, n)
@@ -261,7 +261,7 @@ def test_brackets_go_by_their_names_in_treebanks():
 
 
 def test_a_treebank_without_rare_words():
-    """Every class is then as all words are."""
+    """Then every class has the statistics of all words."""
     found, tokens, _ = lexicon(["a b a", "b a b"], rare=1)
     states = np.array([found.numbers[w] for w in tokens])
     ones = np.ones(6, np.int64)

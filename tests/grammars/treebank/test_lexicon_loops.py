@@ -1,4 +1,4 @@
-"""The fast look-up beside the slow one."""
+"""The compiled look-up, against the slow one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Binarised treebanks: known trees, a slow twin, and exact restoration."""
+"""Binarized treebanks: known trees, a slow twin, and exact restoration."""
 
 from collections import Counter
 from itertools import product
@@ -17,7 +17,7 @@ OPTIONS = [
     for side, h, v, tags in product(("left", "right"), (0, 1, 2, None), (1, 2, 3), (False, True))
 ]
 
-# Few labels, so that chains repeat; some look like what symbols print.
+# Few labels, so that chains repeat. Some look like printed symbols.
 _labels = st.sampled_from(["S", "NP", "VP", "@NP", "S+VP", "NP^S", "NP|DT", ""])
 _preterminals = st.builds(lambda tag, word: Tree(tag, [word]), _labels, st.sampled_from("abcd"))
 _trees = st.recursive(
@@ -29,7 +29,7 @@ _treebanks = st.lists(_trees, min_size=1, max_size=4)
 
 
 def twin(tree, how, parents=()):
-    """The binarised tree as nested tuples, by recursion, straight from the definitions."""
+    """The binarized tree as nested tuples, by recursion, from the definitions."""
     side, h, n_parents = how["binarize"], how["horizontal"], how["vertical"] - 1
     chain, nodes = [], [tree]
     while True:
@@ -45,7 +45,7 @@ def twin(tree, how, parents=()):
     above = (*reversed(chain[:-1]), *parents)
 
     def cover(children):
-        """The binary tree over some of the children, two or more."""
+        """The binary tree over two or more of the children."""
         names = tuple(child.label for child in children)
         if h is not None:
             names = (names[len(names) - min(h, len(names)) :]) if side == "left" else names[:h]
@@ -113,7 +113,7 @@ CHAIN = "(R (SBAR (S (VP (V a) (X (Y (N b))) (P c)))) (Q d))"
     ],
 )
 def test_the_ancestors_of_a_chain_by_hand(vertical, annotate_tags, symbols):
-    """Those of its topmost node; @X has those of X; labels of the tree as it was, not chains."""
+    """A chain has those of its topmost node, and @X those of X, as labels of the original tree."""
     assert shown(CHAIN, vertical=vertical, annotate_tags=annotate_tags) == symbols
 
 

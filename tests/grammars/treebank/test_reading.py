@@ -37,11 +37,11 @@ def test_one_tree_of_nltk_is_not_taken_for_its_children():
     [
         ("(S (N a)", "tree 2: .* is never closed; put the missing"),
         ("(S (N a)))", "tree 2: .* closes nothing"),
-        ("", "tree 2: .* no trees in it"),
+        ("", "tree 2: .* contains no trees"),
         ("()", "tree 2: .* has neither words nor trees"),
         ("(N a) (N b)", "tree 2: .* 2 trees; give a string for each"),
         ("(S (NP (-NONE- *)))", "tree 2: .* has no words; leave such trees out"),
-        ("wsj_0001.mrg", "tree 2: .* stands outside of brackets"),
+        ("wsj_0001.mrg", "tree 2: .* is outside all brackets"),
         (Path("wsj_0001.mrg"), "tree 2: .* is neither a tree nor a word"),
         (3, "tree 2: '3' of type int is neither a tree nor a word"),
         (None, "tree 2: 'None' of type NoneType"),

@@ -109,7 +109,11 @@ def em(
     """
     start = parameters.grammar.n_states, *parameters.arrays().values()
     monitor = Monitor(
-        name, n_steps, problem=(smoothing, lambda: trees.problem, *start), held_out=held_out
+        "em",
+        n_steps,
+        title=name,
+        held_out=held_out,
+        problem=(name, smoothing, lambda: trees.problem, *start),
     )
     if kept := monitor.resume():
         parameters = parameters.replaced(kept.arrays)

@@ -77,7 +77,7 @@ def learn(task: Task, k: int) -> Learned:
 
 
 def _averages(task: Task, found: "Projections", most: int) -> Learned:
-    """The averages with at most so many states for each label."""
+    """The averages, with at most `most` states for each label."""
     settings = task.settings
     n_states = found.n_states(most, settings.tolerance, settings.nodes_per_state)
     level = spectral(task.counted, found, n_states, smoothing=settings.smoothing)
