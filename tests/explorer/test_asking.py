@@ -33,7 +33,7 @@ def test_text_is_text(value):
 def test_long_words_and_long_sentences_are_refused():
     with pytest.raises(RefusedError, match="200 characters"):
         asking.word({"word": "a" * 201})
-    with pytest.raises(RefusedError, match="11 words, and 10"):
+    with pytest.raises(RefusedError, match="11 words, but at most 10"):
         asking.check_length(["a"] * 11, 10, "sentence")
     with pytest.raises(RefusedError, match="no words"):
         asking.check_length([], 10, "sentence")

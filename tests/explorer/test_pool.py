@@ -1,4 +1,4 @@
-"""Slow queries, in processes that really are slow."""
+"""Slow queries, in real processes."""
 
 import random
 import threading
@@ -21,7 +21,7 @@ def _tree(n: int, rng: random.Random) -> str:
 
 @pytest.fixture(scope="module")
 def slow_server(model_files, tmp_path_factory):
-    """A grammar in which everything is possible, and nothing is pruned: 60 words take 15 s."""
+    """A grammar that allows everything and prunes nothing: 60 words take 15 s."""
     rng = random.Random(0)
     path = tmp_path_factory.mktemp("slow") / "slow.safetensors"
     et.PCFG(prune=0.0, horizontal=0, vertical=1).fit([_tree(20, rng) for _ in range(300)]).save(
@@ -36,7 +36,7 @@ def _sentence(n_words: int) -> str:
     return " ".join(random.Random(1).choices("abcdefgh", k=n_words))
 
 
-def test_a_slow_parse_is_ended_and_nobody_waits_for_it(slow_server):
+def test_a_slow_parse_is_ended_and_no_other_query_waits(slow_server):
     answers = []
 
     def parse():
@@ -65,8 +65,8 @@ def test_a_slow_parse_is_ended_and_nobody_waits_for_it(slow_server):
     assert any("busy; try again" in one for one in errors)
 
 
-def test_the_server_goes_on_with_new_workers(slow_server):
-    """A worker takes a few seconds to load; who asks meanwhile is told so."""
+def test_the_server_continues_with_new_workers(slow_server):
+    """A worker takes a few seconds to load. Queries in the meantime are answered with 503."""
     assert slow_server.post("/api/2/parse", text=_sentence(60)).status_code == 503
     for _ in range(20):
         answer = slow_server.post("/api/2/parse", text=_sentence(4))
@@ -77,8 +77,8 @@ def test_the_server_goes_on_with_new_workers(slow_server):
     assert answer.json()["tokens"] == _sentence(4).split()
 
 
-def test_who_has_gone_is_not_worked_for(slow_server):
-    """Ten parses of which each takes too long, left alone: the next is not the eleventh."""
+def test_queries_of_clients_that_have_left_are_dropped(slow_server):
+    """Ten slow parses whose clients have left do not delay the next query."""
     for _ in range(10):
         with pytest.raises(httpx.ReadTimeout):
             slow_server.client.post("/api/2/parse", json={"text": _sentence(60)}, timeout=0.05)

@@ -1,23 +1,22 @@
-"""A query by its name -> a status and JSON, whatever happens."""
+"""Answers a query, given by its name, with a status and JSON. Errors are answers, too."""
 
 import json
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any
 
 from eigentext.errors import EigentextError
 from eigentext.explorer.asking import Arguments, RefusedError
 from eigentext.explorer.models import Explored
 
-KERNEL = "kernel"  # the one query that needs no model
+KERNEL = "kernel"  # the only query that needs no model
 _BUG = "this is a bug in eigentext; the terminal of `eigentext explore` says more"
 
 
 def answered(
     models: Sequence[Explored], number: int | None, query: str, arguments: Arguments
 ) -> tuple[int, bytes]:
-    """What a model, or without a number the kernel, answers."""
+    """Return the answer of a model or, without a number, of the tree kernel."""
     try:
         if number is None:
             from eigentext.explorer.fragments import compare
@@ -29,18 +28,18 @@ def answered(
     except EigentextError as error:
         return 400, refusal(str(error))
     except MemoryError:
-        return 503, refusal("not enough memory for that; ask for less")
+        return 503, refusal("there is not enough memory for this query; ask for less")
     except Exception:
         traceback.print_exc(file=sys.stderr)
         return 500, refusal(_BUG)
 
 
-def refusal(message: str, **more: Any) -> bytes:
-    """The JSON of an error."""
+def refusal(message: str, **more: object) -> bytes:
+    """Return the JSON of an error."""
     return to_json({"error": message, **more})
 
 
-def to_json(value: Any) -> bytes:
-    """Compact JSON; halves of surrogate pairs, which words may have, are escaped."""
+def to_json(value: object) -> bytes:
+    """Return compact JSON. Halves of surrogate pairs, which words may contain, are escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")

@@ -1,7 +1,7 @@
 """The web application: JSON about the models, and the page that shows it.
 
-Models are numbers, views are names in a table, files of the page are in memory: nothing that a
-request says is ever looked for on disk.
+A request names a model by its number, a view by its name in a table, and a file of the page by its
+name in memory. So no part of a request is ever used as a path on disk.
 """
 
 import json
@@ -26,18 +26,18 @@ from eigentext.explorer.models import Explored
 from eigentext.explorer.page import NOT_BUILT, File
 from eigentext.explorer.pool import Answer, Pool
 
-_THREADS = 2  # for light queries: more would wait for one another, and cost more
-_MAP_PATIENCE = 6.0  # a map takes longer than a parse, and is made once
+_THREADS = 2  # for light queries; more threads would only wait for each other
+_MAP_PATIENCE = 6.0  # times the time limit: a map takes longer than a parse, and is made once
 _MOST_MAPS = 16
 _ASKED = {
     "GET": ("words", "neighbors", "analogy", "map", "spectrum", "topics", "clusters"),
     "POST": ("next", "parse", "marginals", "states", "proportions", "tag"),
 }
-_NO_PATH = "no such path; the page begins at /, the models at /api/models"
+_NO_PATH = "no such path; the page is at /, and the list of models at /api/models"
 
 
 class Explorer:
-    """The application's state: models, the page, workers, maps made so far."""
+    """The state of the application: models, the page, workers, and the maps made so far."""
 
     def __init__(self, models: Sequence[Explored], page: dict[str, File], pool: Pool):
         self.models, self.page, self.pool = list(models), page, pool
@@ -45,16 +45,18 @@ class Explorer:
         self._limiter: anyio.CapacityLimiter | None = None
         self._maps: dict[tuple[int, str], Answer] = {}
         self._mapping: dict[tuple[int, str], anyio.Lock] = {}
-        self._constant: dict[tuple[int, str], Answer] = {}  # light ones without arguments
+        self._constant: dict[
+            tuple[int, str], Answer
+        ] = {}  # answers to light queries without arguments
 
     # Answering.
 
     async def list_models(self, request: Request) -> Response:
-        """All models."""
+        """Answer with the list of all models."""
         return _json(200, self.about)
 
     async def ask(self, request: Request) -> Response:
-        """A view of a model."""
+        """Answer a query of a view of a model."""
         model = self._model(request.path_params["m"])
         view = request.path_params["view"]
         allowed = next((method for method, views in _ASKED.items() if view in views), None)
@@ -67,19 +69,19 @@ class Explorer:
         return _json(*await self.answer(model, view, arguments, request))
 
     async def documents(self, request: Request) -> Response:
-        """The typical documents of a topic."""
+        """Answer with the typical documents of a topic."""
         model = self._model(request.path_params["m"])
         return _json(*await self.answer(model, "documents", {"topic": request.path_params["t"]}))
 
     async def kernel(self, request: Request) -> Response:
-        """Of two trees; no model is needed."""
+        """Answer with the kernel of two trees, which needs no model."""
         _check_method(request, "POST")
         return _json(*await self.answer(None, KERNEL, await _body(request), request))
 
     async def answer(
         self, model: int | None, query: str, arguments: Arguments, request: Request | None = None
     ) -> Answer:
-        """By a thread of this process, or by a worker."""
+        """Answer by a thread of this process or, if the query is heavy, by a worker."""
         if model is None or query in self.models[model].heavy:
             if model is not None and query == "map":
                 return await self._map(model, arguments)
@@ -90,7 +92,7 @@ class Explorer:
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(_THREADS)
         work = partial(_answered_alone, self.models, model, query, arguments)
-        answer = 503, refusal("the server is busy; try again in a while")
+        answer = 503, refusal("the server is busy; try again later")
         with anyio.move_on_after(self.pool.timeout):
             answer = await anyio.to_thread.run_sync(
                 work, abandon_on_cancel=True, limiter=self._limiter
@@ -100,7 +102,7 @@ class Explorer:
         return answer
 
     async def static(self, request: Request) -> Response:
-        """A file of the page, by its exact name."""
+        """Answer with a file of the page, by its exact name."""
         file = self.page.get(request.scope["path"])
         if file is None:
             missing = request.scope["path"] == "/" and not self.page
@@ -110,7 +112,7 @@ class Explorer:
             return Response(status_code=304, headers=headers)
         return Response(file.content, headers={**headers, "Content-Type": file.type})
 
-    # Steps.
+    # Private steps.
 
     def _model(self, number: str) -> int:
         good = number.isascii() and number.isdecimal() and len(number) < 9
@@ -119,7 +121,7 @@ class Explorer:
         return int(number)
 
     async def _map(self, model: int, arguments: Arguments) -> Answer:
-        """Made once for each number of words, however many ask at once."""
+        """The map for a number of words. It is made once, even if several clients ask for it."""
         key = model, str(arguments.get("n", ""))[:20]
         lock = self._mapping.setdefault(key, anyio.Lock())
         try:
@@ -137,8 +139,8 @@ class Explorer:
                 self._mapping.pop(key, None)
 
 
-def application(explorer: Explorer, *, hosts: Sequence[str] = ()) -> Any:
-    """The ASGI application; `hosts` are names to answer to besides those of loopback."""
+def application(explorer: Explorer, *, hosts: Sequence[str] = ()) -> Guard:
+    """Return the ASGI application. It answers to loopback and to the names in `hosts`."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -148,7 +150,7 @@ def application(explorer: Explorer, *, hosts: Sequence[str] = ()) -> Any:
         finally:
             await explorer.pool.stop()
 
-    # All methods come this far, or a wrong one would be looked for among the page's files.
+    # These routes take all methods. Otherwise a wrong method would reach the route of the page.
     every = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
     routes = [
         Route("/api/models", explorer.list_models),
@@ -157,17 +159,24 @@ def application(explorer: Explorer, *, hosts: Sequence[str] = ()) -> Any:
         Route("/api/{m}/{view}", explorer.ask, methods=every),
         Route("/{path:path}", explorer.static),
     ]
+    handlers: dict[Any, Any] = {
+        HTTPException: _http_error,
+        RefusedError: _refused,
+        Exception: _bug,
+    }
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={HTTPException: _http_error, RefusedError: _refused, Exception: _bug},
+        exception_handlers=handlers,
     )
     return Guard(app, hosts=hosts)
 
 
-def _answered_alone(*query: Any) -> Answer:
-    with alone():  # the other threads have queries of their own
-        return answered(*query)
+def _answered_alone(
+    models: Sequence[Explored], number: int, query: str, arguments: Arguments
+) -> Answer:
+    with alone():  # the other threads answer other queries
+        return answered(models, number, query, arguments)
 
 
 async def _body(request: Request) -> Arguments:
@@ -177,12 +186,12 @@ async def _body(request: Request) -> Arguments:
         raise RefusedError(415, "send JSON, with Content-Type: application/json")
     body = await request.body()
     if len(body) > MOST_BYTES:
-        raise RefusedError(413, f"that is more than {MOST_BYTES // 1000} kB; shorten it")
+        raise RefusedError(413, f"the body has more than {MOST_BYTES // 1000} kB; shorten it")
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
         why = str(error)[:80]
-        raise RefusedError(400, f"the body is no JSON ({why}); send a whole object") from error
+        raise RefusedError(400, f"the body is not JSON ({why}); send one JSON object") from error
     if not isinstance(found, dict):
         raise RefusedError(400, 'the body must be a JSON object, as in {"text": "the old man"}')
     return found
@@ -202,15 +211,15 @@ def _check_method(request: Request, allowed: str) -> None:
         raise HTTPException(405, headers={"Allow": allowed})
 
 
-async def _http_error(request: Request, error: Any) -> Response:
+async def _http_error(request: Request, error: HTTPException) -> Response:
     headers = dict(error.headers or {})
     message = error.detail
     if error.status_code == 405:
-        message = f"this path is asked with {headers.get('Allow')}, not with {request.method}"
+        message = f"this path takes {headers.get('Allow')}, not {request.method}"
     return _json(error.status_code, refusal(message), headers)
 
 
-async def _refused(request: Request, error: Any) -> Response:
+async def _refused(request: Request, error: RefusedError) -> Response:
     return _json(error.status, refusal(str(error), **error.more))
 
 

@@ -1,31 +1,31 @@
-"""What may be asked, and how much of it: every value of a request is checked here."""
+"""Checks every value of a request: its type, its range and its size."""
 
 import math
 from typing import Any
 
 from eigentext.errors import EigentextError
 
-MOST_BYTES = 256_000  # of a request's body
+MOST_BYTES = 256_000  # of the body of a request
 MOST_TOKENS = 5_000  # of a text
-MOST_WORDS = 200  # of a sentence: parsing takes time by the cube of their number
-MOST_TREES = 50  # of a list of the k best
-MOST_FOUND = 200  # neighbours and the like
-MOST_POINTS = 20_000  # on a map
+MOST_WORDS = 200  # of a sentence: the time of parsing grows with the cube of this number
+MOST_TREES = 50  # of the k best trees
+MOST_FOUND = 200  # of neighbors, clusters and other lists
+MOST_POINTS = 20_000  # of a map
 _LONGEST_WORD = 200  # characters
 
-Arguments = dict[str, Any]  # of strings from a query, of anything from JSON
+Arguments = dict[str, Any]  # a query string has strings, JSON has values of any type
 
 
 class RefusedError(EigentextError):
-    """A request that is not answered: with an HTTP status, and whatever else helps to ask again."""
+    """A request is refused. It has an HTTP status, and more that helps to ask again."""
 
-    def __init__(self, status: int, message: str, **more: Any):
+    def __init__(self, status: int, message: str, **more: object):
         super().__init__(message)
         self.status, self.more = status, more
 
 
 def whole(arguments: Arguments, name: str, default: int, *, least: int = 1, most: int) -> int:
-    """A whole number between two limits."""
+    """Return a whole number between two limits."""
     value = arguments.get(name, default)
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         value = int(value)
@@ -35,7 +35,7 @@ def whole(arguments: Arguments, name: str, default: int, *, least: int = 1, most
 
 
 def number(arguments: Arguments, name: str, default: float, *, above: float, most: float) -> float:
-    """A number above one limit and up to another."""
+    """Return a number above one limit and up to another."""
     value = arguments.get(name, default)
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not good or not math.isfinite(value) or not above < value <= most:
@@ -44,7 +44,7 @@ def number(arguments: Arguments, name: str, default: float, *, above: float, mos
 
 
 def text(arguments: Arguments, name: str = "text") -> str:
-    """A string of valid Unicode that is not blank."""
+    """Return a string of valid Unicode that is not blank."""
     value = arguments.get(name)
     if not isinstance(value, str):
         raise RefusedError(400, f"give {name!r}, a string")
@@ -54,7 +54,7 @@ def text(arguments: Arguments, name: str = "text") -> str:
 
 
 def word(arguments: Arguments, name: str = "word", *, empty: bool = False) -> str:
-    """One word; blanks inside are its own."""
+    """Return one word, which may contain blanks."""
     value = arguments.get(name, "" if empty else None)
     if not isinstance(value, str) or not (value or empty):
         raise RefusedError(400, f"give {name!r}, a word")
@@ -64,18 +64,19 @@ def word(arguments: Arguments, name: str = "word", *, empty: bool = False) -> st
 
 
 def check_length(tokens: list[str], most: int, what: str) -> list[str]:
-    """The tokens, if there are some and not too many."""
+    """Return the tokens. Refuse them if there are none or too many."""
     if not tokens:
-        raise RefusedError(400, f"no words in the {what}; type some")
+        raise RefusedError(400, f"the {what} has no words; type some")
     if len(tokens) > most:
         raise RefusedError(
-            400, f"the {what} has {len(tokens):,} words, and {most:,} is the most; shorten it"
+            400,
+            f"the {what} has {len(tokens):,} words, but at most {most:,} are allowed; shorten it",
         )
     return tokens
 
 
 def _plain(value: str, name: str) -> str:
-    # Halves of surrogate pairs pass through JSON, and NUL parts units in a corpus.
+    # JSON may contain halves of surrogate pairs. NUL separates units in a corpus.
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise RefusedError(400, f"{name} has characters that no text has; take them out")
+        raise RefusedError(400, f"{name} contains characters that are not text; remove them")
     return value

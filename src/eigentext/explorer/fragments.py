@@ -1,9 +1,9 @@
 """The tree kernel of two trees, and the largest fragments that they share.
 
-Two nodes match if their productions are equal. From a pair of matching nodes the largest common
-fragment is grown downwards: where children match, on; where they do not, they are its frontier.
-Pairs that are inside of a larger one, below a pair of matching parents at the same place, are
-left out.
+Two nodes match if their productions are equal. The largest common fragment of two matching nodes
+grows downwards: it continues where children match, and children that do not match are its frontier.
+A pair of nodes is left out if its parents match and both nodes have the same place below them,
+because the fragment of the parents contains that of the pair.
 """
 
 from collections import defaultdict
@@ -21,17 +21,17 @@ _MOST_PAIRS = 200_000
 
 
 class _Nodes(NamedTuple):
-    """The nodes of a tree in pre-order, words included: labels, children, and productions."""
+    """The nodes of a tree in pre-order, with words: labels, children, productions, parents."""
 
     label: list[str]
     children: list[list[int]]
-    production: list[tuple[Any, ...] | None]  # None at words
-    parent: list[tuple[int, int]]  # and which of its children a node is
+    production: list[tuple[Any, ...] | None]  # None for words
+    parent: list[tuple[int, int]]  # the parent, and the place among its children
 
     @classmethod
     def of(cls, tree: Tree) -> "_Nodes":
         found = cls([], [], [], [])
-        below: list[tuple[int, int]] = [(-1, 0)]  # of nodes to come, who expects them
+        below: list[tuple[int, int]] = [(-1, 0)]  # the parents and places of the nodes to come
         for number, node in enumerate(walk(tree)):
             parent, place = below.pop()
             found.parent.append((parent, place))
@@ -42,7 +42,7 @@ class _Nodes(NamedTuple):
                 found.label.append(node)
                 found.production.append(None)
                 continue
-            # A word and a label of the same name differ: the label is in a tuple.
+            # A label is in a tuple, so that it differs from a word of the same name.
             right = (one if isinstance(one, str) else (one.label,) for one in node.children)
             found.label.append(node.label)
             found.production.append((node.label, *right))
@@ -51,7 +51,7 @@ class _Nodes(NamedTuple):
 
 
 def compare(arguments: Arguments) -> dict[str, Any]:
-    """The kernel of two trees in brackets, and what they share."""
+    """Return the kernel of two trees in brackets, and their common fragments."""
     from eigentext import TreeKernel
 
     decay = asking.number(arguments, "decay", _DECAY, above=0, most=1)
@@ -68,7 +68,7 @@ def compare(arguments: Arguments) -> dict[str, Any]:
 
 
 def common_fragments(a: Tree, b: Tree, decay: float) -> list[dict[str, Any]]:
-    """The fragments that are grown from pairs of nodes, the largest first; equal ones are one.
+    """Return the largest common fragments of two trees, without repeats, the largest first.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def common_fragments(a: Tree, b: Tree, decay: float) -> list[dict[str, Any]]:
     n_pairs = sum(len(by_production.get(one, ())) for one in A.production if one is not None)
     if n_pairs > _MOST_PAIRS:
         raise RefusedError(
-            400, f"{n_pairs:,} pairs of equal productions are too many to show; give smaller trees"
+            400, f"{n_pairs:,} pairs of equal productions are too many; give smaller trees"
         )
     found: dict[str, dict[str, Any]] = {}
     for n1, production in enumerate(A.production):
@@ -127,7 +127,7 @@ def _is_inside(A: _Nodes, B: _Nodes, n1: int, n2: int) -> bool:
 
 
 def _grown(A: _Nodes, B: _Nodes, n1: int, n2: int) -> tuple[str, int, list[int], list[int]]:
-    """The fragment in brackets, its productions, and its nodes in both trees."""
+    """The fragment in brackets, its number of productions, and its nodes in both trees."""
     parts: list[str] = []
     size, mine, theirs = 0, [], []
     stack: list[tuple[int, int] | str] = [(n1, n2)]

@@ -1,20 +1,24 @@
-"""What every request has to pass, and what every answer carries.
+"""Checks every request, and adds safe headers to every answer.
 
-* The Host header must name this server: else a page of another site whose name was made to point
-  here (DNS rebinding) could read the answers.
-* Other sites' pages may not ask the API at all: browsers say where a request is from.
-* Bodies have a length that is told beforehand, and a small one. What is too long is read and
-  thrown away, to some limit, so that who sends it hears why it is refused.
-* Answers allow a browser nothing but the page's own files, and are shown in no other page.
+* The Host header must name this server. Otherwise another site could make its own name point here
+  (DNS rebinding), and its page could read the answers.
+* Pages of other sites may not use the API at all. Browsers say where a request comes from.
+* A body must announce its length, and must be small. A body that is too long is read and thrown
+  away, up to a limit, so that the client can receive the reason of the refusal.
+* Answers tell the browser to load nothing but the files of the page, and to show them in no other
+  page.
 """
 
 import asyncio
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eigentext.explorer.answers import refusal
 from eigentext.explorer.asking import MOST_BYTES
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _POLICY = (
@@ -32,24 +36,24 @@ HEADERS = {
 }
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 _HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::\d*)?", re.ASCII)
-_MOST_DRAINED = 32_000_000  # bytes of a body that is refused
+_MOST_DRAINED = 32_000_000  # bytes that are read of a body that is refused
 _DRAIN_TIME = 10.0  # seconds
 
 
 class Guard:
-    """An ASGI application around another."""
+    """An ASGI application around another one."""
 
-    def __init__(self, app: Any, *, hosts: Iterable[str] = (), body_time: float = 10.0):
+    def __init__(self, app: "ASGIApp", *, hosts: Iterable[str] = (), body_time: float = 10.0):
         self.app, self.body_time = app, body_time
         self.hosts = {name.strip("[]").lower() for name in (*LOOPBACK, *hosts)}
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let a request through, or refuse it."""
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
 
-        async def send_safely(message: Any) -> None:
+        async def send_safely(message: "Message") -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *_RAW_HEADERS]
             await send(message)
@@ -65,13 +69,13 @@ class Guard:
             try:
                 body = await asyncio.wait_for(_body(receive), self.body_time)
             except TimeoutError:
-                message = "the body of the request took too long to come; send it at once"
+                message = "the body of the request did not arrive in time; send it faster"
                 await _answer(send_safely, 408, message)
                 return
             receive = _having_read(body, receive)
         await self.app(scope, receive, send_safely)
 
-    def _refused(self, scope: Any, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+    def _refused(self, scope: "Scope", headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         host = headers.get(b"host", b"").decode("latin-1")
         if _name(host) not in self.hosts:
             return 421, (
@@ -80,19 +84,22 @@ class Guard:
             )
         site = headers.get(b"sec-fetch-site", b"same-origin")
         if scope["path"].startswith("/api/") and site not in (b"same-origin", b"none"):
-            return 403, "pages of other sites may not ask; open the page of eigentext explore"
+            return (
+                403,
+                "pages of other sites may not use this server; open the page of eigentext explore",
+            )
         if b"transfer-encoding" in headers:
             return 411, "a body needs a Content-Length; send it whole, not in chunks"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
-            return 400, "Content-Length is no number; send a whole one"
+            return 400, "Content-Length must be a whole number"
         if len(length) > 12 or int(length) > MOST_BYTES:
-            return 413, f"that is more than {MOST_BYTES // 1000} kB; shorten it"
+            return 413, f"the body has more than {MOST_BYTES // 1000} kB; shorten it"
         return None
 
 
 def _name(host: str) -> str:
-    """A Host header without its port; what is no such header is no name."""
+    """The name in a Host header, without the port. It is empty if the header is not valid."""
     match = _HOST.fullmatch(host)
     return (match[1] or match[2]).lower() if match else ""
 
@@ -101,7 +108,7 @@ def _has_body(headers: dict[bytes, bytes]) -> bool:
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 
 
-async def _body(receive: Any) -> bytes:
+async def _body(receive: "Receive") -> bytes:
     parts = []
     while True:
         message = await receive()
@@ -110,7 +117,7 @@ async def _body(receive: Any) -> bytes:
             return b"".join(parts)
 
 
-async def _drain(receive: Any) -> None:
+async def _drain(receive: "Receive") -> None:
     async def read() -> None:
         size = 0
         while size < _MOST_DRAINED:
@@ -125,11 +132,11 @@ async def _drain(receive: Any) -> None:
         return
 
 
-def _having_read(body: bytes, receive: Any) -> Any:
-    """A `receive` that gives the body first."""
+def _having_read(body: bytes, receive: "Receive") -> "Receive":
+    """A `receive` that returns the body first."""
     given = False
 
-    async def again() -> Any:
+    async def again() -> "Message":
         nonlocal given
         if given:
             return await receive()
@@ -139,7 +146,7 @@ def _having_read(body: bytes, receive: Any) -> Any:
     return again
 
 
-async def _answer(send: Any, status: int, message: str) -> None:
+async def _answer(send: "Send", status: int, message: str) -> None:
     body = refusal(message)
     headers = [
         (b"content-type", b"application/json"),

@@ -1,41 +1,44 @@
-"""Words in two dimensions: near in the map is near in the vectors, as far as two allow.
+"""A map of words in two dimensions: words with similar vectors are near each other.
 
-The start are the two largest principal components. From there, in some steps, every word is drawn
-to its nearest neighbours and pushed from others drawn at random, with the forces of UMAP (McInnes,
-Healy and Melville 2018) for a = b = 1: with squared distance d,
+The map starts with the first two principal components. Then, in each of some steps, its nearest
+neighbors attract a word, and random other words repel it. The forces are those of UMAP (McInnes,
+Healy and Melville 2018) for a = b = 1. With squared distance d they are
 
     attraction 2 / (1 + d),    repulsion 2 / ((e + d) (1 + d)).
 
-All words move at once, by sums in a fixed order: the same vectors give the same map.
+All words move in the same step, and sums have a fixed order. So the same vectors give the same map.
 """
 
 import numpy as np
 
 _NEIGHBORS = 10
-_CLUSTERS = 12  # as many as colours that are told apart
-_COMPONENTS = 50  # the rest is left out where neighbours are sought
+_CLUSTERS = 12  # as many as there are colors that one can distinguish
+_COMPONENTS = 50  # the principal components in which neighbors are sought
 _STEPS = (150, 300)  # at least and at most
-_WORK = 400_000  # words times steps: seconds
-_PUSHES = 6  # others for each word and step
-_FARTHEST = 4.0  # that a force may be
+_WORK = 400_000  # words times steps; this takes seconds
+_PUSHES = 6  # random words that repel a word in each step
+_FARTHEST = 4.0  # the largest force
 _EPSILON = 0.05
-_BORDER = 0.005  # of the words, on each side
-_SPREAD = 10.0  # of the start
+_BORDER = 0.005  # the share of the words that is cut off on each side
+_SPREAD = 10.0  # of the first positions
 
 
 def word_map(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates from -1 to 1, shape (n, 2), and the cluster of each row; more frequent first."""
+    """Return coordinates from -1 to 1, shape (n, 2), and the cluster of each row.
+
+    The rows of `vectors` are in the order of falling frequency.
+    """
     X = np.asarray(vectors, np.float32)
     start, components = _principal(X)
     at = _relaxed(start, _nearest(components)) if len(X) > _NEIGHBORS else start
-    # A few words far from all others would leave no room for these: they are moved to the border.
+    # Move the few words that are far from all others to the border, or they would need all room.
     low, high = np.quantile(at, [_BORDER, 1 - _BORDER], axis=0)
     scale = 0.52 * max(float((high - low).max()), 1e-12)
     return np.clip((at - (low + high) / 2) / scale, -1, 1), _clusters(X)
 
 
 def _principal(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first two principal components of rows, scaled; and the first fifty."""
+    """The first two principal components of the rows, scaled, and the first fifty."""
     from eigentext.factor import svd
 
     rank = min(_COMPONENTS, *X.shape)

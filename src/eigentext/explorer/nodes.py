@@ -1,4 +1,4 @@
-"""Trees as the page draws them: nested, words being nodes without children."""
+"""Trees in the form that the page draws: nested nodes. Words are nodes without children."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,17 @@ from eigentext.corpus.trees import Tree, walk
 from eigentext.explorer.asking import RefusedError
 
 _MOST_NODES = 2000
-_DEEPEST = 200  # JSON is written by recursion
+_DEEPEST = 200  # the JSON writer is recursive
 
 Node = dict[str, Any]
 
 
 def spanned(tree: Tree, probabilities: Mapping[tuple[str, int, int], float] | None = None) -> Node:
-    """Nodes with the words they span and, where known, how probable their labels are there."""
-    made: list[Node] = []  # of nodes whose parents are still to come, the first child last
+    """Return the nodes with the words that they span.
+
+    `probabilities` are those of labels over spans. A node shows its own, if it is known.
+    """
+    made: list[Node] = []  # nodes whose parents are still to come, the first child last
     position = len(tree.leaves())
     for number, node in reversed(list(enumerate(walk(tree)))):
         if isinstance(node, str):
@@ -34,12 +37,16 @@ def spanned(tree: Tree, probabilities: Mapping[tuple[str, int, int], float] | No
 
 
 def check_size(tree: Tree, name: str) -> None:
-    """Refuse a tree too large or too deep to be drawn."""
+    """Refuse a tree that is too large or too deep to be drawn."""
     if len(walk(tree)) > _MOST_NODES:
-        raise RefusedError(400, f"tree {name} has more than {_MOST_NODES:,} nodes; give a smaller")
+        raise RefusedError(
+            400, f"tree {name} has more than {_MOST_NODES:,} nodes; give a smaller one"
+        )
     level, depth = [tree], 0
     while level:
         depth += 1
         level = [child for node in level for child in node.children if isinstance(child, Tree)]
     if depth > _DEEPEST:
-        raise RefusedError(400, f"tree {name} is more than {_DEEPEST} nodes deep; give a flatter")
+        raise RefusedError(
+            400, f"tree {name} is more than {_DEEPEST} nodes deep; give a flatter one"
+        )

@@ -1,11 +1,12 @@
-"""The built page, read into memory once: no path of a request ever reaches the file system."""
+"""Reads the built page into memory once. No path of a request ever reaches the file system."""
 
 import hashlib
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import Any, NamedTuple
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
-# By hand: what the system thinks of these names is of no interest.
+# A fixed table, because the tables of systems differ.
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -18,8 +19,8 @@ _TYPES = {
     "txt": "text/plain; charset=utf-8",
 }
 NOT_BUILT = (
-    "the page was not built, and only the API is served: in a checkout, run npm ci and "
-    "npm run build in explorer/"
+    "the page is not built, so only the API is served; in a clone of the repository, run npm ci "
+    "and npm run build in explorer/"
 )
 
 
@@ -31,8 +32,8 @@ class File(NamedTuple):
     etag: str
 
 
-def built_page(folder: Any = None) -> dict[str, File]:
-    """The files of the page by the path that they are asked for with; none if it is not built."""
+def built_page(folder: Traversable | None = None) -> dict[str, File]:
+    """Return the files of the page by the path in their address. None if it is not built."""
     folder = files("eigentext.explorer") / "static" if folder is None else folder
     if not (folder / "index.html").is_file():
         return {}
@@ -41,7 +42,7 @@ def built_page(folder: Any = None) -> dict[str, File]:
     return found
 
 
-def _files(folder: Any, before: str) -> Iterator[tuple[str, File]]:
+def _files(folder: Traversable, before: str) -> Iterator[tuple[str, File]]:
     for entry in folder.iterdir():
         if entry.name.startswith("."):
             continue

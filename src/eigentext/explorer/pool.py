@@ -1,7 +1,7 @@
-"""A few worker processes: who takes too long is ended and replaced, and nobody else waits for it.
+"""A few worker processes. One that takes too long is ended and replaced, and no other query waits.
 
-A thread cannot be stopped, so what may take long runs in processes. They speak frames over pipes
-(see ``worker``), and no more than one query is with a worker at a time.
+A thread cannot be stopped, so slow queries run in processes. They exchange frames over pipes (see
+``worker``). A worker has at most one query at a time.
 """
 
 import asyncio
@@ -19,23 +19,23 @@ from eigentext.explorer.answers import refusal
 from eigentext.explorer.worker import HEAD, READY
 
 _MOST_WAITING = 64
-_AGAIN = 1.0  # seconds after which a worker that did not start is started again
-_GIVE_UP = 5  # times
+_AGAIN = 1.0  # the seconds between two attempts to start a worker
+_GIVE_UP = 5  # the number of attempts
 
 Answer = tuple[int, bytes]
 
 
 class Pool:
-    """Workers over the same model files.
+    """Workers that all have the same model files.
 
     Parameters
     ----------
     files
-        Paths of models, and their names.
+        The paths of models, and their names.
     size
-        How many workers.
+        The number of workers.
     timeout
-        Seconds that a query may take, and may wait for a worker before.
+        The seconds that a query may wait for a worker, and the seconds that it may then take.
     """
 
     def __init__(self, files: Sequence[tuple[str, str]], *, size: int = 2, timeout: float = 10.0):
@@ -48,7 +48,7 @@ class Pool:
         self._problem = ""
 
     async def start(self) -> None:
-        """Begin to start the workers; queries wait for them."""
+        """Begin to start the workers. Queries wait for them."""
         for number in range(self.size):
             self._add(after_first=number > 0)
 
@@ -69,23 +69,25 @@ class Pool:
         patience: float = 1.0,
         gone: Callable[[], Awaitable[bool]] | None = None,
     ) -> Answer:
-        """The answer of a worker; 503 if it takes more than `patience` times the time limit.
+        """Return the answer of a worker. It is 503 after `patience` times the time limit.
 
-        `gone` tells whether who asked still listens: people type on while a query waits.
+        `gone` says whether the client has left: people continue to type while a query waits.
         """
         if self._waiting >= _MOST_WAITING:
-            return 503, refusal("too many slow queries are waiting; try again in a while")
+            return 503, refusal("too many slow queries are waiting; try again later")
         self._waiting += 1
         try:
             worker = await asyncio.wait_for(self._idle.get(), self.timeout)
             if gone is not None and await gone():
                 self._idle.put_nowait(worker)
-                return 503, refusal("nobody listens any more")
+                return 503, refusal("the client has left")
         except TimeoutError:
             why = self._problem or (
-                "all workers are busy" if self._first.is_set() else "models are still being loaded"
+                "all workers are busy"
+                if self._first.is_set()
+                else "the models are still being loaded"
             )
-            return 503, refusal(f"{why}; try again in a while")
+            return 503, refusal(f"{why}; try again later")
         finally:
             self._waiting -= 1
         limit, done = patience * self.timeout, False
@@ -95,12 +97,12 @@ class Pool:
             done = True
         except TimeoutError:
             return 503, refusal(
-                f"that took more than {limit:g} seconds and was stopped; ask for less, or start "
-                "eigentext explore with a larger --timeout"
+                f"the query took more than {limit:g} seconds and was stopped; ask for less, or "
+                "start eigentext explore with a larger --timeout"
             )
         except (OSError, asyncio.IncompleteReadError):
-            return 503, refusal("that ended the process that worked on it; ask for less")
-        finally:  # also where the client has gone
+            return 503, refusal("the query ended the process that worked on it; ask for less")
+        finally:  # also if the client has left
             if done:
                 self._idle.put_nowait(worker)
             else:
@@ -117,7 +119,7 @@ class Pool:
         task.add_done_callback(self._starting.discard)
 
     async def _started(self, after_first: bool) -> None:
-        if after_first:  # kernels are then compiled already, and not twice at once
+        if after_first:  # so that two workers do not compile the same loops
             await self._first.wait()
         for _ in range(_GIVE_UP):
             worker = await self._spawn()
@@ -133,11 +135,11 @@ class Pool:
                 return
             await self._end(worker)
             await asyncio.sleep(_AGAIN)
-        self._problem = "no worker process would start; the terminal says why"
+        self._problem = "no worker process could be started; the terminal says why"
 
     async def _spawn(self) -> Process:
-        # Its own session: Ctrl-C in the terminal is not for it. Never the folder one happens to be
-        # in (-P), where files may have the names of modules.
+        # A new session keeps Ctrl-C in the terminal away from the worker. With -P, Python does not
+        # import from the current folder, where files may have the names of modules.
         home = str(Path(eigentext.__file__).parents[1])
         known = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
         worker = await asyncio.create_subprocess_exec(

@@ -1,24 +1,27 @@
-"""Running the application: on loopback, on a free port, until Ctrl-C."""
+"""Runs the application on loopback, on a free port, until Ctrl-C."""
 
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eigentext.errors import EigentextError, ParameterError
 from eigentext.explorer.guard import LOOPBACK
 from eigentext.explorer.models import Explored, explored
 
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
 PORT = 8765
 TIMEOUT = 10.0
-_KEEP_ALIVE = 15  # seconds that an idle connection stays
+_KEEP_ALIVE = 15  # the seconds that an idle connection stays open
 _CONNECTIONS = 500
-_GOODBYE = 2  # seconds for what is being answered at Ctrl-C
+_GOODBYE = 2  # the seconds after Ctrl-C in which running queries may end
 
 
 def check_installed() -> None:
-    """Raise unless what serves is there."""
+    """Raise EigentextError unless Starlette and uvicorn are installed."""
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -29,7 +32,7 @@ def check_installed() -> None:
 
 
 def load_models(paths: Sequence[Path]) -> list[Explored]:
-    """The models in files, ready for light queries."""
+    """Load models from files, and make them ready for light queries."""
     from eigentext.storage import load
 
     models = [explored(load(path), name) for path, name in zip(paths, model_names(paths))]
@@ -39,7 +42,7 @@ def load_models(paths: Sequence[Path]) -> list[Explored]:
 
 
 def model_names(paths: Sequence[Path]) -> list[str]:
-    """The files' names without endings, or with, where that tells them apart."""
+    """Return the names of files without endings, or with the folder if two are equal."""
     stems = [path.stem if path.suffix == ".safetensors" else path.name for path in paths]
     return [
         stem if stems.count(stem) == 1 else f"{path.parent.name}/{path.name}"
@@ -48,13 +51,15 @@ def model_names(paths: Sequence[Path]) -> list[str]:
 
 
 def listening(host: str, port: int | None) -> socket.socket:
-    """A socket that listens; by default on the usual port or, if that is taken, on a free one."""
+    """Return a socket that listens. Without `port`, take the usual one or, if taken, a free one."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port or 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError as error:
-        raise ParameterError(f"--host {host}: no such address here ({error.strerror})") from error
+        raise ParameterError(
+            f"--host {host}: this machine has no such address ({error.strerror}); give another one"
+        ) from error
     for wanted in [PORT, 0] if port is None else [port]:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -67,14 +72,14 @@ def listening(host: str, port: int | None) -> socket.socket:
                 continue
             raise ParameterError(
                 f"cannot listen on {host}, port {wanted} ({error.strerror}); choose another --port"
-                " (0 is any free one), or another --host"
+                " (0 means any free one), or another --host"
             ) from error
         return listener
     raise AssertionError("port 0 was tried")
 
 
 def address(host: str, listener: socket.socket) -> str:
-    """What to type into a browser."""
+    """Return the address of the page for a browser."""
     port = listener.getsockname()[1]
     if host in ("0.0.0.0", "::", ""):
         host = "127.0.0.1"
@@ -82,12 +87,12 @@ def address(host: str, listener: socket.socket) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Whether only this machine can reach the host."""
     return host in LOOPBACK or host.startswith("127.")
 
 
-def serve(app: Any, listener: socket.socket) -> None:
-    """Answer until Ctrl-C."""
+def serve(app: "ASGIApp", listener: socket.socket) -> None:
+    """Answer requests until Ctrl-C."""
     import uvicorn
 
     config = uvicorn.Config(

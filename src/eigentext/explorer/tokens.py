@@ -1,9 +1,9 @@
-"""Typed text -> tokens, as a model was learned from."""
+"""Splits typed text into tokens, in the same way as the text that a model was learned from."""
 
 import re
 from typing import Any
 
-_END = re.compile(r"(.+?)([,;:?!]+|(?<=\w)\.)$")  # signs that end a word
+_END = re.compile(r"(.+?)([,;:?!]+|(?<=\w)\.)$")  # punctuation at the end of a word
 _START = re.compile(r"([\"“‘(\[{])(.+)$")
 _CLOSE = re.compile(r"(.+?)([\"”)\]}])$")
 _CLITIC = re.compile(r"(.+?)(n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
@@ -11,7 +11,7 @@ _ABBREVIATION = re.compile(r"(?:\w\.){2,}$|(?:mr|mrs|ms|dr|st|prof|inc|corp|co|l
 
 
 def as_learned(text: str, options: dict[str, Any]) -> list[str]:
-    """The tokens of a text, split as the text was that the `options` are of; else at blanks."""
+    """Return the tokens of a text, split as the `options` of a fit say, or else at blanks."""
     from eigentext.corpus.tokenizers import NAMED, UNIT_END, lowered, tokenize
 
     name, lowercase = options.get("tokenizer"), bool(options.get("lowercase"))
@@ -22,9 +22,9 @@ def as_learned(text: str, options: dict[str, Any]) -> list[str]:
 
 
 def penn_tokens(sentence: str) -> list[str]:
-    """A typed sentence as treebanks have it: signs and clitics are words of their own.
+    """Return the tokens of a typed sentence, as treebanks have them.
 
-    What is parted by blanks already stays so.
+    Punctuation and clitics become separate words. Blanks always separate tokens.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """``python -m eigentext.explorer.worker``: answers heavy queries in a process that can be ended.
 
-On standard input and output are frames: a head of two numbers, then JSON. The first one in names
-the models' files; the first one out says that they are loaded. Its parent speaks to it alone.
+Standard input and output carry frames: a head of two numbers, then JSON. The first frame of the
+input names the files of the models. The first frame of the output says that they are loaded. Only
+the parent process uses these pipes.
 """
 
 import json
@@ -13,17 +14,17 @@ import sys
 import threading
 from typing import Any, BinaryIO
 
-HEAD = struct.Struct(">HI")  # a status, and how many bytes follow
+HEAD = struct.Struct(">HI")  # a status, and the number of bytes that follow
 READY = 0
 
 
 def main() -> None:
     """Serve until standard input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     if hasattr(os, "nice"):
-        os.nice(5)  # who waits for a parse can wait; who types a word should not
+        os.nice(5)  # the light queries of the server come first
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what else is printed goes where people see it
+    os.dup2(2, 1)  # other output goes to the terminal
     asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, asked), daemon=True).start()
 
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def _listen(source: BinaryIO, asked: "queue.SimpleQueue[bytes]") -> None:
-    """Pass on what is asked; end the process with the parent, even amid a parse."""
+    """Pass queries on. End this process when the parent ends, even during a parse."""
     while len(head := source.read(HEAD.size)) == HEAD.size:
         asked.put(source.read(HEAD.unpack(head)[1]))
     os._exit(0)

@@ -2,8 +2,10 @@ import json
 
 import pytest
 
+import eigentext as et
+from eigentext.estimators import SEVERITIES, Finding, Findings
 from eigentext.explorer.models import explored
-from eigentext.explorer.models.base import Explored, spectrum_told
+from eigentext.explorer.models.base import Explored, findings_of_noise
 
 KINDS = {
     "words": "words", "clusters": "clusters", "eigentokens": "eigentokens", "hmm": "hmm",
@@ -20,7 +22,7 @@ VIEWS = {
 }
 
 
-def test_every_model_is_listed_with_what_there_is_to_say(server, numbers):
+def test_every_model_is_listed_with_facts_and_findings(server, numbers):
     models = server.get("/api/models").json()["models"]
     assert [one["id"] for one in models] == list(range(len(numbers)))
     assert {one["name"]: one["kind"] for one in models} == KINDS
@@ -30,14 +32,14 @@ def test_every_model_is_listed_with_what_there_is_to_say(server, numbers):
         assert all(isinstance(part, str) for fact in one["facts"] for part in fact)
         if one["kind"] != "other":
             assert one["parameters"]
-        for told in one["diagnostics"]:
-            assert told["level"] in ("good", "note", "warning")
-            assert told["text"].endswith(".")
+        for finding in one["diagnostics"]:
+            assert finding["level"] in SEVERITIES
+            assert finding["text"].endswith(".")
     views = {one["name"]: one["views"] for one in models}
     assert {name: views[name] for name in VIEWS} == VIEWS
 
 
-def test_what_is_not_known_is_listed_and_not_asked():
+def test_an_unknown_kind_of_model_is_listed_and_has_no_queries():
     model = explored(object(), "thing")
     assert type(model) is Explored
     assert json.dumps(model.about(0))
@@ -45,8 +47,31 @@ def test_what_is_not_known_is_listed_and_not_asked():
         model.ask("neighbors", {})
 
 
-def test_a_gap_in_the_spectrum_is_good_and_none_is_noted():
-    assert [level for level, _ in spectrum_told([3.0, 2.0], [0.1], "dimensions")] == ["good"]
-    assert [level for level, _ in spectrum_told([3.0, 2.0], [1.99], "dimensions")] == ["note"]
-    assert [level for level, _ in spectrum_told([1e8, 1.0], [], "dimensions")] == ["warning"]
-    assert list(spectrum_told([], [], "dimensions")) == []
+def test_diagnostics_are_the_findings_of_the_model(server, model_files):
+    for one in server.get("/api/models").json()["models"]:
+        model = et.load(model_files[one["name"]])
+        if isinstance(model, Findings):
+            assert [
+                (diagnostic["level"], diagnostic["text"]) for diagnostic in one["diagnostics"]
+            ] == [
+                (finding.severity, " ".join(filter(None, finding[1:])))
+                for finding in model.findings()
+            ]
+
+
+def test_the_most_severe_findings_come_first():
+    class Odd(Explored):
+        def more_findings(self):
+            yield Finding("note", "It is small.")
+            yield Finding("problem", "It is wrong.", "Learn it again.")
+
+    assert Odd(None, "odd").about(0)["diagnostics"] == [
+        {"level": "problem", "text": "It is wrong. Learn it again."},
+        {"level": "note", "text": "It is small."},
+    ]
+
+
+def test_a_very_small_singular_value_may_be_noise():
+    assert [one.severity for one in findings_of_noise([1e8, 1.0], "topics")] == ["warning"]
+    for kept in ([3.0, 2.0], [3.0, 0.0], []):
+        assert list(findings_of_noise(kept, "topics")) == []

@@ -1,9 +1,7 @@
-import numpy as np
 import pytest
 
 import eigentext as et
-from eigentext.explorer.models.grammars import node_states
-from eigentext.grammars.chart.passes import inside_outside
+from eigentext.explorer.models import explored
 
 SENTENCE = "the dog sees the cat near the river with the teacher"
 
@@ -64,35 +62,35 @@ def test_a_pcfg_has_no_states(server, numbers):
     assert server.post(f"/api/{numbers['pcfg']}/states", **fields).status_code == 404
 
 
-def test_states_of_a_tree_against_all_states_listed(model_files):
-    """p(h | tree) of a preterminal, by giving its word to one state at a time."""
+def test_states_are_the_models(server, numbers, model_files):
     model = et.load(model_files["latent"])
-    tree = model.parse("the dog sees the cat")
-    level = model._cascade.levels[0]
-    encoded = model._empty.encode([tree])
-    from eigentext.grammars.chart.forest import tree_forest
-
-    forest = tree_forest(encoded)
-    words = level.leaf_scores(forest, encoded.tokens)
-    leaves = np.flatnonzero(np.diff(forest.groups) == 0)
-    sizes = level.grammar.n_states[forest.label[leaves]]
-    first = np.cumsum(sizes) - sizes
-    for leaf in range(len(leaves)):
-        logs = []
-        for h in range(sizes[leaf]):
-            one = words.copy()
-            one[first[leaf] : first[leaf] + sizes[leaf]] = 0
-            one[first[leaf] + h] = words[first[leaf] + h]
-            found = inside_outside(forest, level.grammar, one)
-            logs.append(-np.inf if found is None else found.log_probability)
-        expected = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
-        label = model.symbols_[forest.label[leaves[leaf]]].chain[-1]
-        symbol, states = node_states(model, tree, label, leaf, leaf + 1)
-        assert label in symbol
-        assert np.allclose(states, expected)
+    for node in model.state_posteriors(model.parse(SENTENCE)):
+        fields = {"start": node.start, "end": node.end, "label": node.chain[0]}
+        answer = server.post(f"/api/{numbers['latent']}/states", text=SENTENCE, **fields).json()
+        assert answer["symbol"] == node.label
+        assert answer["states"] == pytest.approx(node.states.tolist(), abs=1e-6)
+        assert answer["states_are"] == "probabilities"
 
 
-def test_typed_signs_are_parted(server, numbers):
+def test_queries_about_one_sentence_share_one_analysis(model_files, monkeypatch):
+    model, asked = et.load(model_files["latent"]), []
+    analyze = model.analyze
+
+    def counted(words, k=1):
+        asked.append((words, k))
+        return analyze(words, k)
+
+    monkeypatch.setattr(model, "analyze", counted)
+    one = explored(model, "latent")
+    for query in ("marginals", "parse", "states"):
+        one.ask(query, {"text": SENTENCE, "label": "NP", "start": 0, "end": 2})
+    assert asked == [(SENTENCE.split(), 1)]
+    one.ask("parse", {"text": SENTENCE, "k": 3})  # more trees need a new analysis
+    one.ask("marginals", {"text": SENTENCE})
+    assert asked[1:] == [(SENTENCE.split(), 3)]
+
+
+def test_typed_punctuation_becomes_tokens(server, numbers):
     answer = server.post(f"/api/{numbers['pcfg']}/parse", text="The dog sees the cat.").json()
     assert answer["tokens"][-2:] == ["cat", "."]
     assert answer["fallback"]

@@ -1,7 +1,6 @@
-"""What can be asked of each kind of model: one module to a kind."""
+"""The queries that each kind of model answers: one module for each kind."""
 
 from importlib import import_module
-from typing import Any
 
 from eigentext.explorer.models.base import Explored
 
@@ -23,8 +22,8 @@ _HOMES = {
 __all__ = ["Explored", "explored"]
 
 
-def explored(model: Any, name: str) -> Explored:
-    """A loaded model, ready to be asked; of a kind not known here, only what it says of itself."""
+def explored(model: object, name: str) -> Explored:
+    """Return a loaded model with its queries. A model of an unknown kind has none."""
     home = _HOMES.get(type(model).__name__)
     if home is None:
         return Explored(model, name)

@@ -1,24 +1,26 @@
-"""What all models have in common: a name, facts, diagnostics, and queries by name."""
+"""The common part of all models: a name, facts, findings, and queries by name."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from eigentext.estimators import SEVERITIES, Finding, Findings
 from eigentext.explorer.asking import Arguments, RefusedError
 
-Told = tuple[str, str]  # a level, which is "good", "note" or "warning", and a sentence
-_LONGEST = 200  # characters of a parameter
+Fact = tuple[str, int | float | str]
+_LONGEST = 200  # the characters of a parameter that the page shows
+_NOISE = 1e6  # if the largest singular value is more times the smallest one, that may be noise
 
 
 class Explored:
-    """A model and what can be asked of it.
+    """A model and its queries.
 
     Attributes
     ----------
     kind
-        As the page knows it.
+        The page's name for this kind of model.
     light, heavy
-        Names of methods that answer queries: `light` ones in the server's own process, in
-        milliseconds; `heavy` ones in a process that can be ended.
+        The names of the methods that answer queries. The process of the server answers the `light`
+        ones, in milliseconds. Worker processes, which can be ended, answer the `heavy` ones.
     """
 
     kind: str = "other"
@@ -30,36 +32,43 @@ class Explored:
 
     @property
     def views(self) -> list[str]:
-        """What the page may show of this very model."""
+        """The views of this model that the page may show."""
         return [*self.light, *self.heavy]
 
     def title(self) -> str:
-        """What it is, in a few words."""
+        """The model in a few words."""
         return type(self.model).__name__
 
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """Names and values; whole numbers get their commas later."""
+    def facts(self) -> Iterator[Fact]:
+        """Yield names and values. Whole numbers get their commas later."""
         yield "model", type(self.model).__name__
 
-    def told(self) -> Iterator[Told]:
-        """Its diagnostics in plain words."""
+    def findings(self) -> list[Finding]:
+        """Return what the model says about itself, the most severe finding first."""
+        own = self.model.findings() if isinstance(self.model, Findings) else []
+        return sorted(
+            [*own, *self.more_findings()], key=lambda one: -SEVERITIES.index(one.severity)
+        )
+
+    def more_findings(self) -> Iterator[Finding]:
+        """Yield findings that the model itself does not have."""
         yield from ()
 
     def warm(self) -> None:
-        """What a worker does before its time is counted: loading, compiling."""
+        """Load and compile. A worker does this before its first query, whose time is limited."""
 
     def ready(self) -> None:
-        """What the server does before it answers `light` queries."""
+        """Prepare for `light` queries. The server does this before it answers."""
 
     def ask(self, query: str, arguments: Arguments) -> dict[str, Any]:
-        """Answer a query by its name."""
+        """Answer the query with this name."""
         if query not in (*self.light, *self.heavy):
             has = ", ".join(self.views) or "nothing to ask"
             raise RefusedError(404, f"{self.name} ({self.kind}) has no {query}; it has {has}")
         return getattr(self, query)(arguments)
 
     def about(self, number: int) -> dict[str, Any]:
-        """Its entry in the list of models."""
+        """Return the entry of this model in the list of models."""
         return {
             "id": number,
             "name": self.name,
@@ -71,60 +80,48 @@ class Explored:
             if hasattr(self.model, "get_params")
             else {},
             "facts": [[name, _shown(value)] for name, value in self.facts()],
-            "diagnostics": [{"level": level, "text": text} for level, text in self.told()],
+            "diagnostics": [
+                {"level": one.severity, "text": f"{one.sentence} {one.remedy}".strip()}
+                for one in self.findings()
+            ],
             "views": self.views,
         }
 
-    # What diagnostics hold, whatever the model.
-
     @property
     def found(self) -> dict[str, Any]:
-        """The model's diagnostics."""
+        """The diagnostics of the model."""
         return getattr(self.model, "diagnostics_", {})
 
     @property
     def source(self) -> dict[str, Any]:
-        """What it was learned from."""
+        """The facts about the data that the model was learned from."""
         return getattr(self.model, "provenance_", {})
 
 
-def spectrum_told(kept: list[float], dropped: list[float], what: str) -> Iterator[Told]:
-    """What to think of singular values."""
-    if not kept or not kept[-1] > 0:
-        return
-    if dropped:
-        ratio = dropped[0] / kept[-1]
-        if ratio > 0.9:
-            yield (
-                "note",
-                f"The spectrum has no gap after {len(kept)} {what}: the next singular value is "
-                f"{ratio:.0%} of the last one kept, so a few more or fewer would do as well.",
-            )
-        else:
-            yield (
-                "good",
-                f"The spectrum falls after {len(kept)} {what}: the next singular value is "
-                f"{ratio:.0%} of the last one kept.",
-            )
-    if kept[0] / kept[-1] > 1e6:
-        yield (
+def findings_of_noise(kept: list[float], what: str) -> Iterator[Finding]:
+    """Warn if the smallest of the singular values that a model keeps may be noise."""
+    if kept and kept[-1] > 0 and kept[0] / kept[-1] > _NOISE:
+        yield Finding(
             "warning",
-            f"The largest singular value is {kept[0] / kept[-1]:,.0f} times the smallest kept, "
-            "which may be noise; take fewer.",
+            f"The largest singular value is {kept[0] / kept[-1]:,.0f} times the smallest one kept, "
+            "which may be noise.",
+            f"Ask for fewer {what}.",
         )
 
 
-def _shown(value: Any) -> str:
+def _shown(value: int | float | str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it; a nested model by its repr."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value if not isinstance(value, str) else value[:_LONGEST]
+def _plain(value: object) -> bool | int | float | str | None:
+    """The value of a parameter in a form that JSON has. A nested model becomes its repr."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
     if isinstance(value, float):
         return value if value - value == 0 else str(value)
+    if isinstance(value, str):
+        return value[:_LONGEST]
     shown = repr(value)
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"

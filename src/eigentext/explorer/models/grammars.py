@@ -1,99 +1,73 @@
 """Grammars: trees, marginals of spans, and the hidden states of a node."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigentext.corpus.trees import Tree, normalize_tree
 from eigentext.explorer import asking
 from eigentext.explorer.asking import Arguments, RefusedError
-from eigentext.explorer.models.base import Explored, Told
+from eigentext.explorer.models.base import Explored, Fact
 from eigentext.explorer.nodes import spanned
 from eigentext.explorer.tokens import penn_tokens
 
-_LEAST = 0.001  # a less probable span is not worth its place on the screen
+if TYPE_CHECKING:
+    from eigentext.grammars import PCFG, Analysis, LatentPCFG, NodeStates
+
+_LEAST = 0.001  # less probable spans are not shown
 _MOST_SPANS = 2000
 
 
 class ExploredGrammar(Explored):
-    """A PCFG, or one with hidden states."""
+    """A PCFG, with or without hidden states."""
 
     kind = "grammar"
+    model: "PCFG | LatentPCFG"
 
-    def __init__(self, model: Any, name: str):
+    def __init__(self, model: "PCFG | LatentPCFG", name: str):
         super().__init__(model, name)
-        self._last: tuple[list[str], Any] = ([], None)
-        self._read = model._read
-        # A parse, its k best and its marginals are of one sentence: one reading will do for all.
-        vars(model)["_read"] = self._reading
+        self._last: tuple[list[str], int, Analysis] | None = None
 
     @property
-    def heavy(self) -> tuple[str, ...]:  # type: ignore[override] - not all have states
-        """All; states, if there are any hidden ones."""
+    def heavy(self) -> tuple[str, ...]:  # type: ignore[override] - not all grammars have states
+        """All queries; "states" only if there are hidden states."""
         return ("parse", "marginals", *(("states",) if self._has_states else ()))
 
     def title(self) -> str:
-        """As in "68 labels with up to 16 states, 3,914 trees"."""
+        """The size of the grammar: "68 labels with up to 16 states, from 3,914 trees"."""
         found = self.found
         states = f" with up to {found['most_states']} states" if self._has_states else ""
         return f"{found['n_labels']:,} labels{states}, from {self.source['n_trees']:,} trees"
 
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """Of the treebank and the rules."""
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the treebank and of the grammar."""
         yield "trees", self.source["n_trees"]
         yield "tokens", self.source["n_tokens"]
         yield "words", self.source["n_words"]
-        yield "labels, binarised", self.found["n_labels"]
+        yield "labels, binarized", self.found["n_labels"]
         yield "rules", self.found["n_rules"]
         yield "parameters", self.found["n_parameters"]
         if self._has_states:
             yield "states of all labels", self.found["n_states"]
             yield "method", self.model.parameters_.method
-            yield "grammars that vote", len(self.model._cascade.levels)
+            yield "grammars that vote", self.model.parameters_.n_grammars
         yield "decoding", self.model.parameters_.decoding
 
-    def told(self) -> Iterator[Told]:
-        """Of rules seen once, rare words, and what spectral estimation leaves."""
-        found = self.found
-        once = found["rules_seen_once"] / max(found["n_rules"], 1)
-        yield (
-            "good" if once < 0.5 else "note",
-            f"{once:.0%} of the rules were seen once only: how usual those are is a guess.",
-        )
-        rare = found.get("rare_tokens", 0.0)  # a share already
-        yield (
-            "good" if rare < 0.2 else "note",
-            f"{rare:.1%} of the text are rare words, which are parsed by their shape.",
-        )
-        if "negative_sentences" in found:
-            share, spans = found["negative_sentences"], found["negative_marginals"]
-            yield (
-                "good" if share == 0 else "warning" if share > 0.25 else "note",
-                f"{share:.0%} of the sentences looked at have a probability below zero, and "
-                f"{spans:.1%} of the spans: sampling error, which fewer states make smaller.",
-            )
-        if self.source["n_trees"] < 500:
-            yield "warning", "A few hundred trees are few: expect many words without a usual tag."
-
     def warm(self) -> None:
-        """Parse something, for kernels to be compiled."""
-        words = self.model._empty.words[:1] or ["a"]
-        arguments = {"text": " ".join(words * 3), "k": 2}
-        self.parse(arguments)
-        self.marginals(arguments)
+        """Parse a sentence, so that loops are compiled."""
+        self.parse({"text": "a a a", "k": 2})
 
     # Queries.
 
     def parse(self, arguments: Arguments) -> dict[str, Any]:
-        """The tree, and then the k best that are others."""
+        """Return the parse, and after it those of the k best trees that differ from it."""
         words = self._words(arguments)
         k = asking.whole(arguments, "k", 1, most=asking.MOST_TREES)
-        (found,) = self.model.parses([words], n_jobs=1)
+        found, spans, best = self._analysis(words, k)
         trees = [found.tree]
-        if k > 1 and found.fallback is None:
-            trees += [one.tree for one in self.model.k_best(words, k) if one.tree != found.tree]
-        mu = {(one.label, one.start, one.end): one.probability for one in self._spans(words)}
+        if found.fallback is None:
+            trees += [one.tree for one in best if one.tree != found.tree]
+        mu = {(one.label, one.start, one.end): one.probability for one in spans}
         return {
             "tokens": words,
             "trees": [
@@ -103,6 +77,7 @@ class ExploredGrammar(Explored):
                     "tree": spanned(tree, mu),
                 }
                 for tree in trees[:k]
+                if tree is not None
             ],
             "fallback": found.fallback,
             "decoding": self.model.parameters_.decoding,
@@ -110,9 +85,9 @@ class ExploredGrammar(Explored):
         }
 
     def marginals(self, arguments: Arguments) -> dict[str, Any]:
-        """How probably each label spans each stretch."""
+        """Return the probability of each label over each span."""
         words = self._words(arguments)
-        spans = [one for one in self._spans(words) if one.probability >= _LEAST]
+        spans = [one for one in self._analysis(words).spans if one.probability >= _LEAST]
         return {
             "tokens": words,
             "spans": [
@@ -122,29 +97,21 @@ class ExploredGrammar(Explored):
         }
 
     def states(self, arguments: Arguments) -> dict[str, Any]:
-        """p(state | tree) at one node of the best tree."""
+        """Return p(state | tree) at one node of the parse."""
         words = self._words(arguments)
         label = asking.word(arguments, "label")
         start = asking.whole(arguments, "start", -1, least=0, most=len(words) - 1)
         end = asking.whole(arguments, "end", -1, least=start + 1, most=len(words))
-        (found,) = self.model.parses([words], n_jobs=1)
-        if found.fallback is not None:
-            raise RefusedError(404, f"no states: {found.fallback}")
-        posterior = node_states(self.model, found.tree, label, start, end)
-        if posterior is None:
-            raise RefusedError(
-                404, f"the best tree has no {label} over words {start + 1} to {end}; parse it first"
-            )
-        symbol, states = posterior
+        node = self._node(words, label, start, end)
         return {
             "label": label,
-            "states": states.round(6).tolist(),
-            "symbol": symbol,
-            # A spectral grammar has projections in their place, which may be negative.
+            "states": node.states.round(6).tolist(),
+            "symbol": node.label,
+            # A spectral grammar has coordinates instead, which may be negative.
             "states_are": "coordinates" if self._is_spectral else "probabilities",
         }
 
-    # Steps.
+    # Private steps.
 
     @property
     def _has_states(self) -> bool:
@@ -158,47 +125,28 @@ class ExploredGrammar(Explored):
         words = penn_tokens(asking.text(arguments))
         return asking.check_length(words, asking.MOST_WORDS, "sentence")
 
-    def _spans(self, words: list[str]) -> list[Any]:
-        return self.model.marginals(words)
+    def _analysis(self, words: list[str], k: int | None = None) -> "Analysis":
+        """The parse, the spans and the k best trees. Without `k`, the number of trees is free.
 
-    def _reading(self, words: list[str]) -> Any:
-        if self._last[0] != words:
-            self._last = list(words), self._read(words)
-        return self._last[1]
+        The page asks several queries about one sentence, so the last analysis is kept.
+        """
+        if self._last is None or self._last[0] != words or k not in (None, self._last[1]):
+            self._last = words, k or 1, self.model.analyze(words, k or 1)
+        return self._last[2]
 
-
-def node_states(
-    model: Any, tree: Tree, label: str, start: int, end: int
-) -> tuple[str, np.ndarray] | None:
-    """The symbol of a node of a tree, and the posterior of its states given the tree.
-
-    Inside times outside of the node, in the forest that is the one tree; by the first grammar of
-    several. None if there is no such node, or the grammar has no such tree.
-    """
-    from eigentext.grammars.chart._forest_loops import outside_forest
-    from eigentext.grammars.chart.forest import tree_forest
-    from eigentext.grammars.chart.passes import inside_pass
-
-    encoded = model._empty.encode([normalize_tree(tree)])
-    if encoded.label.min() < 0 or (encoded.rule[encoded.left >= 0] < 0).any():
-        return None
-    forest, level = tree_forest(encoded), model._cascade.levels[0]
-    above = inside_pass(forest, level.grammar, level.leaf_scores(forest, encoded.tokens))
-    if above is None:
-        return None
-    place, inside, scale, outside, *_ = above
-    grammar = level.grammar
-    outside_forest(
-        forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
-        grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor, place, inside,
-        scale, outside, np.empty(len(forest.left)),
-    )  # fmt: skip
-    for item in np.flatnonzero((forest.start == start) & (forest.end == end))[::-1].tolist():
-        symbol = model.symbols_[forest.label[item]]
-        if symbol.siblings is None and label in symbol.chain:
-            at = slice(place[item], place[item + 1])
-            return str(symbol), inside[at] * outside[at]
-    return None
+    def _node(self, words: list[str], label: str, start: int, end: int) -> "NodeStates":
+        """The node of the parse that has this label over the words from `start` to `end` - 1."""
+        found = self._analysis(words).parse
+        if found.tree is None or found.fallback is not None:
+            raise RefusedError(404, f"no states: {found.fallback}")
+        for node in reversed(self.model.state_posteriors(found.tree)):
+            if (node.start, node.end) == (start, end) and label in node.chain:
+                return node
+        raise RefusedError(
+            404,
+            f"the best tree has no {label} over words {start + 1} to {end}; parse the sentence and "
+            "choose one of its nodes",
+        )
 
 
 def _finite(value: float) -> float | None:

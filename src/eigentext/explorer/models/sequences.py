@@ -1,52 +1,57 @@
-"""Models of sequences: what may come next after each word of a sentence, and the state there."""
+"""Models of sequences: the next word after each word of a sentence, and the hidden state."""
 
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eigentext.corpus.symbols import INTEGERS, RARE, is_stream, special_names
+from eigentext.estimators import Finding
 from eigentext.explorer import asking
 from eigentext.explorer.asking import Arguments, RefusedError
-from eigentext.explorer.models.base import Explored, Told, spectrum_told
+from eigentext.explorer.models.base import Explored, Fact, findings_of_noise
 from eigentext.explorer.tokens import as_learned
 
-_NEXT = 10  # words of a distribution that are shown
+if TYPE_CHECKING:
+    from eigentext.sequences import HMM, BigramModel, KneserNey
+
+_NEXT = 10  # the words of a distribution that are shown
 _END = "<end>"
 
 
 class ExploredSequences(Explored):
-    """What the three kinds share."""
+    """The common part of the three kinds."""
 
     light = ()
     heavy = ("next",)
+    model: "HMM | BigramModel | KneserNey"
 
     @property
     def options(self) -> dict[str, Any]:
-        """How the text was read."""
+        """The options with which the text was read."""
         return self.source["options"]
 
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """Of the text."""
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the text."""
         yield "words", len(self.model.vocabulary_)
         yield "tokens", self.source.get("n_tokens", 0)
 
     def warm(self) -> None:
-        """Predict something."""
+        """Predict the word after a word."""
         vocabulary = self.model.vocabulary_
         self.next({"text": vocabulary.words[0]} if len(vocabulary) else {"text": "a"})
 
     def next(self, arguments: Arguments) -> dict[str, Any]:
-        """The most probable next words after each beginning of a sentence."""
+        """Return the most probable next words after each beginning of a sentence."""
         topn = asking.whole(arguments, "topn", _NEXT, most=asking.MOST_FOUND)
         words = as_learned(asking.text(arguments), self.options)
         asking.check_length(words, asking.MOST_WORDS, "sentence")
         tokens: list[Any] = words
         if self.options.get("tokenizer") == INTEGERS:
             if not all(word.isascii() and word.isdecimal() and len(word) < 9 for word in words):
-                raise RefusedError(400, "this model's symbols are whole numbers; type such")
+                raise RefusedError(400, "the symbols of this model are whole numbers; type numbers")
             tokens = list(map(int, words))
         known = [True, *(word in self.model.vocabulary_ for word in words)]
         steps = []
@@ -68,7 +73,7 @@ class ExploredSequences(Explored):
         return {"steps": steps, "states": self._state_is()}
 
     def _steps(self, tokens: list[Any]) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """The distribution and the state after none of the tokens, one, two, …"""
+        """Yield the distribution and the state after the first t tokens, for t = 0, 1, 2, …"""
         raise NotImplementedError
 
     def _state_is(self) -> str | None:
@@ -79,70 +84,38 @@ class ExploredSequences(Explored):
         vocabulary = self.model.vocabulary_
         return [*vocabulary.words, *special_names(vocabulary, RARE, _END)]
 
-    def _rare_told(self) -> Iterator[Told]:
-        rare = self.found.get("rare_tokens", 0) / max(self.source.get("n_tokens", 0), 1)
-        if rare:
-            yield (
-                "good" if rare < 0.1 else "note",
-                f"{rare:.1%} of the text are rare words, which the model does not tell apart.",
-            )
-
 
 class ExploredHMM(ExploredSequences):
-    """Hidden states, filtered along the sentence."""
+    """A hidden Markov model. Its states are filtered along the sentence."""
 
     kind = "hmm"
+    model: "HMM"  # type: ignore[assignment]
 
     @property
     def light(self) -> tuple[str, ...]:  # type: ignore[override] - EM alone has no spectrum
-        """Its spectrum, where it has one."""
+        """The spectrum, if the model has one."""
         return ("spectrum",) if self._spectrum()[0] else ()
 
     @property
     def views(self) -> list[str]:
-        """In the order of the page."""
+        """The views in the order of the page."""
         return ["next", *self.light]
 
     def title(self) -> str:
-        """As in "10 states, 5,000 symbols, spectral"."""
+        """The size and the method: "10 states, 5,000 symbols, spectral"."""
         symbols = f"{len(self.model.symbols_):,} symbols"
         return f"{len(self.model.start_)} states, {symbols}, {self.model.parameters_.method}"
 
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """Of the text and the states."""
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the text and of the model."""
         yield from super().facts()
         yield "states", len(self.model.start_)
         yield "method", self.model.parameters_.method
         if "passes" in self.found:
             yield "passes over the text", float(self.found["passes"])
 
-    def told(self) -> Iterator[Told]:
-        """Of the rank, of negative probabilities, and of EM."""
-        found, m = self.found, self.model.parameters_.n_states
-        if "rank" in found:
-            if found["rank"] < m:
-                yield (
-                    "warning" if self.model.parameters_.method == "spectral" else "note",
-                    f"Of {m} states asked for, the text shows only {found['rank']} above the "
-                    "noise; give more text, or ask for fewer states.",
-                )
-            else:
-                yield "good", f"All {m} directions rise above the noise of the counts."
-        if found.get("negative_mass", 0) > 0.05:
-            yield (
-                "note",
-                f"{found['negative_mass']:.0%} of what the operators give is below zero and "
-                "is repaired when sequences are scored: too little text for so many states.",
-            )
-        if "converged" in found:
-            yield (
-                ("good", "EM ended where it gains nothing more.")
-                if found["converged"]
-                else ("note", "EM was stopped before it ended; more passes would fit better.")
-            )
-
     def spectrum(self, arguments: Arguments) -> dict[str, Any]:
-        """Singular values used, and the others."""
+        """Return the singular values that were used, and the others."""
         kept, dropped = self._spectrum()
         return {"kept": kept, "dropped": dropped}
 
@@ -162,61 +135,54 @@ class ExploredHMM(ExploredSequences):
             yield self.model.predict_next(tokens[:t]), state
 
     def _state_is(self) -> str:
-        # G times the states' probabilities, for a G that nobody knows.
+        # They are G times the probabilities of the states, and the matrix G is unknown.
         return "coordinates" if self.model.parameters_.method == "spectral" else "probabilities"
 
 
 class ExploredBigrams(ExploredSequences):
-    """Hidden states between two words."""
+    """A hidden state between each two words."""
 
     kind = "bigram"
+    model: "BigramModel"  # type: ignore[assignment]
 
     @property
     def light(self) -> tuple[str, ...]:  # type: ignore[override] - EM alone has no spectrum
-        """Its spectrum, where it has one."""
+        """The spectrum, if the model has one."""
         return ("spectrum",) if self.found.get("singular_values") else ()
 
     @property
     def views(self) -> list[str]:
-        """In the order of the page."""
+        """The views in the order of the page."""
         return ["next", *self.light]
 
     def title(self) -> str:
-        """As in "32 states between 5,000 words"."""
+        """The numbers of states and words: "32 states between 5,000 words"."""
         return f"{len(self.model.prior_)} states between {len(self.model.vocabulary_):,} words"
 
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """Of the text, the states and the fit."""
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the text and of the model, and its perplexities."""
         yield from super().facts()
         yield "states", len(self.model.prior_)
         yield "method", self.model.parameters_.method
         yield "steps of EM", self.model.n_iter_
-        for name, told in (("perplexity", "perplexity"), ("heldout_perplexity", "held out")):
+        for name, shown in (
+            ("perplexity", "perplexity"),
+            ("heldout_perplexity", "perplexity of validation text"),
+        ):
             if name in self.found:
-                yield told, float(self.found[name])
+                yield shown, float(self.found[name])
 
-    def told(self) -> Iterator[Told]:
-        """Of held-out text, and of the pivots."""
-        found = self.found
-        if {"perplexity", "heldout_perplexity"} <= found.keys():
-            ratio = found["heldout_perplexity"] / found["perplexity"]
-            yield (
-                "good" if ratio < 1.5 else "note",
-                f"A next word is as uncertain as a choice among {found['heldout_perplexity']:,.0f} "
-                f"in text held out, among {found['perplexity']:,.0f} in the text learned from.",
-            )
-        if found.get("separations") and min(found["separations"]) < 0.01:
-            yield "note", "Some pivot words are nearly mixtures of others: fewer states may do."
-        yield from spectrum_told(found.get("singular_values", []), [], "states")
-        yield from self._rare_told()
+    def more_findings(self) -> Iterator[Finding]:
+        """Yield a warning if the smallest singular value may be noise."""
+        yield from findings_of_noise(self.found.get("singular_values", []), "states")
 
     def spectrum(self, arguments: Arguments) -> dict[str, Any]:
-        """Singular values of the pairs."""
+        """Return the singular values of the counts of pairs."""
         return {"kept": list(self.found["singular_values"]), "dropped": []}
 
     def _steps(self, tokens: list[Any]) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         model = self.model
-        first = model.prior_ if is_stream(self.options) else model.r_[-1]  # the edge's
+        first = model.prior_ if is_stream(self.options) else model.r_[-1]  # that of the edge
         for state in chain([first], map(model.states, tokens)):
             yield model.s_ @ state, state
 
@@ -225,33 +191,20 @@ class ExploredBigrams(ExploredSequences):
 
 
 class ExploredKneserNey(ExploredSequences):
-    """N-grams: no states."""
+    """N-grams, which have no states."""
 
     kind = "kneser-ney"
+    model: "KneserNey"  # type: ignore[assignment]
 
     def title(self) -> str:
-        """As in "3-grams of 5,000 words"."""
+        """The order and the number of words: "3-grams of 5,000 words"."""
         return f"{self.model.moments_.order}-grams of {len(self.model.vocabulary_):,} words"
 
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """Of the text and the n-grams."""
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the text, and the numbers of n-grams."""
         yield from super().facts()
         for order, n in enumerate(self.found["ngrams"], 1):
             yield f"different {order}-grams", n
-
-    def told(self) -> Iterator[Told]:
-        """Of the discounts."""
-        rules = self.found["discount_rules"]
-        fixed = [order for order, rule in enumerate(rules, 1) if rule == "fixed"]
-        if fixed:
-            yield (
-                "warning",
-                f"Too little text to estimate the discounts of {fixed[0]}-grams: usual ones are "
-                "taken; give more text, or lower the order.",
-            )
-        else:
-            yield "good", "The discounts of all orders could be estimated from the text."
-        yield from self._rare_told()
 
     def _steps(self, tokens: list[Any]) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         start, n = not is_stream(self.options), self.model.moments_.order - 1
@@ -261,10 +214,10 @@ class ExploredKneserNey(ExploredSequences):
 
 
 def _largest(p: np.ndarray, n: int) -> np.ndarray:
-    """The places of the n largest, the largest first; equal ones as they come."""
+    """The places of the n largest numbers, the largest first. Equal ones keep their order."""
     some = np.sort(np.argpartition(-p, n)[:n])
     return some[np.argsort(-p[some], kind="stable")]
 
 
-def _numbers(state: Any) -> list[float]:
+def _numbers(state: np.ndarray) -> list[float]:
     return np.nan_to_num(np.asarray(state, np.float64)).round(6).tolist()

@@ -1,17 +1,23 @@
-"""Topics: sizes, words, typical documents, and what a pasted document is about."""
+"""Topics: sizes, words, typical documents, and the proportions in a document that is pasted."""
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigentext.estimators import Finding
 from eigentext.explorer import asking
 from eigentext.explorer.asking import Arguments, RefusedError
-from eigentext.explorer.models.base import Explored, Told, spectrum_told
+from eigentext.explorer.models.base import Explored, Fact, findings_of_noise
 from eigentext.explorer.tokens import as_learned
 
-_WORDS = 30  # of a topic
+if TYPE_CHECKING:
+    from eigentext.corpus import TextCorpus
+    from eigentext.topics import TopicModel
+    from eigentext.topics.typical import TypicalDocument
+
+_WORDS = 30  # the words of a topic that are shown
 _DOCUMENTS = 5
 _SNIPPET = 300  # characters
 
@@ -20,64 +26,57 @@ class ExploredTopics(Explored):
     """A topic model."""
 
     kind = "topics"
+    model: "TopicModel"
 
-    def __init__(self, model: Any, name: str):
+    def __init__(self, model: "TopicModel", name: str):
         super().__init__(model, name)
-        self._typical: list[list[Any]] | None = None
+        self._typical: list[list[TypicalDocument]] | None = None
 
     @property
     def light(self) -> tuple[str, ...]:  # type: ignore[override] - anchors have no spectrum
-        """All; the spectrum, where it is known."""
+        """All queries; "spectrum" only if it is known."""
         spectrum = ("spectrum",) if self.found.get("eigenvalues") else ()
         return ("topics", "documents", "proportions", *spectrum)
 
     def title(self) -> str:
-        """As in "20 topics of 11,314 documents"."""
+        """The numbers of topics and documents: "20 topics of 11,314 documents"."""
         return f"{self.model.n_topics_} topics of {self.source['n_documents']:,} documents"
 
-    def facts(self) -> Iterator[tuple[str, Any]]:
-        """Of the documents and the method."""
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the data, and how the topics were learned."""
         yield "documents", self.source["n_documents"]
         yield "tokens", self.source["n_tokens"]
         yield "words", len(self.model.vocabulary_)
         yield "method", self.model.parameters_.method
         yield "alpha0", float(self.model.alpha0_)
+        yield "a document has", "one topic" if self.model.alpha0_ == 0 else "a mixture of topics"
+        if steps := self.found.get("perplexities"):
+            yield "steps of EM", len(steps)
+            yield "perplexity, first and last step", f"{steps[0]:,.0f} and {steps[-1]:,.0f}"
 
-    def told(self) -> Iterator[Told]:
-        """What the topics' own report says, and of the spectrum."""
-        from eigentext.topics.report import _told
+    def more_findings(self) -> Iterator[Finding]:
+        """Yield a warning if the smallest eigenvalue may be noise."""
+        yield from findings_of_noise(self._spectrum[0], "topics")
 
-        warns = ("were asked for", "may do as well", "have no word")
-        for line in _told(self.model, None):
-            yield "note" if any(sign in line for sign in warns) else "good", line
-        kept, dropped = self._spectrum
-        if kept:
-            yield from (one for one in spectrum_told(kept, dropped, "topics") if one[0] != "note")
-        if (self.found.get("moved_most") or 0) > 0.5:
-            yield (
-                "note",
-                "A topic was far from a distribution before EM mended it: its moments are noisy.",
-            )
+    def add_documents(self, corpus: "TextCorpus") -> None:
+        """Find the typical documents of each topic in a corpus."""
+        from eigentext.topics.typical import typical_documents
 
-    def add_documents(self, corpus: Any) -> None:
-        """Find typical documents in a corpus."""
-        from eigentext.topics.report import _typical
-
-        self._typical = _typical(self.model, corpus, _DOCUMENTS, None)
+        self._typical = typical_documents(self.model, corpus, _DOCUMENTS)
 
     def ready(self) -> None:
-        """Read a document once, for kernels to be compiled."""
-        if not self._of_columns:
+        """Find the proportions of one word, so that loops are compiled."""
+        if not self._is_of_matrix:
             self.proportions({"text": self.model.vocabulary_.words[0]})
 
     # Queries.
 
     def topics(self, arguments: Arguments) -> dict[str, Any]:
-        """Shares and most probable words."""
+        """Return the shares and the most probable words of all topics."""
         return self._topics
 
     def documents(self, arguments: Arguments) -> dict[str, Any]:
-        """Those most typical of a topic."""
+        """Return the most typical documents of a topic."""
         most = self.model.n_topics_ - 1
         topic = asking.whole(arguments, "topic", -1, least=0, most=max(most, 0))
         if self._typical is None:
@@ -93,10 +92,12 @@ class ExploredTopics(Explored):
         return {"documents": found, "why": None if found else "no document has much of this topic"}
 
     def proportions(self, arguments: Arguments) -> dict[str, Any]:
-        """Of the topics in a pasted document."""
-        if self._of_columns:
+        """Return the proportions of the topics in a document that is pasted."""
+        if self._is_of_matrix:
             raise RefusedError(
-                400, "this model was learned from a matrix, whose words have no name"
+                400,
+                "this model was learned from a matrix whose columns have no names; learn one from "
+                "text to ask about text",
             )
         tokens = as_learned(asking.text(arguments), self.source["options"])
         asking.check_length(tokens, asking.MOST_TOKENS, "text")
@@ -110,27 +111,32 @@ class ExploredTopics(Explored):
         }
 
     def spectrum(self, arguments: Arguments) -> dict[str, Any]:
-        """Eigenvalues of the pairs of words."""
+        """Return the eigenvalues of the pairs of words."""
         kept, dropped = self._spectrum
         return {"kept": kept, "dropped": dropped}
 
+    # Private steps.
+
     def _shares(self, ids: np.ndarray) -> np.ndarray:
-        """What `transform` gives, by the columns of this document alone, not by all of them."""
-        from eigentext.factor.mixture import posteriors, proportions
+        """The same as `transform`, but only with the columns of the words in the document."""
+        from eigentext.topics.inference import topic_proportions
 
         words, counts = np.unique(ids, return_counts=True)
-        phi, d = self.model.components_[:, words], self.model.components_.shape[1]
-        phi = (1 - 1e-6) * np.asarray(phi) + 1e-6 / d
-        if self.model.alpha0_ == 0:
-            return posteriors(counts[None], phi, self.model.weights_)[0][0]
-        return proportions(counts[None], phi, self.model.alpha_)[0]
+        phi = self.model.components_
+        return topic_proportions(
+            counts[None],
+            phi[:, words],
+            self.model.weights_,
+            self.model.alpha0_,
+            n_words=phi.shape[1],
+        )[0]
 
     @property
     def _spectrum(self) -> tuple[list[float], list[float]]:
         return list(self.found.get("eigenvalues", [])), list(self.found.get("dropped", []))
 
     @property
-    def _of_columns(self) -> bool:
+    def _is_of_matrix(self) -> bool:
         return self.source["options"].get("tokenizer") == "matrix"
 
     @cached_property
