@@ -141,12 +141,14 @@ def test_lines_that_are_none(tmp_path, line, reason):
 
 def test_files_that_are_none(tmp_path):
     for text in ("", "\n\n \t\n", "-DOCSTART- -X- O\n\n", "\ufeff"):
-        with pytest.raises(CorpusError, match=r"empty\.conll: no sentences in it; is the file emp"):
+        with pytest.raises(
+            CorpusError, match=r"empty\.conll: contains no sentences; is the file emp"
+        ):
             read(tmp_path / "empty.conll", text)
         assert parse_conll(text, 3) == []
     with pytest.raises(CorpusError, match=r"gone\.conll: no such file"):
         read_conll(tmp_path / "gone.conll")  # at once, not when it is read
-    with pytest.raises(CorpusError, match=r"no files to read"):
+    with pytest.raises(CorpusError, match=r"the list of files is empty"):
         read_conll([])
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a D O\n" * 99)[:-9])
     with pytest.raises(CorpusError, match=r"cut\.gz: not a complete \.gz file"):
@@ -155,7 +157,7 @@ def test_files_that_are_none(tmp_path):
 
 @pytest.mark.parametrize("columns", ["word", (), [None, None], ("word", 3), 2])
 def test_columns_that_are_none(tmp_path, columns):
-    with pytest.raises(ParameterError, match="columns must be a list of their names, as in"):
+    with pytest.raises(ParameterError, match="columns must be a list of names, such as"):
         read(tmp_path / "any", "a b", columns=columns)
 
 
@@ -195,14 +197,14 @@ def test_a_mark_at_the_start_belongs_to_its_word(tmp_path):
 @pytest.mark.parametrize(
     ("token", "reason"),
     [
-        (("New York", "N"), "'New York' is empty or has blanks .*as in New_York"),
+        (("New York", "N"), "'New York' is empty or contains blanks .*like New_York"),
         (("dog", ""), "'' is empty"),
         (("do\ng", "N"), r"'do\\ng' is empty"),
         (("d\0g", "N"), r"'d\\x00g' is empty"),
         (("d\ud800g", "N"), r"'d\\ud800g' is empty"),
-        (("-DOCSTART-", "N"), "-DOCSTART- is read as a border of documents; leave"),
-        (("dog",), r"\('dog',\) has 1 columns, the tokens before it 2; give all"),
-        (("dog", "N", "O"), ".* has 3 columns, the tokens before it 2"),
+        (("-DOCSTART-", "N"), "-DOCSTART- marks the border of documents; leave"),
+        (("dog",), r"\('dog',\) has 1 columns, but tokens before it have 2; give all"),
+        (("dog", "N", "O"), ".* has 3 columns, but tokens before it have 2"),
         (("dog", None), r"\('dog', None\) is not a tuple of strings"),
         (("dog", ["N"]), r"\('dog', \['N'\]\) is not a tuple of strings"),
         ((), r"\(\) is not a tuple"),
@@ -220,7 +222,7 @@ def test_tokens_that_cannot_be_written(tmp_path, token, reason):
 
 
 def test_sentences_and_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(CorpusError, match=r"^sentence 2: no tokens in it; leave it out"):
+    with pytest.raises(CorpusError, match=r"^sentence 2: has no tokens; leave it out"):
         write_conll([[("a", "D")], []], tmp_path / "none")
     with pytest.raises(EigentextError, match="is a folder"):
         write_conll(DOGS, tmp_path)
@@ -232,7 +234,9 @@ def test_sentences_and_places_that_cannot_be_written(tmp_path):
 def test_a_line_without_end_is_no_token(tmp_path):
     path = tmp_path / "long.txt"
     path.write_bytes(b"a D\n" + b"x " * (1 << 19) + b"y D\n")
-    with pytest.raises(CorpusError, match=r"long.txt, line 2: a line of 1048579 bytes; give a tok"):
+    with pytest.raises(
+        CorpusError, match=r"long.txt, line 2: the line has 1048579 bytes; give one tok"
+    ):
         list(read_conll(path, columns=("word", "label")))
     path.write_bytes(b"a " + b"x" * ((1 << 20) - 2) + b"\n")
     ((token,),) = read_conll(path, columns=("word", "label"))
@@ -243,7 +247,9 @@ def test_a_sentence_without_end(tmp_path, monkeypatch):
     monkeypatch.setattr(conll, "_MAX_TOKENS", 100)
     path = tmp_path / "long.txt"
     path.write_text("a D\n" * 100 + "\n" + "a D\n" * 101)
-    with pytest.raises(CorpusError, match=r"line 202: a sentence of more than 100 tokens; put an"):
+    with pytest.raises(
+        CorpusError, match=r"line 202: the sentence has more than 100 tokens; put an"
+    ):
         list(read_conll(path, columns=("word", "label")))
 
 

@@ -106,12 +106,12 @@ def test_the_real_brown(data_folder, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"ca01": None, "cb02": None}, "it holds 498 of the 500 files"),
-        ({"ca01": b"a/at\n\tb/nn c\n"}, "ca01, line 2: 'c' is no word/tag"),
-        ({"ca01": b"/nn"}, "ca01, line 1: '/nn' is no word/tag"),
-        ({"ca01": b"a/"}, "ca01, line 1: 'a/' is no word/tag"),
+        ({"ca01": None, "cb02": None}, "it has 498 of the 500 files"),
+        ({"ca01": b"a/at\n\tb/nn c\n"}, "ca01, line 2: 'c' is not word/tag"),
+        ({"ca01": b"/nn"}, "ca01, line 1: '/nn' is not word/tag"),
+        ({"ca01": b"a/"}, "ca01, line 1: 'a/' is not word/tag"),
         ({"cr99": b"a/at\n\ncaf\xe9/nn\n"}, "cr99, line 3: .*can't decode byte 0xe9"),
-        ({"ca01": b"a\0b/nn"}, r"ca01, line 1: .* is no word/tag"),
+        ({"ca01": b"a\0b/nn"}, r"ca01, line 1: .* is not word/tag"),
     ],
 )
 @pytest.mark.parametrize("write", [write_zip, write_folder])
@@ -512,7 +512,7 @@ def test_wnut17(data):
     assert everything == [*train, [("dev", "O")], [("test", "O")]]
     (folder / "dev.conll").write_bytes(b"a O\n\nb\tN\tO\n")
     reason = r"dev.conll, line 3: 'b\\tN\\tO' has 3 columns, not 2"
-    with pytest.raises(CorpusError, match=rf"^{folder}: cannot be read \({reason}\); mend it"):
+    with pytest.raises(CorpusError, match=rf"^{folder}: cannot be read \({reason}\); get it"):
         et.load_dataset("wnut17", split="dev")
 
 

@@ -93,7 +93,7 @@ def test_text_is_split_as_it_was():
     assert document_ids(as_documents(["AA bb, cc"], lower), WORDS).tolist() == [0, 1, -2, 2, -1]
     assert document_ids(as_documents([["AA"]], lower), WORDS).tolist() == [0, -1]
     for name, learned_from in (("none", "lists of tokens"), ("m.split", "text that m.split split")):
-        with pytest.raises(CorpusError, match=f"the words learned from were {learned_from}; give"):
+        with pytest.raises(CorpusError, match=f"fitted to {learned_from}; give"):
             as_documents(["a b"], {**lower, "tokenizer": name})
 
 
@@ -114,7 +114,7 @@ def test_threads_and_blocks_change_nothing(threads, monkeypatch, zipf_lines):
         ("some text in one string", "no such file.*documents are a list of strings"),
         ("a\nb", "give text as a list of strings"),
         (TextCorpus(["a b"], unit="stream"), "a stream has no documents"),
-        (encode_sequences([[1, 2], [3]]), "documents of integers; give a matrix"),
+        (encode_sequences([[1, 2], [3]]), "the documents are integers; give a matrix"),
         ([["a"], "b"], "item 2 is 'b'; give tokens"),
         (["b c", ["a"]], "not a mixture"),
         (["a b", None], "item 2 is None"),
@@ -242,19 +242,19 @@ def test_what_is_no_count(bad):
     X = np.ones((4, 5))
     X[2, 3] = bad
     for matrix in (X, sp.csr_array(X), sp.coo_array(X), X.tolist()):
-        with pytest.raises(CorpusError, match=rf"row 2, column 3: {bad} is no count"):
+        with pytest.raises(CorpusError, match=rf"row 2, column 3: {bad} is not a count"):
             checked_matrix(matrix)
 
 
 @pytest.mark.parametrize(
     ("X", "reason"),
     [
-        (np.zeros(3), r"an array of shape \(3,\)"),
+        (np.zeros(3), r"the array has shape \(3,\)"),
         (np.ones((2, 2), complex), "complex128"),
         (np.array([["a"]]), "type <U1"),
-        (np.zeros((0, 3)), "0 documents and 3 words"),
-        (sp.csr_array((3, 0)), "3 documents and 0 words"),
-        ([[1, 2], [1]], "rows that are no matrix"),
+        (np.zeros((0, 3)), "0 documents, 3 words"),
+        (sp.csr_array((3, 0)), "3 documents, 0 words"),
+        ([[1, 2], [1]], "the rows are not a matrix"),
     ],
 )
 def test_what_is_no_matrix_of_counts(X, reason):

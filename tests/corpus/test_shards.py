@@ -160,7 +160,7 @@ def test_workers_that_do_not_see_the_file(cluster, tmp_path, monkeypatch):
     try:
         with (
             engine.use(cluster),
-            pytest.raises(ClusterError, match="of 12 bytes, not 18 as here, on the worker"),
+            pytest.raises(ClusterError, match="has 12 bytes, not 18 as here, on the worker"),
         ):
             encode_on(corpus)
     finally:

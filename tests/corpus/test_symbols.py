@@ -102,16 +102,16 @@ def test_text_is_encoded_as_ever(tmp_path):
         (np.zeros((2, 2)), "symbol 1 of sequence 1 is 0.0: symbols must be integers"),
         (np.array([0.5]), "symbol 1 is 0.5: symbols must be integers"),
         ([1, -1], "symbol 2 is -1: integer symbols are numbered from 0 up"),
-        (np.array([[1, 2], [3, -1]]), "symbol 2 of sequence 2 is -1: .* need no padding"),
+        (np.array([[1, 2], [3, -1]]), "symbol 2 of sequence 2 is -1: .* without padding"),
         ([[True]], "is True: symbols must be integers or strings"),
         (np.array([True]), "is True: symbols must be"),
         ([1, "a"], "symbol 2 is 'a': words and integers are mixed"),
         ([["a"], [1]], "symbol 1 of sequence 2 is 1: words and integers are mixed"),
         ([None], "is None: symbols must be"),
-        ([[1], 2], "item 2 is 2 among sequences"),
+        ([[1], 2], "item 2 is 2, but others are sequences"),
         ([[[1, 2]]], r"symbol 1 of sequence 1 is \[1, 2\]: symbols must"),
         ([np.zeros((2, 2), int)], "item 1 is array"),
-        (np.zeros((2, 2, 2), int), "an array of 3 dimensions"),
+        (np.zeros((2, 2, 2), int), "the array has 3 dimensions"),
         ([], "the list is empty"),
         (np.zeros(0, int), "the list is empty"),
         ([[], []], "all sequences are empty"),
@@ -119,11 +119,11 @@ def test_text_is_encoded_as_ever(tmp_path):
         ([2**24], "symbol 1 is 16777216: .* as strings"),
         ([[2**70]], "symbol 1 of sequence 1 is 1180591620717411303424"),
         (np.array([2**63], np.uint64), "symbol 1 is 9223372036854775808"),
-        (5, "5 is no sequence"),
-        (["a line of text", "and another"], "every item has blanks .* TextCorpus"),
-        ([[10**7, 1, 2]], "largest symbol is 10000000, .* 10000001 .* only 3 .* without gaps, or"),
-        (np.array([[20_000] * 1_000]), "largest symbol is 20000, .* only 1000 were given"),
-        ([10_000], "largest symbol is 10000,"),
+        (5, "5 is not a sequence"),
+        (["a line of text", "and another"], "every item contains blanks.* TextCorpus"),
+        ([[10**7, 1, 2]], "largest, 10000000, .* only 3 .* without gaps, or"),
+        (np.array([[20_000] * 1_000]), "largest, 20000, .* only 1000 symbols"),
+        ([10_000], "largest, 10000,"),
     ],
 )
 def test_what_is_no_sequence_of_symbols(sequences, message):
@@ -148,14 +148,14 @@ def test_ids_of_one_sequence():
 @pytest.mark.parametrize(
     ("sequence", "fitted", "message"),
     [
-        ([1], WORDS, "integers given, but the symbols learned from were words"),
-        (["1"], INTEGERS, "words given, but the symbols learned from were integers"),
+        ([1], WORDS, "the input has integers, but the model was fitted to words"),
+        (["1"], INTEGERS, "the input has words, but the model was fitted to integers"),
         ([1, 0.5], INTEGERS, "symbol 2 is 0.5: symbols must be"),
         ([1, -3], INTEGERS, "symbol 2 is -3"),
         ([[1]], INTEGERS, "symbol 1 is [1]: symbols"),
         (np.array([[1]]), INTEGERS, "several dimensions"),
-        ("ate", WORDS, "'ate' is no sequence of symbols; give a list"),
-        (7, INTEGERS, "7 is no sequence"),
+        ("ate", WORDS, "'ate' is not a sequence of symbols; give a list"),
+        (7, INTEGERS, "7 is not a sequence"),
     ],
 )
 def test_what_has_no_ids(sequence, fitted, message):
@@ -167,7 +167,7 @@ def test_ids_of_many_sequences():
     ids = sequence_ids([["ate", "eggs"], ["ham"]], *WORDS)
     assert ids.tolist() == [0, UNKNOWN, END, 1, END, END]
     assert sequence_ids(np.array([2, 0, 9]), *INTEGERS).tolist() == [2, 0, UNKNOWN, END]
-    with pytest.raises(CorpusError, match="words given"):
+    with pytest.raises(CorpusError, match="the input has words"):
         sequence_ids([["2"]], *INTEGERS)
 
 

@@ -283,7 +283,9 @@ def test_unknown_options(options, names):
 def test_names_and_text_in_one_list(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("here.txt").touch()
-    with pytest.raises(CorpusError, match=r"'A sentence\.' names no file.*kind='files' or kind="):
+    with pytest.raises(
+        CorpusError, match=r"'A sentence\.' is not the name of a file.*kind='files' or kind="
+    ):
         TextCorpus(["here.txt", "A sentence."])
 
 

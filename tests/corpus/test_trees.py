@@ -172,12 +172,12 @@ def test_many_files(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": no trees in it; give some, as in"),
-        (b" \n\n", ": no trees in it"),
+        (b"", ": contains no trees; a tree looks like"),
+        (b" \n\n", ": contains no trees"),
         (b"(A a)\n(S (NP (DT the)\n(B b)", r", line 2: the tree '\(S \(NP \(DT the\) \(B b\)' is"),
-        (b"(A a)\n\n(B b))\n(C c)", r", line 3: '\)' closes nothing; take it out"),
-        (b"(A a)\nhello (B b)", ", line 2: 'hello' stands outside of brackets; give trees"),
-        (b"import os\n\nprint(os.name)\n", ", line 1: 'import' stands outside"),
+        (b"(A a)\n\n(B b))\n(C c)", r", line 3: '\)' closes nothing; remove it"),
+        (b"(A a)\nhello (B b)", ", line 2: 'hello' is outside all brackets; a tree"),
+        (b"import os\n\nprint(os.name)\n", ", line 1: 'import' is outside"),
         (b"(A a)\n(S (NP\n ) (B b))", r", line 2: '\(NP \)' has neither words nor trees; fill it"),
         (b"(A a)\n()", r", line 2: '\(\)' has neither words nor trees"),
         (b"(the)", r", line 1: '\(the\)' has neither words nor trees"),
@@ -202,11 +202,11 @@ def test_a_packed_file_that_is_cut(tmp_path):
 
 
 def test_strings_that_are_no_tree():
-    with pytest.raises(CorpusError, match=r"'\(A a\) \(B b\)': 2 trees; give a string for each"):
+    with pytest.raises(CorpusError, match=r"'\(A a\) \(B b\)': contains 2 trees; give one string"):
         Tree.parse("(A a) (B b)")
     with pytest.raises(CorpusError, match=r"^'\(S \(NP', line 1: the tree .* never closed"):
         Tree.parse("(S (NP")
-    with pytest.raises(CorpusError, match="no trees in it"):
+    with pytest.raises(CorpusError, match="contains no trees"):
         Tree.parse("")
     with pytest.raises(CorpusError) as caught:
         Tree.parse("(A a" * 100_000)
@@ -216,7 +216,7 @@ def test_strings_that_are_no_tree():
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        (Tree("NNP", ["New York"]), "the word 'New York' is empty or has blanks"),
+        (Tree("NNP", ["New York"]), "the word 'New York' is empty or contains blanks"),
         (Tree("NNP", [""]), "the word '' is empty"),
         (Tree("NNP", ["a\0"]), "the word"),
         (Tree("NNP", ["\ud800"]), "the word"),
@@ -362,7 +362,9 @@ def test_the_real_gum(data_folder):
 def test_brackets_deeper_than_any_tree(tmp_path):
     path = tmp_path / "deep.txt"
     path.write_text("(A b)\n" + "(" * 1_000_001)
-    with pytest.raises(CorpusError, match=r"deep.txt, line 2: brackets more than 1000000 deep"):
+    with pytest.raises(
+        CorpusError, match=r"deep.txt, line 2: brackets are more than 1000000 levels"
+    ):
         read_trees(path)
     path.write_text("(A " * 200_000 + "b" + ")" * 200_000)
     (tree,) = read_trees(path)

@@ -81,7 +81,7 @@ def test_repr_is_short():
 
 
 def test_no_word_is_frequent_enough():
-    with pytest.raises(CorpusError, match=r"5 times or more \(.*: 2\); lower min_count"):
+    with pytest.raises(CorpusError, match=r"5 times or more \(.*: 2 times\); lower min_count"):
         Vocabulary.from_corpus(["a b a"], min_count=5)
 
 

@@ -1,8 +1,8 @@
-"""Sentences in columns, as the CoNLL tasks have them: a token a line, a blank line between.
+"""Sentences in columns, as in the CoNLL tasks: one token per line, a blank line after a sentence.
 
-Columns have blanks between them, or tabs if a line has any: then they may hold blanks. Blanks are
-ASCII's; others, such as no-break spaces, belong to words. Lines that begin with ``-DOCSTART-`` are
-borders of documents, not tokens.
+Blanks separate columns. If a line has tabs, only tabs do, and columns may contain blanks. Only
+ASCII blanks count. Others, such as no-break spaces, are parts of words. Lines that begin with
+``-DOCSTART-`` are borders of documents, not tokens.
 """
 
 import os
@@ -20,8 +20,8 @@ from eigentext.storage.files import replacing
 Source = str | os.PathLike[str]
 Sentence = list[tuple[Any, ...]]
 _DOCUMENT = "-DOCSTART-"
-_MAX_LINES = 1 << 20  # that are kept parsed,
-_SHORT = 256  # if they have no more bytes than this
+_MAX_LINES = 1 << 20  # parsed lines that are kept,
+_SHORT = 256  # if they have at most this many bytes
 _LONGEST = 1 << 20  # bytes of a line
 _MAX_TOKENS = 10_000_000  # of a sentence
 _CONVERT = "convert it to UTF-8 (iconv -t UTF-8)"
@@ -32,23 +32,23 @@ _UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
 def read_conll(
     path: Source | Iterable[Source], *, columns: Sequence[str | None] = ("word", "pos", "label")
 ) -> Iterator[Sentence]:
-    """Sentences of files in columns, one by one: lists of tuples, the label last.
+    """Sentences of files in columns, one after the other: lists of tuples, the label last.
 
     Parameters
     ----------
     path : str, path, or list of them
         Files or globs, plain or packed (.gz, .bz2, .xz, .zst), in UTF-8.
     columns : sequence of str or None
-        What the columns of the files are, from left to right; those that are None are left out of
-        the tuples. ``("word", "label")`` is for files of two columns, and ``("word", "pos", None,
-        "label")`` makes (word, pos, label) of the four of CoNLL-2003.
+        The names of the columns from left to right. Columns with the name None are left out of the
+        tuples. ``("word", "label")`` reads files of two columns. ``("word", "pos", None,
+        "label")`` reads (word, pos, label) from the four columns of CoNLL-2003.
 
     Raises
     ------
     CorpusError
-        If a line has more columns or fewer or is no text, or a file has no sentences, or a line has
-        more than 1 MiB, or a sentence more than ten million tokens; the message names the file and
-        the line.
+        If a line has another number of columns, is not text or has more than 1 MiB, if a sentence
+        has more than ten million tokens, or if a file has no sentences. The message names the file
+        and the line.
 
     Examples
     --------
@@ -60,28 +60,28 @@ def read_conll(
     is_list = isinstance(columns, Sequence) and not isinstance(columns, str)
     if not is_list or not any(columns) or {type(name) for name in columns} - {str, type(None)}:
         raise ParameterError(
-            f"columns must be a list of their names, as in ('word', 'label'), not {columns!r}"
+            f"columns must be a list of names, such as ('word', 'label'), not {columns!r}"
         )
     paths = expand_paths([path] if isinstance(path, (str, os.PathLike)) else list(path))
     if not paths:
-        raise CorpusError("no files to read sentences from; name some")
+        raise CorpusError("the list of files is empty; name at least one")
     return _read(paths, _Tokens(columns, advises=True))
 
 
 def write_conll(sentences: Iterable[Iterable[Sequence[str]]], path: Source) -> None:
-    """Write a token a line, its columns with a blank between, and a blank line after each sentence.
+    """Write one token per line, columns separated by blanks, and a blank line after each sentence.
 
-    The ending of the name (.gz, .bz2, .xz, .zst) says how to pack them. :func:`read_conll` gives
-    the same sentences back; what it could not read is refused: tokens of more columns than others
-    or fewer, columns that are empty or hold blanks, sentences without tokens. A file that stood
-    there before is replaced when all is written.
+    The ending of the name (.gz, .bz2, .xz, .zst) decides the packing. :func:`read_conll` reads the
+    same sentences. Input that it could not read raises a CorpusError: different numbers of columns,
+    columns that are empty or contain blanks, sentences without tokens. An old file is replaced when
+    the new one is complete.
 
     Examples
     --------
     >>> from eigentext import write_conll
     >>> write_conll([[("Dogs", "N"), ("bark", "V")]], "dogs.txt")  # doctest: +SKIP
     """
-    known: dict[Any, str] = {}  # most tokens occur again: each is checked once
+    known: dict[Any, str] = {}  # most tokens occur often, so each is checked once
     lines: list[str] = []
     n_columns = None
     for number, sentence in enumerate(sentences, start=1):
@@ -95,10 +95,10 @@ def write_conll(sentences: Iterable[Iterable[Sequence[str]]], path: Source) -> N
                 n_columns = len(token)
             lines.append(line)
         if len(lines) == n_lines:
-            raise CorpusError(f"sentence {number}: no tokens in it; leave it out")
+            raise CorpusError(f"sentence {number}: has no tokens; leave it out")
         lines.append("")
     text = "".join(f"{line}\n" for line in lines)
-    if text.startswith(_BOM):  # of two, the second is read as part of the word
+    if text.startswith(_BOM):  # readers drop one byte order mark; the second belongs to the word
         text = _BOM + text
     data = packed(text.encode(), compression(Path(path)))
     with replacing(Path(path)) as temporary:
@@ -106,12 +106,12 @@ def write_conll(sentences: Iterable[Iterable[Sequence[str]]], path: Source) -> N
 
 
 def parse_conll(text: str | bytes, n_columns: int) -> list[Sentence]:
-    r"""Sentences as lists of tuples, one for each line, with so many columns.
+    r"""Sentences as lists of tuples, one per line, with `n_columns` columns each.
 
     Raises
     ------
     CorpusError
-        Where a line has more columns or fewer; the message names it.
+        If a line has another number of columns. The message names the line.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def parse_conll(text: str | bytes, n_columns: int) -> list[Sentence]:
 
 
 def factored(sentences: Iterable[Iterable[tuple[str, str, str]]]) -> list[list[tuple[str, str]]]:
-    """(word, part of speech, label) as ("word|part", label): tokens that carry their tags.
+    """(word, part of speech, label) as ("word|part", label): tokens with their parts of speech.
 
     Examples
     --------
@@ -141,16 +141,16 @@ def _read(paths: list[Path], tokens: "_Tokens") -> Iterator[Sentence]:
         for sentence in _sentences(blocks, tokens, f"{path}, "):
             yield sentence
         if sentence is None:
-            raise CorpusError(f"{path}: no sentences in it; is the file empty?")
+            raise CorpusError(f"{path}: contains no sentences; is the file empty?")
 
 
 def _sentences(pieces: Iterable[bytes], tokens: "_Tokens", where: str) -> Iterator[Sentence]:
-    """The sentences of whole lines; `where` begins error messages."""
+    """The sentences of blocks of complete lines; `where` begins error messages."""
     sentence: Sentence = []
     n_lines = 0
     for piece in pieces:
         lines = piece.split(b"\n")
-        if not lines[-1]:  # what is after the last newline is no line
+        if not lines[-1]:  # nothing follows the last newline
             lines.pop()
         for number, line in enumerate(lines, start=n_lines + 1):
             try:
@@ -161,8 +161,8 @@ def _sentences(pieces: Iterable[bytes], tokens: "_Tokens", where: str) -> Iterat
                 sentence.append(token)
                 if len(sentence) > _MAX_TOKENS:
                     raise CorpusError(
-                        f"{where}line {number}: a sentence of more than {_MAX_TOKENS} tokens; put "
-                        "an empty line after each sentence"
+                        f"{where}line {number}: the sentence has more than {_MAX_TOKENS} tokens; "
+                        "put an empty line after each sentence"
                     )
             elif sentence:
                 yield sentence
@@ -173,17 +173,17 @@ def _sentences(pieces: Iterable[bytes], tokens: "_Tokens", where: str) -> Iterat
 
 
 class _Tokens(dict[bytes, tuple[str, ...]]):
-    """The tuples of lines, () of blank ones; most lines occur again: each is parsed once."""
+    """The tuples of lines; () for blank lines. Most lines occur often and are parsed once."""
 
     def __init__(self, columns: Sequence[str | None], advises: bool = False):
         super().__init__()
         self._n_columns = len(columns)
         self._chosen = [i for i, name in enumerate(columns) if name is not None]
-        self._advises = advises  # to give other columns
+        self._advises = advises  # whether errors suggest other columns
 
     def __missing__(self, line: bytes) -> tuple[str, ...]:
         if len(line) > _LONGEST:
-            raise ValueError(f"a line of {len(line)} bytes; give a token a line, in columns")
+            raise ValueError(f"the line has {len(line)} bytes; give one token per line, in columns")
         if b"\0" in line:
             raise ValueError(f"a NUL byte: a binary or UTF-16 file? {_CONVERT}")
         text = line.strip()
@@ -211,26 +211,26 @@ class _Tokens(dict[bytes, tuple[str, ...]]):
         if self._advises:
             inner = ("pos", *[None] * (len(names) - 3)) if len(names) > 2 else ()
             example = ("word", *inner, "label")[: len(names)]
-            reason += f"; mend it, or say what the columns are, as in columns={example}"
+            reason += f"; correct the line, or name the columns, for example columns={example}"
         return ValueError(reason)
 
 
 def _line(token: Any, n_columns: int | None, place: str) -> str:
-    """A token as it is written."""
+    """The line of a token."""
     names = token if isinstance(token, (tuple, list)) else ()
     if not names or not all(isinstance(name, str) for name in names):
         raise CorpusError(f"{place}: {token!r} is not a tuple of strings")
     if len(names) != (n_columns or len(names)):
         raise CorpusError(
-            f"{place}: {token!r} has {len(names)} columns, the tokens before it {n_columns}; "
-            "give all tokens the same"
+            f"{place}: {token!r} has {len(names)} columns, but tokens before it have "
+            f"{n_columns}; give all tokens the same number of columns"
         )
     if names[0] == _DOCUMENT:
-        raise CorpusError(f"{place}: {_DOCUMENT} is read as a border of documents; leave it out")
+        raise CorpusError(f"{place}: {_DOCUMENT} marks the border of documents; leave it out")
     for name in names:
         if not name or _UNWRITABLE.search(name):
             raise CorpusError(
-                f"{place}: {name[:40]!r} is empty or has blanks or bytes that no text has, so it "
-                "could not be read back; write something else, as in New_York"
+                f"{place}: {name[:40]!r} is empty or contains blanks or bytes that are not text, "
+                "so it could not be read back; write something like New_York"
             )
     return " ".join(names)

@@ -1,9 +1,9 @@
-"""`load_dataset`: corpora by name, from where people keep them.
+"""`load_dataset`: well-known corpora by name.
 
-A data set is looked for in ``EIGENTEXT_DATA`` (a folder with ``ner/``, ``nltk_data/``, ``text/``,
-``topics/`` and ``treebanks/`` in it), then, if NLTK has it, in the folders of ``NLTK_DATA`` and
-NLTK's usual ones, then in eigentext's cache, which is laid out as ``EIGENTEXT_DATA`` is. Nothing
-is fetched unless asked for.
+A data set is searched for in ``EIGENTEXT_DATA`` (a folder with the subfolders ``ner/``,
+``nltk_data/``, ``text/``, ``topics/`` and ``treebanks/``), then, if NLTK has it, in ``NLTK_DATA``
+and the usual folders of NLTK, then in the cache of eigentext, which has the layout of
+``EIGENTEXT_DATA``. Nothing is downloaded unless the user asks for it.
 
 ============ ============================================== ======================================
 name         what                                           where in ``EIGENTEXT_DATA``
@@ -70,14 +70,14 @@ _PENN_FILE = re.compile(r"(?:.*/)?combined/(wsj_\d{4}\.mrg)")
 _PENN_SPLIT = {"train": range(1, 170), "dev": range(170, 185), "test": range(185, 200)}
 _CONLL2002 = {"train": "train", "dev": "testa", "test": "testb"}
 _DEV_SPLITS = ("train", "dev", "test", "all")
-# How lines of somebody else's begin, and what lines hold that say whose lines follow.
+# How quoted lines begin, and phrases of lines that introduce a quotation.
 _QUOTES = (">", "|", "In article", "Quoted from")
 _QUOTING = ("writes in", "writes:", "wrote:", "says:", "said:")
 
 
 @dataclass(frozen=True)
 class LabelledTexts(Generic[Label]):
-    """Documents with what people said they are about: three lists of one length."""
+    """Documents with labels: three lists of the same length."""
 
     texts: list[str]
     labels: list[Label]
@@ -150,51 +150,49 @@ def load_dataset(
         "brown", "text8", "enwiki-30m", "20news", "reuters", "penn-sample", "gum", "conll2000",
         "conll2002-es", "conll2002-nl" or "wnut17".
     tagged : bool
-        Words with their tags, as the files have them (the part after a token's last slash), where
-        the data set has tags: "brown"; the last four always come with them.
+        Return words with their tags ("brown"). The last four data sets always have tags.
     split : "train", "dev", "test" or "all"
         Which documents of "20news" (the earlier and the later posts; no "dev") or "reuters" (the
         ModApte split: LEWISSPLIT is TRAIN or TEST, and TOPICS is YES; no "dev"), or which trees of
         "penn-sample" (the files wsj_0001 to 0169, 0170 to 0184, 0185 to 0199) or "gum", or which
         sentences of "conll2000" (no "dev"), "conll2002-es" and "-nl" (testa is "dev", testb
-        "test") or "wnut17"; by default those to train on.
+        "test") or "wnut17". The default is "train".
     clean : bool
-        For "20news": only what the writer of a post wrote to its readers (the default). Its header
-        goes, up to the first blank line; its last block after a line that is blank or of dashes, as
-        most are signatures; and lines that quote, or say who wrote what follows. These are the
-        rules of scikit-learn's ``remove=("headers", "footers", "quotes")``. Some posts are empty
-        then.
+        For "20news": keep only the text of the writer (the default). This removes the header up to
+        the first blank line, the last block after a line that is blank or consists of dashes
+        (usually a signature), and quotations with the lines that introduce them. These are the
+        rules of scikit-learn's ``remove=("headers", "footers", "quotes")``. Some posts become
+        empty.
     download : bool
-        Fetch what is found nowhere into eigentext's cache (``EIGENTEXT_CACHE``), where its terms
-        and a plain address allow it: "brown", "penn-sample" and "conll2000", for non-commercial
-        use, from NLTK's collection (``EIGENTEXT_DOWNLOADS`` names another address with the same
-        files below it).
+        If the data set is not found, download it into the cache (``EIGENTEXT_CACHE``). This works
+        for "brown", "penn-sample" and "conll2000", for non-commercial use, from the collection of
+        NLTK (``EIGENTEXT_DOWNLOADS`` names another address with the same files).
 
     Returns
     -------
     TextCorpus
-        Re-iterable: a list of words for each sentence ("brown", files ca01 to cr09 in order), for
-        each paragraph ("enwiki-30m"), or for everything ("text8", a stream).
-        ``[word for unit in corpus for word in unit]`` is its words as one stream.
+        One list of words per sentence ("brown", files ca01 to cr09 in order), per paragraph
+        ("enwiki-30m"), or for the whole text ("text8", a stream). It can be read many times.
+        ``[word for unit in corpus for word in unit]`` is one stream of words.
     list of lists of (word, tag)
-        With `tagged`: the same sentences. For "wnut17", with tags B-person, I-person, O, ...
+        The same sentences, with `tagged`. The tags of "wnut17" are B-person, I-person, O, ...
     list of lists of (word, part of speech, chunk tag)
-        For "conll2000", with chunk tags B-NP, I-NP, O, ..., and "conll2002-es" and "-nl", with
-        B-PER, I-PER, O, ..., without the lines that begin documents (in Spanish, one sentence of
-        each part begins with I-: :func:`eigentext.corpus.iob1_to_bio` mends it); for a tagger of
-        chunks, :func:`eigentext.corpus.factored` makes ("word|part", chunk tag) of each.
+        For "conll2000" (chunk tags B-NP, I-NP, O, ...) and "conll2002-es" and "-nl" (B-PER, I-PER,
+        O, ...), without the lines that begin documents. In Spanish, one sentence of each part
+        begins with I-, which :func:`eigentext.corpus.iob1_to_bio` corrects. For a chunk tagger,
+        :func:`eigentext.corpus.factored` turns tokens into ("word|part", chunk tag).
     LabelledTexts
-        For "20news" and "reuters": ``texts``, ``labels`` (a post's group; a story's list of topics,
-        often empty) and ``ids``, in the order of the file. A story is its title, a blank line,
-        and its body; some have neither.
+        For "20news" and "reuters": ``texts``, ``labels`` (the group of a post; the list of topics
+        of a story, often empty) and ``ids``, in the order of the file. The text of a story is its
+        title, a blank line, and its body. Some stories have neither.
     list of Tree
-        For "penn-sample" and "gum", as the files have them: with function tags, traces and a root
-        above. :func:`normalize_tree` makes them plain.
+        For "penn-sample" and "gum", unchanged: with function tags, traces and a root.
+        :func:`normalize_tree` removes these.
 
     Raises
     ------
     CorpusError
-        If it is found nowhere (the message names every place looked at) or is damaged.
+        If the data set is not found (the message lists all places) or is damaged.
 
     Examples
     --------
@@ -233,7 +231,7 @@ def load_dataset(
     except CorpusError:
         raise
     except BROKEN as error:
-        raise CorpusError(f"{path}: cannot be read ({error}); mend it or get it again") from error
+        raise CorpusError(f"{path}: cannot be read ({error}); get it again") from error
     if not dataset.tagged or tagged:
         return content
     return TextCorpus([[word for word, _ in sentence] for sentence in content], kind="tokens")
@@ -245,8 +243,8 @@ def load_dataset(
 def _read_brown(place: Path) -> TaggedSentences:
     files = sorted(_files(place, _BROWN_FILE))
     if len(files) != _N_BROWN_FILES:
-        raise ValueError(f"it holds {len(files)} of the {_N_BROWN_FILES} files")
-    pairs: dict[str, tuple[str, str]] = {}  # most tokens occur again: each pair is kept once
+        raise ValueError(f"it has {len(files)} of the {_N_BROWN_FILES} files")
+    pairs: dict[str, tuple[str, str]] = {}  # most tokens occur often, so each pair is stored once
     sentences: TaggedSentences = []
     for name, data in files:
         for number, line in enumerate(data.split(b"\n"), start=1):
@@ -263,14 +261,14 @@ def _read_brown(place: Path) -> TaggedSentences:
 
 
 def _word_and_tag(token: str) -> tuple[str, str]:
-    word, _, tag = token.rpartition("/")  # words may hold slashes, tags none
+    word, _, tag = token.rpartition("/")  # words may contain slashes, tags may not
     if not word or not tag or "\0" in token:
-        raise ValueError(f"{token!r} is no word/tag")
+        raise ValueError(f"{token!r} is not word/tag")
     return sys.intern(word), sys.intern(tag)
 
 
 def _files(place: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of the files that the pattern names, in a folder or a zip of it."""
+    """The names and contents of the files that match, in a folder or a zip file of it."""
     if place.is_dir():
         for path in place.rglob("*"):
             if (match := pattern.fullmatch(path.as_posix())) and path.is_file():
@@ -292,7 +290,7 @@ def _read_newsgroups(path: Path, split: Split = "train", clean: bool = True) -> 
     for group, number, text in _of_split(split, posts):
         texts.append(_message(text) if clean else text)
         labels.append(sys.intern(group))
-        ids.append(f"{group}/{number}")  # a post sent to two groups may have one number
+        ids.append(f"{group}/{number}")  # a post in two groups may have the same number
     return LabelledTexts(texts, labels, ids)
 
 
@@ -346,7 +344,7 @@ def _read_gum(folder: Path, split: DevSplit = "train") -> list[Tree]:
 def _read_conll(
     place: Path, names: dict[str, str], n_columns: int, split: str = "train"
 ) -> list[list[tuple[Any, ...]]]:
-    """Sentences in columns; `names` are those of the files, by the parts of the split."""
+    """Sentences in columns; `names` are the files of each part of the split."""
     files = dict(_files(place, re.compile(rf"(?:.*/)?({'|'.join(names.values())})")))
     sentences: list[list[tuple[Any, ...]]] = []
     for part, name in names.items():
@@ -367,7 +365,7 @@ def _of_split(split: Split, documents: Iterator[tuple[Any, ...]]) -> Iterator[li
 
 
 def _records(path: Path, *fields: str) -> Iterator[tuple[Any, ...]]:
-    """These fields of each line, which is an object of JSON."""
+    """The named fields of each line, which is a JSON object."""
     with lzma.open(path) as lines:
         for number, line in enumerate(lines, start=1):
             try:

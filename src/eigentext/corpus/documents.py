@@ -1,9 +1,9 @@
-"""What a document is, in each of the forms in which documents come.
+"""What a document is, for each kind of input.
 
-A document is a string of a list, a list of tokens, a file, a line (of a :class:`TextCorpus` that
-was told so), or a row of a matrix of counts. Documents without words are documents too: an empty
-string, list, file or row counts. Only lines without tokens are none, as a file's last line end may
-or may not begin one.
+A document is a string of a list, a list of tokens, a file, a line (of a :class:`TextCorpus` with
+``unit="line"``), or a row of a matrix of counts. An empty string, list, file or row is a document
+too. Only lines without tokens are not, because the last line end of a file may or may not begin
+another line.
 """
 
 import os
@@ -24,14 +24,14 @@ from eigentext.corpus.tokenizers import NAMED, UNIT_END
 from eigentext.corpus.vocabulary import Vocabulary
 from eigentext.errors import CorpusError
 
-MATRIX = "matrix"  # options["tokenizer"] of words that are columns
-Place = tuple[str, int]  # a file and the line in it, 0 for all; or none, and the place in a list
+MATRIX = "matrix"  # options["tokenizer"] if words are columns of a matrix
+Place = tuple[str, int]  # a file and a line (0: the whole file), or "" and the place in a list
 _BATCH = 1 << 25  # characters
 _TEXT = {"tokenizer": "words", "lowercase": True, "unit": "document"}
 
 
 def is_matrix(X: Any) -> bool:
-    """Whether these are documents by their counts: numbers, as a matrix or rows of them."""
+    """Whether documents are given by their counts: a matrix, or rows of numbers."""
     if sp.issparse(X):
         return True
     if isinstance(X, (list, tuple)):
@@ -42,7 +42,9 @@ def is_matrix(X: Any) -> bool:
 
 
 def checked_matrix(X: Any) -> Any:
-    """A CSR copy with sorted columns and no zeros, if its counts are finite and none negative.
+    """A CSR copy with sorted columns and without zeros.
+
+    Raises CorpusError if a count is negative or not finite.
 
     Examples
     --------
@@ -55,15 +57,17 @@ def checked_matrix(X: Any) -> Any:
             X = np.asarray(X)
         except ValueError as error:
             raise CorpusError(
-                f"rows that are no matrix ({error}); give rows of one length, or lists of words"
+                f"the rows are not a matrix ({error}); give rows of one length or lists of words"
             ) from error
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise CorpusError(
-            f"an array of shape {X.shape} and type {X.dtype}; "
-            "give a matrix of counts, with a row for each document and a column for each word"
+            f"the array has shape {X.shape} and type {X.dtype}; "
+            "give a matrix of counts, with one row per document and one column per word"
         )
     if 0 in X.shape:
-        raise CorpusError(f"a matrix of {X.shape[0]} documents and {X.shape[1]} words; give some")
+        raise CorpusError(
+            f"the matrix has {X.shape[0]} documents, {X.shape[1]} words; give at least one"
+        )
     dtype = np.float64 if X.dtype.kind == "f" else np.result_type(X.dtype, np.int32)
     counts = sp.csr_array(X, dtype=dtype, copy=True)
     counts.sum_duplicates()
@@ -71,25 +75,25 @@ def checked_matrix(X: Any) -> Any:
     if len(wrong):
         row = np.searchsorted(counts.indptr, wrong[0], side="right") - 1
         raise CorpusError(
-            f"row {row}, column {counts.indices[wrong[0]]}: {counts.data[wrong[0]]} is no count; "
-            "counts are finite and 0 or more"
+            f"row {row}, column {counts.indices[wrong[0]]}: {counts.data[wrong[0]]} is not a "
+            "count; counts are finite and 0 or more"
         )
     counts.eliminate_zeros()
     return counts
 
 
 def as_documents(X: Any, options: dict[str, Any] | None = None) -> TextCorpus | EncodedCorpus:
-    """Strings, token lists, files or a corpus, as a corpus whose units are the documents.
+    """Strings, token lists, files or a corpus, as a corpus whose units are documents.
 
-    A list of strings is text, always; files are paths (:mod:`eigentext.corpus.given`). Strings are
-    split by the tokenizer "words", in lower case, and token lists taken as they are; or both as
-    `options`, those of the fitted corpus, say. A corpus stays as it is.
+    A list of strings is always text, and paths are files (:mod:`eigentext.corpus.given`). The
+    tokenizer "words" splits strings, in lower case, and token lists stay unchanged. `options` of a
+    fitted corpus replace this. A corpus is returned unchanged.
     """
     if isinstance(X, (TextCorpus, EncodedCorpus)):
         if X.options["unit"] == "stream":
             raise CorpusError("a stream has no documents; read it with unit='line' or 'document'")
         if X.options["tokenizer"] == INTEGERS:
-            raise CorpusError("documents of integers; give a matrix of counts, or words")
+            raise CorpusError("the documents are integers; give a matrix of counts, or words")
         return X
     if isinstance(X, (str, os.PathLike)):
         return _files(X, options)
@@ -99,12 +103,12 @@ def as_documents(X: Any, options: dict[str, Any] | None = None) -> TextCorpus | 
         return TextCorpus(X, kind="tokens", lowercase=lowercase, unit="document")
     corpus = as_corpus(X, **_reading(options or _TEXT))
     if corpus.texts:
-        corpus.unit = "document"  # lines are documents in files alone
+        corpus.unit = "document"  # lines are documents only in files
     return corpus
 
 
 def document_ids(corpus: TextCorpus | EncodedCorpus, vocabulary: Vocabulary) -> np.ndarray:
-    """All documents as one array of ids: `UNKNOWN` (-2) for words outside, `END` (-1) after each.
+    """All documents as one array of ids. `END` (-1) follows each; unknown words are -2.
 
     Examples
     --------
@@ -127,7 +131,7 @@ def document_ids(corpus: TextCorpus | EncodedCorpus, vocabulary: Vocabulary) -> 
         return ids[column.indices.to_numpy()]
 
     if isinstance(corpus, EncodedCorpus):
-        # END is numpy's name for the last place; the last END of all ends no document.
+        # In NumPy END (-1) is the last place. The last END of all does not end a document.
         ids = np.append(ids_of(corpus.words), np.int32(END))[corpus.tokens[:-1]]
     else:
         ids = np.concatenate(list(engine.current().map(encode_block, corpus.blocks())))
@@ -137,9 +141,9 @@ def document_ids(corpus: TextCorpus | EncodedCorpus, vocabulary: Vocabulary) -> 
 
 
 def in_batches(corpus: TextCorpus) -> Iterator[tuple[list[Place], TextCorpus]]:
-    """Some documents at a time, as people read them: a corpus of texts, and where each is from.
+    """Batches of documents as readable text: a corpus of texts, and the place of each.
 
-    Of the lines of files only blank ones are passed over: one without words has its place here.
+    Only blank lines of files are skipped. A line without words is in the batch.
 
     Examples
     --------
@@ -182,15 +186,15 @@ def _texts_of_files(corpus: TextCorpus) -> Iterator[tuple[Place, str]]:
 
 
 def _joined(texts: Iterator[str], file: File) -> str:
-    """A document that must be held whole."""
+    """A document that must be in memory completely."""
     parts, size = [], 0
     for text in texts:
         parts.append(text)
         size += len(text)
         if size > LONGEST_LINE:
             raise CorpusError(
-                f"{file}: a document of more than {LONGEST_LINE >> 20} MiB; cut it into several, "
-                "or read its lines as documents (unit='line')"
+                f"{file}: the document has more than {LONGEST_LINE >> 20} MiB; split it, or read "
+                "its lines as documents (unit='line')"
             )
     return "".join(parts)
 
@@ -203,18 +207,18 @@ def _files(paths: Any, options: dict[str, Any] | None) -> TextCorpus:
     if options is None and len(corpus.files) == 1:
         raise CorpusError(
             f"{corpus.files[0]}: one file is one document; give TextCorpus(path, unit='line') "
-            "if each line is one, or more files"
+            "if each line is a document, or give more files"
         )
     return corpus
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    """How to read text as it was read before."""
+    """The options for reading text as it was read before."""
     name = options["tokenizer"]
     if name not in NAMED:
         learned = "lists of tokens" if name == "none" else f"text that {name} split"
         raise CorpusError(
-            f"text given, but the words learned from were {learned}; give lists of tokens, "
+            f"the input is text, but the model was fitted to {learned}; give lists of tokens, "
             "or a TextCorpus with its tokenizer"
         )
     return {option: options[option] for option in _TEXT}

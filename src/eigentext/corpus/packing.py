@@ -1,11 +1,11 @@
-"""Trees as flat lists: how they are pickled, copied and sent to other processes.
+"""Trees as flat lists, for pickling, copying and sending to other processes.
 
-Pickle and copy would recurse, and fail from some hundred levels on.
+Python's pickle and copy would recurse and fail at a few hundred levels.
 """
 
 from eigentext.corpus.trees import Tree, walk
 
-Packed = tuple[list[str], list[int]]  # labels and words, parents first; children of each, or -1
+Packed = tuple[list[str], list[int]]  # labels and words; numbers of children, -1 for words
 
 
 def pack(tree: Tree) -> Packed:
@@ -24,14 +24,14 @@ def pack(tree: Tree) -> Packed:
 
 
 def unpack(packed: Packed) -> Tree:
-    """The tree again.
+    """The tree of a packed one.
 
     Examples
     --------
     >>> print(unpack((["NP", "N", "cats"], [1, 1, -1])))
     (NP (N cats))
     """
-    made: list[Tree | str] = []  # whose parents are still to come, the first child last
+    made: list[Tree | str] = []  # nodes whose parents come later, the first child last
     for name, n_children in zip(*map(reversed, packed)):
         if n_children < 0:
             made.append(name)

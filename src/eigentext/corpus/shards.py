@@ -1,8 +1,8 @@
-"""A corpus on the workers of a cluster: what `encode` is on one machine.
+"""A corpus on the workers of a Dask cluster: what `encode` is on one machine.
 
-Files are cut into shards at blanks, where no token is cut; workers read them, turn them into
-integers and keep these. What they send is additive: words with their counts, added up in a tree,
-and the first few tokens of each shard, which the windows of the shard before it reach into.
+Files are cut into shards at blanks, so no token is cut. Workers read the shards, encode them as
+integers and keep them. They send words with counts, which are added in a tree, and the first tokens
+of each shard, because windows of the shard before it reach into these.
 """
 
 import os
@@ -24,18 +24,18 @@ from eigentext.corpus.tokenizers import UNIT_END
 from eigentext.corpus.vocabulary import ranked
 from eigentext.errors import ClusterError, CorpusError
 
-# Large, as each is a summand of the statistics, and as many for each worker.
+# Large shards, because each adds one summand to the statistics; equally many per worker.
 _SHARD_BYTES = (4 << 20, 128 << 20)  # the least and the most
-_PER_WORD = 8  # bytes of a token in a list, about
+_PER_WORD = 8  # approximate bytes of a token in a list
 
 
 class Shard(TextCorpus):
-    """A part of a corpus, read as the whole is."""
+    """A part of a corpus, read with the same options."""
 
     pieces: list[tuple[File, int, int | None]]
 
     def blocks(self) -> Iterator[Any]:
-        """The part, as :meth:`TextCorpus.blocks` has the whole."""
+        """The blocks of this part; see :meth:`TextCorpus.blocks`."""
         for file, start, stop in self.pieces:
             whole_lines = callable(self.tokenizer)
             yield from read_blocks(file, whole_lines=whole_lines, start=start, stop=stop)
@@ -44,37 +44,37 @@ class Shard(TextCorpus):
 
     @property
     def size(self) -> int | None:
-        """Bytes of it, or characters, or tokens."""
+        """None: progress counts shards, not bytes."""
         return None
 
 
 @dataclass
 class EncodedShard:
-    """A shard as integers: as in an :class:`EncodedCorpus`, but numbered for itself alone."""
+    """A shard as integers, like an :class:`EncodedCorpus`, with its own numbering of words."""
 
     tokens: np.ndarray
     words: pa.LargeStringArray
     counts: np.ndarray
 
     def __sizeof__(self) -> int:
-        # By which Dask knows that a task had better go where its shard is.
+        # Dask needs the size to prefer running tasks where the shard is.
         return self.tokens.nbytes + self.words.nbytes + self.counts.nbytes
 
     def ids_in(self, vocabulary: pa.LargeStringArray, *, outside: int) -> np.ndarray:
-        """For each word of the shard its place in a vocabulary; `END` stays what it is."""
+        """The place of each word of the shard in a vocabulary; `END` stays `END`."""
         places = pc.index_in(self.words, value_set=vocabulary).fill_null(outside)
         return np.append(places.to_numpy(), END).astype(np.int32)
 
 
 @dataclass
 class ShardedCorpus:
-    """A corpus as integers, on the workers of a cluster.
+    """A corpus as integers on the workers of a Dask cluster.
 
     Attributes
     ----------
     shards : list of kept EncodedShard
     heads : list of lists of str
-        The first tokens of each shard, `UNIT_END` among them.
+        The first tokens of each shard, including `UNIT_END`.
     table : kept Arrow table
         All words with their counts, in the order of a vocabulary.
     n_words, n_tokens : int
@@ -91,13 +91,13 @@ class ShardedCorpus:
     options: dict[str, Any]
 
     def vocabulary(self, min_count: int = 1, max_size: int | None = None) -> tuple[Any, Any]:
-        """The words within limits: kept on the workers, and their table here."""
-        cluster = _cluster()
-        (kept,) = cluster.keep(ranked, [self.table], min_count, max_size)
-        return cluster.keep(_words, [kept])[0], cluster.fetch(kept)
+        """The words within limits, kept on the workers, and their table in this process."""
+        workers = _workers()
+        (kept,) = workers.keep(ranked, [self.table], min_count, max_size)
+        return workers.keep(_words, [kept])[0], workers.fetch(kept)
 
     def following(self, number: int, n_tokens: int) -> list[str]:
-        """The first tokens after a shard, as many as windows may reach."""
+        """The first `n_tokens` tokens after a shard."""
         found: list[str] = []
         for head in self.heads[number + 1 :]:
             found += head[: n_tokens - len(found)]
@@ -107,50 +107,50 @@ class ShardedCorpus:
 
 
 def can_shard(corpus: Any) -> bool:
-    """Whether a corpus is better read by workers: all that is not yet integers in this process."""
+    """Whether workers can read a corpus: it must not be encoded already."""
     return not isinstance(corpus, EncodedCorpus)
 
 
 def encode_on(corpus: Any, *, reach: int = 1, whole_units: bool = False) -> ShardedCorpus:
-    """Read a corpus on the workers of the cluster in use.
+    """Read a corpus on the workers of the Dask cluster in use.
 
     Parameters
     ----------
     corpus : TextCorpus, or what :func:`eigentext.corpus.encode` takes
         The text.
     reach : int
-        Tokens past its end that a shard's statistics depend on.
+        The number of tokens after its end that the statistics of a shard depend on.
     whole_units : bool
-        Whether no unit may be cut: for statistics of documents.
+        Whether units must not be cut, as for statistics of documents.
     """
     corpus = as_corpus(corpus)
-    cluster = _cluster()
-    _check_sight(cluster, corpus.files)
+    workers = _workers()
+    _check_sight(workers, corpus.files)
     pieces = shards_of(corpus, whole_units=whole_units)
-    shards = cluster.keep(encode_shard, pieces)
-    digests = cluster.keep(file_digest, map(_absolute, corpus.files))
-    heads = cluster.keep(_head, shards, reach)
+    shards = workers.keep(encode_shard, pieces)
+    digests = workers.keep(file_digest, map(_absolute, corpus.files))
+    heads = workers.keep(_head, shards, reach)
     with engine.phase("read and encode", len(shards), "shards") as advance:
-        for _ in cluster.finished(heads):
+        for _ in workers.finished(heads):
             advance(1)
     with engine.phase("vocabulary"):
-        counted = cluster.combine(_joined, cluster.keep(_table, shards))
-        (table,) = cluster.keep(_ranked, [counted])
-        n_words, n_tokens = cluster.fetch(cluster.keep(_sizes, [table])[0])
+        counted = workers.combine(_joined, workers.keep(_table, shards))
+        (table,) = workers.keep(_ranked, [counted])
+        n_words, n_tokens = workers.fetch(workers.keep(_sizes, [table])[0])
         if n_words == 0:
             where = ", ".join(map(str, corpus.files)) or "the corpus"
             raise CorpusError(f"{where}: contains no words; is the file empty?")
-        fingerprint = corpus.fingerprint(map(cluster.fetch, digests))
-    heads = [cluster.fetch(head) for head in heads]
+        fingerprint = corpus.fingerprint(map(workers.fetch, digests))
+    heads = [workers.fetch(head) for head in heads]
     return ShardedCorpus(shards, heads, table, n_words, n_tokens, fingerprint, corpus.options)
 
 
 def shards_of(
     corpus: TextCorpus, size: int | None = None, *, whole_units: bool = False
 ) -> list[Shard]:
-    """The corpus in parts of about `size` bytes, each to be read by itself.
+    """The corpus in parts of about `size` bytes, which can be read separately.
 
-    Put together, their tokens are those of the corpus. A compressed file is never cut.
+    Their tokens in order are the tokens of the corpus. A compressed file is never cut.
     """
     in_memory: Sequence[Any] = corpus.texts or corpus.token_lists
     sizes = [file.stat().st_size for file in corpus.files] or _weights(in_memory)
@@ -195,9 +195,9 @@ def _weights(units: Sequence[Any]) -> list[int]:
 
 
 def _groups(sizes: Iterable[int], size: int) -> list[tuple[int, int]]:
-    """Ranges of neighbours of about `size` together."""
+    """Ranges of neighbors with a total of about `size`."""
     work = np.concatenate([[0], np.cumsum(list(sizes))])
-    work += np.arange(len(work))  # empty files are something too
+    work += np.arange(len(work))  # empty files count, too
     return engine.even_blocks(work, size)
 
 
@@ -205,29 +205,29 @@ def _absolute(file: File) -> File:
     return file.absolute() if isinstance(file, Path) else file
 
 
-def _cluster() -> Any:
-    cluster = engine.distributed()
-    assert cluster is not None
-    return cluster
+def _workers() -> Any:
+    workers = engine.distributed()
+    assert workers is not None
+    return workers
 
 
-def _check_sight(cluster: Any, files: Sequence[File]) -> None:
-    """Refuse files that a worker does not see, or sees otherwise than this process does."""
+def _check_sight(workers: Any, files: Sequence[File]) -> None:
+    """Raise ClusterError if a worker does not see a file, or sees another size."""
     names = [os.fspath(_absolute(file)) for file in files]
     sizes = [file.stat().st_size for file in files]
-    for worker, problem in cluster.each(_look_at, names, sizes).items():
+    for worker, problem in workers.each(_look_at, names, sizes).items():
         if problem:
             raise ClusterError(
                 f"{problem} on the worker {worker}; put the files where all workers see them under "
-                "one name (a shared folder, or an address as s3://…)"
+                "the same name (a shared folder, or an address such as s3://…)"
             )
 
 
-# What runs on workers.
+# Functions that run on workers.
 
 
 def encode_shard(shard: Shard) -> EncodedShard:
-    """Read a shard."""
+    """Read and encode a shard."""
     tokens, words, counts = encoded_tokens(shard)
     return EncodedShard(np.asarray(tokens[:-1]), pa.array(words, pa.large_string()), counts)
 
@@ -262,7 +262,7 @@ def _words(table: pa.Table) -> pa.LargeStringArray:
 
 
 def _look_at(names: list[str], sizes: list[int]) -> str:
-    """What is wrong with the files as this worker sees them; nothing, if all is well."""
+    """What is wrong with the files on this worker, or an empty string."""
     for name, size in zip(names, sizes):
         try:
             (file,) = expand_paths([name])
@@ -270,5 +270,5 @@ def _look_at(names: list[str], sizes: list[int]) -> str:
         except (CorpusError, OSError, ValueError) as error:
             return str(error).partition(";")[0]
         if there != size:
-            return f"{name}: of {there} bytes, not {size} as here,"
+            return f"{name}: has {there} bytes, not {size} as here,"
     return ""

@@ -1,14 +1,13 @@
-"""Sequences of symbols -> integers: what language models and hidden Markov models take.
+"""Sequences of symbols become integers, the input of language models and hidden Markov models.
 
-Symbols are words or non-negative integers, and come as a text corpus, as one stream (a flat list or
-array), or as separate sequences. An integer keeps its number as its id, so that row i of a matrix
-is symbol i; words are numbered as they come, as in any :class:`EncodedCorpus`. Every number up to
-the largest is a symbol, and takes memory and time in whatever is learned. So what is learned from
-must not leave gaps that are nearly all there is: numbers past 10,000 may be at most 16 times as
-many as the symbols given.
+Symbols are words or non-negative integers. They come as a text corpus, as one stream (a flat list
+or array), or as separate sequences. An integer is its own id, so that row i of a matrix belongs to
+symbol i. Words are numbered in the order of first occurrence, as in an :class:`EncodedCorpus`.
+Every number up to the largest one counts as a symbol and takes memory and time. So large gaps are
+an error: beyond 10,000, there may be at most 16 times as many numbers as given symbols.
 
-Models have symbols that are no words: the one that rare words share, the edge of sequences.
-`special_names` names them to people as no word is called.
+Models also have symbols that are not words: the symbol for rare words, the edge of sequences.
+`special_names` gives them names that no word has.
 """
 
 import hashlib
@@ -24,12 +23,12 @@ from eigentext.corpus.text import TextCorpus, kind_of_item, listed
 from eigentext.corpus.vocabulary import Vocabulary
 from eigentext.errors import CorpusError
 
-INTEGERS = "integers"  # options["tokenizer"] of what was given as numbers
+INTEGERS = "integers"  # options["tokenizer"] if symbols are numbers
 UNKNOWN = -2
-RARE = "<rare>"  # how the symbol that rare words share is named to people, if no word is called so
-_LARGEST = 1 << 24  # every number up to the largest takes a place
-_FEW = 10_000  # symbols that never are too many,
-_SPARSE = 16  # nor are so many for each one that was given
+RARE = "<rare>"  # the name of the symbol for rare words, unless a word has this name
+_LARGEST = 1 << 24  # each number up to the largest takes memory
+_FEW = 10_000  # so many symbols are always allowed,
+_SPARSE = 16  # and so many per given symbol
 _REMEDY = "give lists of words, or lists or arrays of integers from 0 up"
 
 
@@ -41,13 +40,13 @@ def encode_sequences(
     Parameters
     ----------
     sequences : TextCorpus, EncodedCorpus, path or list of paths
-        Text; its units are the sequences. One string by itself names a file, too.
+        Text. Its units are the sequences. A single string names a file.
     sequences : list of str, list of int, or 1-D array of integers
-        One stream, without borders (``options["unit"] == "stream"``). Strings of a list are words,
-        and never names of files (see :mod:`eigentext.corpus.given`).
+        One stream without borders (``options["unit"] == "stream"``). Strings of a list are words,
+        never names of files (see :mod:`eigentext.corpus.given`).
     sequences : list of lists of str, list of lists or arrays of integers, or 2-D array of integers
-        Separate sequences; empty ones are passed over. Any list may be a tuple, a generator, an
-        array or the column of a table; it is gone through once.
+        Separate sequences. Empty ones are skipped. A list may also be a tuple, a generator, an
+        array or the column of a table. It is read once.
     cache
         For text: see :func:`encode`.
 
@@ -63,26 +62,28 @@ def encode_sequences(
     return found if isinstance(found, EncodedCorpus) else _encode_integers(*found)
 
 
-Integers = tuple[np.ndarray, np.ndarray | None]  # one after another; how many to a sequence
+Integers = tuple[
+    np.ndarray, np.ndarray | None
+]  # all symbols in a row; the lengths of the sequences
 
 
 def _read(sequences: Any, cache: Any = None) -> EncodedCorpus | Integers:
-    """Words as a corpus; integers as they are, with the lengths of sequences (None: a stream)."""
+    """Words as a corpus; integers as they are, with the lengths of sequences or None."""
     if isinstance(sequences, (TextCorpus, EncodedCorpus, str, os.PathLike)):
         return encode(sequences, cache=cache)
     if hasattr(sequences, "__array__"):
         array = np.asarray(sequences)
         if array.ndim not in (1, 2):
-            raise CorpusError(f"an array of {array.ndim} dimensions; {_REMEDY}, 1-D or 2-D")
+            raise CorpusError(f"the array has {array.ndim} dimensions; {_REMEDY}, 1-D or 2-D")
         if array.ndim == 2 and array.dtype.kind in "iu":
             return _checked(array.ravel(), np.full(len(array), array.shape[1]))
         items: Any = array if array.dtype.kind in "iu" else array.tolist()
     elif isinstance(sequences, Iterable):
         items = sequences if isinstance(sequences, (list, tuple)) else list(sequences)
     else:
-        raise CorpusError(f"{sequences!r:.60} is no sequence; {_REMEDY}")
+        raise CorpusError(f"{sequences!r:.60} is not a sequence; {_REMEDY}")
     if len(items) == 0:
-        raise CorpusError(f"an empty list: {_REMEDY}")
+        raise CorpusError(f"the list is empty; {_REMEDY}")
     if not isinstance(items, np.ndarray):
         kinds = set(map(type, items))
         if any(map(_holds_symbols, kinds)):
@@ -94,17 +95,17 @@ def _read(sequences: Any, cache: Any = None) -> EncodedCorpus | Integers:
         return _checked(symbols, None)
     if all(any(map(str.isspace, word)) for word in symbols):
         raise CorpusError(
-            f"every item has blanks in it, as {symbols[0]!r:.60}: for lines of text give "
+            f"every item contains blanks, for example {symbols[0]!r:.60}; for lines of text give "
             "TextCorpus(lines, kind='texts'), for words a list of words"
         )
     return encode(TextCorpus([symbols], kind="tokens", unit="stream"))
 
 
 def symbol_ids(sequence: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> np.ndarray:
-    """The ids of one sequence in a fitted vocabulary, -1 for symbols outside; it may be empty.
+    """The ids of one sequence in a fitted vocabulary; -1 for unknown symbols.
 
-    Words are looked up, integers are their own ids; `options` are those of the fitted corpus and
-    say which of them the vocabulary holds.
+    The vocabulary gives the ids of words. Integers are their own ids. `options` are those of the
+    fitted corpus and say whether symbols are words or integers. The sequence may be empty.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def symbol_ids(sequence: Any, vocabulary: Vocabulary, options: dict[str, Any]) -
     array([ 0, -1], dtype=int32)
     """
     if not _holds_symbols(type(sequence)):
-        raise CorpusError(f"{sequence!r:.60} is no sequence of symbols; give a list of them")
+        raise CorpusError(f"{sequence!r:.60} is not a sequence of symbols; give a list of symbols")
     symbols = _symbols([_kept(sequence)], flat=True)
     if len(symbols) == 0:
         return np.zeros(0, np.int32)
@@ -125,10 +126,10 @@ def symbol_ids(sequence: Any, vocabulary: Vocabulary, options: dict[str, Any]) -
 
 
 def sequence_ids(sequences: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> np.ndarray:
-    """All sequences as one array of ids in a fitted vocabulary: what a model scores.
+    """All sequences as one array of ids in a fitted vocabulary, for a model to score.
 
-    `END` (-1) follows each sequence, `UNKNOWN` (-2) stands for symbols outside; what
-    :func:`encode_sequences` takes can be given.
+    `END` (-1) follows each sequence, and `UNKNOWN` (-2) stands for unknown symbols. The input is
+    that of :func:`encode_sequences`.
     """
     encoded = _read(sequences)
     if not isinstance(encoded, EncodedCorpus):
@@ -143,15 +144,15 @@ def sequence_ids(sequences: Any, vocabulary: Vocabulary, options: dict[str, Any]
 
 
 def is_stream(options: dict[str, Any]) -> bool:
-    """Whether text was read as one stream, whose borders mean nothing."""
+    """Whether text was read as one stream, without borders between sequences."""
     return options.get("unit") == "stream"
 
 
 def are_events(ids: np.ndarray, options: dict[str, Any]) -> np.ndarray:
-    """Which ids of :func:`sequence_ids` a model predicts, given the options it was learned with.
+    """Which ids of :func:`sequence_ids` a model predicts; `options` are those of its fit.
 
-    That is every symbol and, unless it was learned from a stream, the end of each sequence that is
-    not empty.
+    A model predicts every symbol. Unless it was fitted to a stream, it also predicts the end of
+    each sequence that is not empty.
     """
     events = ids != END
     if not is_stream(options):
@@ -162,16 +163,16 @@ def are_events(ids: np.ndarray, options: dict[str, Any]) -> np.ndarray:
 def _check_kind(numbers: bool, options: dict[str, Any]) -> None:
     if numbers != (options.get("tokenizer") == INTEGERS):
         given, learned = ("integers", "words") if numbers else ("words", "integers")
-        raise CorpusError(f"{given} given, but the symbols learned from were {learned}")
+        raise CorpusError(f"the input has {given}, but the model was fitted to {learned}")
 
 
 def _holds_symbols(kind: type) -> bool:
-    # Asked of types, of which there are few, and not of a million items: that takes seconds.
+    # The argument is a type: checking a million items would take seconds.
     return kind_of_item(kind) == "tokens"
 
 
 def _kept(sequence: Any) -> Any:
-    """A sequence that can be gone through again: generators and columns of tables as lists."""
+    """A sequence that can be read twice: generators and columns of tables become lists."""
     return sequence if isinstance(sequence, (Sequence, np.ndarray)) else listed(sequence)
 
 
@@ -179,10 +180,10 @@ def _read_units(units: Sequence[Any]) -> EncodedCorpus | Integers:
     for number, unit in enumerate(units, start=1):
         if isinstance(unit, np.ndarray):
             good = unit.ndim == 1
-        else:  # a list, mostly
+        else:  # usually a list
             good = type(unit) is list or _holds_symbols(type(unit))
         if not good:
-            raise CorpusError(f"item {number} is {unit!r:.60} among sequences; {_REMEDY}")
+            raise CorpusError(f"item {number} is {unit!r:.60}, but others are sequences; {_REMEDY}")
     if not all(issubclass(kind, (Sequence, np.ndarray)) for kind in set(map(type, units))):
         units = list(map(_kept, units))
     lengths = np.fromiter(map(len, units), np.int64, len(units))
@@ -195,10 +196,10 @@ def _read_units(units: Sequence[Any]) -> EncodedCorpus | Integers:
 
 
 def _symbols(units: Sequence[Any], *, flat: bool) -> np.ndarray | list[str]:
-    """All symbols one after another, integers as int64; an error names the first that is none."""
+    """All symbols in one list or int64 array; an error names the first wrong symbol."""
     if all(isinstance(unit, np.ndarray) and unit.dtype.kind in "iu" for unit in units):
         if any(unit.ndim != 1 for unit in units):
-            raise CorpusError(f"an array of several dimensions as one sequence; {_REMEDY}")
+            raise CorpusError(f"one sequence is an array of several dimensions; {_REMEDY}")
         numbers = np.concatenate(units)
     else:
         symbols = list(chain.from_iterable(units))
@@ -211,14 +212,14 @@ def _symbols(units: Sequence[Any], *, flat: bool) -> np.ndarray | list[str]:
             numbers = np.array(symbols, np.int64)
         except OverflowError:
             numbers = np.array([_LARGEST])
-    # An unsigned number of 64 bits may be too large for a signed one: looked at as it is.
+    # Check before the conversion: an unsigned number of 64 bits may be too large for int64.
     if numbers.size and (numbers.min() < 0 or numbers.max() >= _LARGEST):
         _refuse(units, flat)
     return numbers.astype(np.int64, copy=False)
 
 
 def _refuse(units: Sequence[Any], flat: bool) -> None:
-    """Raise the error of the first symbol that is wrong."""
+    """Raise CorpusError for the first wrong symbol."""
     expected: type | None = None
     for number, unit in enumerate(units, start=1):
         for place, symbol in enumerate(unit, start=1):
@@ -230,30 +231,32 @@ def _refuse(units: Sequence[Any], flat: bool) -> None:
 
 
 def _problem(symbol: Any, expected: type | None) -> str:
-    """What is wrong with a symbol, or nothing."""
+    """What is wrong with a symbol, or an empty string."""
     if isinstance(symbol, bool) or not isinstance(symbol, (str, int)):
         if isinstance(symbol, float):
-            return f"symbols must be integers or strings; {_REMEDY}, made by astype(int) of floats"
+            return (
+                f"symbols must be integers or strings; {_REMEDY}; convert floats with astype(int)"
+            )
         return f"symbols must be integers or strings; {_REMEDY}"
     if expected and isinstance(symbol, str) != (expected is str):
-        return "words and integers are mixed; give either"
+        return "words and integers are mixed; give only one kind"
     if isinstance(symbol, str):
         return ""
     if symbol < 0:
         return (
-            "integer symbols are numbered from 0 up; sequences of unequal length need no padding "
-            "as a list of lists"
+            "integer symbols are numbered from 0 up; give sequences of different lengths as a list "
+            "of lists, without padding"
         )
     if symbol >= _LARGEST:
         return (
-            f"each number up to the largest is a symbol, and these are more than {_LARGEST}; "
+            f"each number up to the largest counts as a symbol: more than {_LARGEST} here; "
             "number them from 0 up, or give them as strings"
         )
     return ""
 
 
 def _checked(numbers: np.ndarray, lengths: np.ndarray | None) -> Integers:
-    """Integers, checked already or not: a matrix comes as it was."""
+    """Integers of a list or a matrix; raises CorpusError if one is out of range."""
     if numbers.size == 0:
         raise CorpusError("all sequences are empty; give at least one symbol")
     if numbers.min() < 0 or numbers.max() >= _LARGEST:
@@ -269,9 +272,9 @@ def _encode_integers(numbers: np.ndarray, lengths: np.ndarray | None) -> Encoded
     n_symbols = int(numbers.max()) + 1
     if n_symbols > max(_FEW, _SPARSE * len(numbers)):
         raise CorpusError(
-            f"the largest symbol is {n_symbols - 1}, so that there would be {n_symbols} of them, "
-            f"as every number up to the largest is one, but only {len(numbers)} were given; number "
-            "them from 0 up without gaps, or give them as strings (words)"
+            f"every number up to the largest, {n_symbols - 1}, counts as a symbol, but only "
+            f"{len(numbers)} symbols are given; number them from 0 up without gaps, or give them "
+            "as strings (words)"
         )
     tokens = np.insert(numbers.astype(np.int32), _ends(numbers, lengths), END)
     counts = np.bincount(numbers)
@@ -283,13 +286,13 @@ def _encode_integers(numbers: np.ndarray, lengths: np.ndarray | None) -> Encoded
     return EncodedCorpus(tokens, words, counts, digest.hexdigest(), options)
 
 
-# Symbols that are no words.
+# Symbols that are not words.
 
 
 def special_names(words: Container[str], *names: str) -> list[str]:
-    """Names for symbols that are no words, such as "<rare>", so that no word is called so.
+    """Names for symbols that are not words, such as "<rare>".
 
-    Where a word is, the name gets one more bracket on each side until none is.
+    If a word has the same name, the symbol gets one more bracket on each side.
 
     Examples
     --------

@@ -1,18 +1,18 @@
-r"""A block of bytes -> the flat array of its tokens, by Arrow's kernels.
+r"""A block of bytes becomes the flat array of its tokens, with functions of Arrow.
 
-The end of a unit (a line, a document) is a token too: `UNIT_END`, a NUL, which no valid text
-holds. So one flat split keeps the boundaries, and a block may be cut at any blank.
+The end of a unit (a line, a document) is a token too: `UNIT_END`, a NUL, which valid text does not
+contain. So one flat split keeps the borders of units, and a block may end at any blank.
 
-``"whitespace"`` splits at Unicode blanks, as ``str.split`` does. ``"simple"`` also parts words
-(letters, digits, underscores; one apostrophe or hyphen at a time inside) from every other sign:
-``\w+(?:['’-]\w+)*|['’-]+|[^\w\s]``. ``"words"`` keeps nothing but words: two or more letters
-(with their marks; one apostrophe at a time inside). Digits and signs are dropped, and part words
-as blanks do. A callable takes one line and returns its tokens.
+``"whitespace"`` splits at Unicode blanks, like ``str.split``. ``"simple"`` also separates words
+(letters, digits, underscores, and single apostrophes or hyphens inside) from all other signs:
+``\w+(?:['’-]\w+)*|['’-]+|[^\w\s]``. ``"words"`` keeps only words of two or more letters (with
+their marks, and single apostrophes inside). It drops digits and signs, which separate words as
+blanks do. A callable takes one line and returns its tokens.
 
-Lower case is one rule for all of them, and for tokens that come ready: before splitting, letter by
-letter, by Unicode's simple mapping (Arrow's ``utf8_lower``). A letter becomes one letter, whatever
-stands around it: "ΣΑΣ" becomes "σασ", "İ" becomes "i" and "ẞ" becomes "ß". (``str.lower`` would
-make "σας" of the first and two characters of the second.)
+All tokenizers convert to lower case by one rule, before they split, and tokens that are given as
+lists follow it too: letter by letter, by the simple mapping of Unicode (Arrow's ``utf8_lower``).
+Each letter becomes one letter, whatever its neighbors are: "ΣΑΣ" becomes "σασ", "İ" becomes "i" and
+"ẞ" becomes "ß". (``str.lower`` would turn the first into "σας" and the second into two characters.)
 """
 
 import re

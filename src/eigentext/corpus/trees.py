@@ -1,11 +1,12 @@
-"""Trees in Penn brackets: read, written, and made plain as parsers learn and are scored on them.
+"""Trees in Penn brackets: how they are read, written, and normalized for parsers.
 
-A tree is a label over children, which are trees or words; a label over one word is a preterminal,
-its label a part of speech. Files hold them as ``(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))``,
-several on a line or one over many; the Penn treebank's roots have an empty label, ``( (S ...))``.
+A tree is a label over children, which are trees or words. A label over one word is a preterminal,
+and the label is a part of speech. Files contain ``(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))``,
+with several trees on a line or one tree over many lines. Roots in the Penn treebank have an empty
+label: ``( (S ...))``.
 
-Nothing here recurses, so that a tree may be as deep as memory lasts: it is walked from the top with
-a list of what is still to come, and built from below by walking that order backwards.
+Nothing here recurses, so the memory alone limits the depth of a tree. Trees are walked from the top
+with a stack, and built from below in the reverse order.
 """
 
 import bz2
@@ -28,10 +29,11 @@ from eigentext.storage.files import replacing
 
 Source = str | os.PathLike[str]
 Node = Union["Tree", str]
-TRACE = "-NONE-"  # the part of speech of what is not said
-ROOTS = frozenset(("", "TOP", "ROOT", "S1"))  # what treebanks and parsers put above a sentence
-# An opening bracket with its label, and with the one word of a preterminal; or what else there is.
-# Blanks are ASCII's: others, such as the no-break spaces of French numbers, belong to words.
+TRACE = "-NONE-"  # the part of speech of empty elements
+ROOTS = frozenset(("", "TOP", "ROOT", "S1"))  # labels above a sentence
+# An opening bracket with its label, and with the word of a preterminal; or another token. Only
+# ASCII blanks separate tokens. Others, such as the no-break spaces of French numbers, are parts of
+# words.
 _TOKEN = re.compile(r"\(\s*([^()\s]*)(?:\s+([^()\s]+)\s*\))?|([^()\s]+|\))", re.ASCII)
 _UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
 _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
@@ -42,11 +44,11 @@ _EXAMPLE = "(S (NP (NNS cats)) (VP (VBP sleep)))"
 class Tree:
     """A label over children, which are trees or words.
 
-    Trees are values: equal if labels, shape and words are, usable in sets, and not to be changed.
-    ``str(tree)`` is one line of Penn brackets, which :meth:`parse` reads back exactly, but for
-    round brackets in words and labels, which become ``-LRB-`` and ``-RRB-`` as in the Penn
-    treebank, and for words that are empty or hold blanks, which brackets cannot express (and
-    :func:`write_trees` refuses).
+    Trees are values: they are equal if labels, shape and words are equal, they can be in sets, and
+    they do not change. ``str(tree)`` is one line of Penn brackets, which :meth:`parse` reads back.
+    Two things change: round brackets in words and labels become ``-LRB-`` and ``-RRB-``, as in the
+    Penn treebank, and words that are empty or contain blanks cannot be expressed
+    (:func:`write_trees` refuses them).
 
     Parameters
     ----------
@@ -71,21 +73,25 @@ class Tree:
 
     def __init__(self, label: str, children: Iterable[Node]):
         if isinstance(children, str):
-            raise ParameterError(f"children of {label!r} are a string; give a list: [{children!r}]")
+            raise ParameterError(
+                f"the children of {label!r} are a string; give a list: [{children!r}]"
+            )
         self.label = label
         self.children = tuple(children)
 
     @classmethod
     def parse(cls, text: str) -> "Tree":
-        """The one tree that a string of brackets holds."""
+        """The tree of a string of brackets."""
         trees = parse_trees(text, _shortened(text))
         if len(trees) != 1:
-            raise CorpusError(f"{_shortened(text)}: {len(trees)} trees; give a string for each")
+            raise CorpusError(
+                f"{_shortened(text)}: contains {len(trees)} trees; give one string per tree"
+            )
         return trees[0]
 
     @property
     def is_preterminal(self) -> bool:
-        """Whether this is a part of speech over its word."""
+        """Whether this is a part of speech over a word."""
         return len(self.children) == 1 and isinstance(self.children[0], str)
 
     def subtrees(self) -> Iterator["Tree"]:
@@ -97,7 +103,7 @@ class Tree:
         return [node for node in walk(self) if isinstance(node, str)]
 
     def tags(self) -> list[tuple[str, str]]:
-        """Each word with the label above it: its part of speech."""
+        """Each word with its part of speech, the label above it."""
         found: list[tuple[str, str]] = []
         stack: list[tuple[Node, str]] = [(self, "")]
         while stack:
@@ -109,7 +115,7 @@ class Tree:
         return found
 
     def to_nltk(self) -> Any:
-        """The same as an ``nltk.Tree``, if NLTK is installed."""
+        """The tree as an ``nltk.Tree``, if NLTK is installed."""
         try:
             from nltk import Tree as NltkTree
         except ImportError as error:
@@ -118,18 +124,18 @@ class Tree:
         return _build(self, lambda node, children: NltkTree(node.label, children))
 
     def _repr_svg_(self) -> str:
-        """The tree as notebooks draw it; ``Path("tree.svg").write_text(tree._repr_svg_())``."""
+        """The tree as an SVG drawing for notebooks."""
         from eigentext.corpus.drawing import tree_svg
 
         return tree_svg(self)
 
     def _repr_html_(self) -> str:
-        """The same inside the page, which notebooks prefer: only there it has the page's colour."""
+        """The drawing as HTML, which notebooks prefer. There it has the text color of the page."""
         return f'<div style="overflow-x: auto">{self._repr_svg_()}</div>'
 
     def __str__(self) -> str:
         parts: list[str] = []
-        stack: list[Node] = [self]  # words and what closes are strings, ready to print
+        stack: list[Node] = [self]  # strings are words and closing brackets, ready to print
         while stack:
             node = stack.pop()
             if isinstance(node, str):
@@ -153,7 +159,7 @@ class Tree:
     def __hash__(self) -> int:
         return hash(tuple(self._outline()))
 
-    # Pickled and copied flat: Python would recurse, and fail from some hundred levels on.
+    # Pickled and copied as flat lists: Python would recurse and fail at a few hundred levels.
 
     def __reduce__(self) -> tuple[Any, ...]:
         from eigentext.corpus.packing import pack, unpack
@@ -168,7 +174,7 @@ class Tree:
         return copied
 
     def _outline(self) -> list[Any]:
-        """Words, and labels with their numbers of children, top down: no other tree has these."""
+        """Words, and labels with numbers of children, from the top. They determine the tree."""
         return [
             node if isinstance(node, str) else (node.label, len(node.children))
             for node in walk(self)
@@ -176,7 +182,7 @@ class Tree:
 
 
 def as_tree(tree: Any) -> Tree:
-    """A `Tree` from one, from a string of brackets, or from anything shaped like an ``nltk.Tree``.
+    """A `Tree` from a `Tree`, a string of brackets, or an object like an ``nltk.Tree``.
 
     Examples
     --------
@@ -191,18 +197,18 @@ def as_tree(tree: Any) -> Tree:
 
 
 def read_trees(paths: Source | Iterable[Source]) -> list[Tree]:
-    """All trees of files in Penn brackets, as they are there.
+    """All trees of files in Penn brackets, unchanged.
 
     Parameters
     ----------
     paths : str, path, or list of them
-        Files or globs, plain or packed (.gz, .bz2, .xz, .zst), in UTF-8, of 1 GiB each at most.
+        Files or globs, plain or packed (.gz, .bz2, .xz, .zst), in UTF-8, each at most 1 GiB.
 
     Raises
     ------
     CorpusError
-        If a file has no trees, or something that is none, or one of more than a million levels; the
-        message names the file and the line.
+        If a file has no trees, or something that is not a tree, or a tree of more than a million
+        levels. The message names the file and the line.
 
     Examples
     --------
@@ -217,12 +223,12 @@ def read_trees(paths: Source | Iterable[Source]) -> list[Tree]:
 
 
 def write_trees(trees: Iterable[Any], path: Source) -> None:
-    """Write one tree a line; the ending of the name (.gz, .bz2, .xz, .zst) says how to pack them.
+    """Write one tree per line. The ending of the name (.gz, .bz2, .xz, .zst) decides the packing.
 
-    :func:`read_trees` gives the same trees back, with round brackets in words and labels as
-    ``-LRB-`` and ``-RRB-``. What brackets cannot express is refused: words that are empty or hold
-    blanks, labels that hold blanks or are empty before a word, and nodes without children. A file
-    that stood there before is replaced when all is written.
+    :func:`read_trees` returns the same trees, with round brackets in words and labels as ``-LRB-``
+    and ``-RRB-``. Trees that brackets cannot express raise a CorpusError: with words that are empty
+    or contain blanks, labels that contain blanks or are empty above a word, or nodes without
+    children. An old file is replaced when the new one is complete.
     """
     lines: list[str] = []
     for number, tree in enumerate(map(as_tree, trees), start=1):
@@ -242,21 +248,21 @@ def normalize_tree(
     collapse_repeats: bool = True,
     strip_root: bool = True,
 ) -> Tree:
-    """The tree as it is learned and scored: labels alone, words alone, no wrapper.
+    """The tree as parsers learn and score it: without function tags, traces and extra roots.
 
     Parameters
     ----------
     tree : Tree, nltk.Tree or str
-        See :func:`as_tree`. It stays as it is.
+        See :func:`as_tree`. It does not change.
     strip_functions : bool
-        Cut labels before the first ``-`` or ``=``: NP-SBJ-1 and NP=2 become NP. Labels that begin
-        with one, such as -LRB- and -NONE-, stay.
+        Cut labels at the first ``-`` or ``=``: NP-SBJ-1 and NP=2 become NP. Labels that begin with
+        one, such as -LRB- and -NONE-, stay.
     drop_traces : bool
-        Take out words tagged -NONE-, and then nodes without words.
+        Remove words tagged -NONE-, and then nodes without words.
     collapse_repeats : bool
-        Make one node of X over nothing but X.
+        Merge X whose only child is another X into one node.
     strip_root : bool
-        Take off a root labelled TOP, ROOT, S1 or nothing, if it has but one child.
+        Remove a root with the label TOP, ROOT, S1 or "" if it has only one child.
 
     Raises
     ------
@@ -284,7 +290,7 @@ def normalize_tree(
                 return child
         is_same = label == node.label and len(kept) == len(node.children)
         if is_same and all(map(is_, kept, node.children)):
-            return node  # trees do not change: two may share it
+            return node  # trees do not change, so two may share a node
         return Tree(label, kept)
 
     tree = as_tree(tree)
@@ -319,8 +325,8 @@ def _build(
     make: Callable[[Any, list[Any]], Any],
     children_of: Callable[[Any], Any] = attrgetter("children"),
 ) -> Any:
-    """What `make` makes of the tree, given each node and what it made of the node's children."""
-    made: list[Any] = []  # of nodes whose parents are still to come, the first child last
+    """The result of `make(node, results of its children)` at the root, from below."""
+    made: list[Any] = []  # results whose parents come later, the first child last
     for node in reversed(walk(tree, children_of)):
         if isinstance(node, str):
             made.append(node)
@@ -342,7 +348,7 @@ def _children(node: Any) -> list[Any]:
 
 
 def without_brackets(word: str) -> str:
-    """The word with round brackets as the Penn treebank writes them: -LRB- and -RRB-."""
+    """The word with -LRB- and -RRB- for round brackets, as in the Penn treebank."""
     return word.translate(_BRACKETS)
 
 
@@ -358,8 +364,10 @@ def without_functions(label: str) -> str:
 def parse_trees(text: str, source: str) -> list[Tree]:
     """The trees of a text in brackets; `source` names it in error messages."""
     trees: list[Tree] = []
-    children: list[Any] = trees  # of the innermost open bracket
-    above: list[tuple[int, str, list[Any]]] = []  # where each began, its label, and its siblings
+    children: list[Any] = trees  # the children of the innermost open bracket
+    above: list[
+        tuple[int, str, list[Any]]
+    ] = []  # the start, label and siblings of each open bracket
     intern = sys.intern
     with collecting_no_garbage():
         for match in _TOKEN.finditer(text):
@@ -369,8 +377,8 @@ def parse_trees(text: str, source: str) -> list[Tree]:
             elif not other:
                 if len(above) >= _DEEPEST:
                     raise CorpusError(
-                        f"{_place(source, text, above[0][0])}: brackets more than {_DEEPEST} deep; "
-                        "put the missing ')' where they belong"
+                        f"{_place(source, text, above[0][0])}: brackets are more than {_DEEPEST} "
+                        "levels deep; add the missing ')'"
                     )
                 above.append((match.start(), intern(label), children))
                 children = []
@@ -382,7 +390,7 @@ def parse_trees(text: str, source: str) -> list[Tree]:
                     shown = _shortened(text[start : min(match.end(), start + 80)])
                     raise CorpusError(
                         f"{_place(source, text, start)}: {shown} has neither words nor trees; "
-                        "fill it or take it out"
+                        "fill it or remove it"
                     )
                 siblings.append(Tree(label, children))
                 children = siblings
@@ -393,18 +401,18 @@ def parse_trees(text: str, source: str) -> list[Tree]:
         shown = _shortened(text[start : start + 80])
         raise CorpusError(
             f"{_place(source, text, start)}: the tree {shown} is never closed; "
-            "put the missing ')' at its end"
+            "add the missing ')' at its end"
         )
     if not trees:
-        raise CorpusError(f"{source}: no trees in it; give some, as in {_EXAMPLE}")
+        raise CorpusError(f"{source}: contains no trees; a tree looks like {_EXAMPLE}")
     return trees
 
 
 def _outside(token: str, place: str) -> CorpusError:
     if token == ")":
-        reason = "')' closes nothing; take it out, or put the missing '(' before it"
+        reason = "')' closes nothing; remove it, or add the missing '(' before it"
     else:
-        reason = f"{_shortened(token)} stands outside of brackets; give trees, as in {_EXAMPLE}"
+        reason = f"{_shortened(token)} is outside all brackets; a tree looks like {_EXAMPLE}"
     return CorpusError(f"{place}: {reason}")
 
 
@@ -419,7 +427,7 @@ def _shortened(text: str) -> str:
 
 @contextlib.contextmanager
 def collecting_no_garbage() -> Iterator[None]:
-    """Python's search for cycles would take longer than the reading; trees have none."""
+    """Switch garbage collection off: it takes longer than reading, and trees have no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -454,17 +462,17 @@ def _check_writable(node: Node, number: int) -> None:
         what, name, may_be_empty = "label", node.label, not isinstance(node.children[0], str)
     if not (name or may_be_empty) or _UNWRITABLE.search(name):
         raise CorpusError(
-            f"tree {number}: the {what} {name[:40]!r} is empty or has blanks or bytes that no text "
-            "has, so it could not be read back; write something else, as in New_York"
+            f"tree {number}: the {what} {name[:40]!r} is empty or contains blanks or bytes that "
+            "are not text, so it could not be read back; write something like New_York"
         )
 
 
 def packed(data: bytes, how: str) -> bytes:
-    """The bytes, compressed in a way named as by `compression`."""
+    """The bytes, compressed; `how` is a name that `compression` returns."""
     if how == "zst":
         import pyarrow as pa
 
         return pa.compress(data, codec="zstd", asbytes=True)
-    # No time of writing in it: the same trees are the same bytes.
+    # Without the time of writing, so that the same trees give the same bytes.
     pack = {"gz": partial(gzip.compress, mtime=0), "bz2": bz2.compress, "xz": lzma.compress}
     return pack[how](data) if how else data

@@ -1,8 +1,8 @@
-"""Packed files (.gz, .bz2, .xz, .zst) as streams of bytes that cannot grow past all reason.
+"""Packed files (.gz, .bz2, .xz, .zst) as streams of bytes, with a limit to their growth.
 
-A small file may be made that unpacks to terabytes. What no honest file does is refused: to unpack
-to more than 1,000 times its size, once past 64 MiB; where a reader keeps all of it as objects, to
-more than 250 times, once past 4 MiB. (English text shrinks to a quarter, trees to a tenth.)
+A small malicious file may unpack to terabytes. So a file may not unpack to more than 1,000 times
+its size, beyond 64 MiB. If a reader keeps the whole content as objects, the limit is 250 times the
+size, beyond 4 MiB. (English text shrinks to a quarter, trees to a tenth.)
 """
 
 import bz2
@@ -21,7 +21,7 @@ _CUT = "the file ended before its end mark"
 
 
 class Unpacked:
-    """The content of a packed file, for as long as it is in proportion to the file.
+    """The content of a packed file, as long as it is in proportion to the file.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class Unpacked:
         The file as stored, at its start.
     how : "gz", "bz2", "xz" or "zst"
     name : str
-        What error messages call it.
+        The name of the file in error messages.
     kept : bool
-        Whether the reader keeps all of it in memory.
+        Whether the reader keeps the whole content in memory.
     """
 
     def __init__(self, raw: Any, how: str, name: str, *, kept: bool = False):
@@ -42,7 +42,7 @@ class Unpacked:
         self._size = 0
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, all of them by default."""
+        """The next `size` bytes; by default all."""
         if size is not None and size >= 0:
             return self._some(size)
         pieces = bytearray()
@@ -55,8 +55,9 @@ class Unpacked:
         self._size += len(data)
         if self._size > self._harmless and self._size > self._ratio * self._raw.tell():
             raise CorpusError(
-                f"{self._name}: unpacks to more than {self._ratio} times its size, as no text does "
-                f"({self._size} bytes so far); is it damaged? unpack it first if you trust it"
+                f"{self._name}: unpacks to more than {self._ratio} times its size "
+                f"({self._size} bytes so far), which text never does; is it "
+                "damaged? unpack it first if you trust it"
             )
         return data
 
@@ -72,7 +73,7 @@ def _opened(raw: Any, how: str) -> Any:
 
 
 class _Zst:
-    """Arrow's stream, read by buffers: ``read`` (26.0) never gives back its memory if it fails."""
+    """Arrow's stream, read by buffers: ``read`` (26.0) leaks memory if it fails."""
 
     def __init__(self, raw: Any):
         import pyarrow as pa
@@ -84,7 +85,7 @@ class _Zst:
 
 
 class _Xz(io.RawIOBase):
-    """As ``lzma.LZMAFile``, but with a limit to the memory that the file may ask for."""
+    """Like ``lzma.LZMAFile``, with a limit to the memory that a file may ask for."""
 
     def __init__(self, raw: Any):
         super().__init__()
@@ -114,9 +115,9 @@ class _Xz(io.RawIOBase):
                 return data
 
     def _next_stream(self, size: int) -> bytes | None:
-        """The first bytes of the next of several streams, None if there is no other."""
+        """The first bytes of the next stream, or None if there is no other."""
         left = b"" if self._decoder is None else self._decoder.unused_data
-        while not left.strip(b"\0"):  # zeros may stand between streams
+        while not left.strip(b"\0"):  # there may be zeros between streams
             if not (left := self._raw.read(_PIECE)):
                 if self._decoder is None:
                     raise EOFError(_CUT)
@@ -127,4 +128,4 @@ class _Xz(io.RawIOBase):
         except lzma.LZMAError:
             if is_first:
                 raise
-            return None  # what follows the last stream is no other: passed over, as xz's users do
+            return None  # bytes after the last stream are ignored
