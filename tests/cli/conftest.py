@@ -1,7 +1,11 @@
 """Running the command, in this process (fast) or in one of its own (all of it), and small texts."""
 
+import contextlib
+import io
+import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import eigentext as et
 from eigentext.cli import main
 
 NOUNS = ["cat", "dog", "horse", "sheep", "river", "mountain", "village", "teacher", "farmer"]
@@ -62,6 +67,72 @@ def process():
             **options,
         )
         return Result(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def fit_of(cli, tmp_path):
+    """Fit in this process; returns the model and what `--json` prints about it."""
+
+    def run(group, *arguments, name="model"):
+        result = cli(group, "fit", *arguments, "-o", tmp_path / name, "--json")
+        assert result.status == 0, result.err
+        assert result.err == ""
+        return et.load(tmp_path / name), json.loads(result.out)
+
+    return run
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    """Put some bytes, or those of a file, into standard input."""
+
+    def give(content: bytes | Path):
+        data = content.read_bytes() if isinstance(content, Path) else content
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return give
+
+
+@pytest.fixture
+def start():
+    """Start the command in a process of its own, with pipes to it."""
+
+    def run(*arguments, **options) -> subprocess.Popen:
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [sys.executable, "-m", "eigentext", *map(str, arguments)]
+        return subprocess.Popen(command, text=True, **pipes | options)
+
+    return run
+
+
+@pytest.fixture
+def interrupted(start, tmp_path):
+    """Run a command that writes to the folder `out`, and press Ctrl-C after the block inside.
+
+    The command must then leave nothing behind.
+    """
+
+    @contextlib.contextmanager
+    def run(*arguments):
+        folders = [tmp_path / name for name in ("out", "tmp")]
+        for folder in folders:
+            folder.mkdir()
+        with start(*arguments, env=os.environ | {"TMPDIR": str(folders[1])}) as process:
+            yield process
+            # A signal just before a system call does not end that call: people press again.
+            for _ in range(10):
+                process.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(20)
+                    break
+            out, err = process.communicate()
+        assert process.returncode == 130
+        assert err.endswith("eigentext: interrupted; nothing was written\n")
+        assert "Traceback" not in err
+        assert out == ""
+        assert [path for folder in folders for path in folder.iterdir()] == []
 
     return run
 

@@ -3,7 +3,6 @@
 import contextlib
 import importlib.metadata
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -145,35 +144,15 @@ def test_a_full_disk_behind_standard_output(model):
 # Ctrl-C.
 
 
-def start(*arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "eigentext", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
-
-
 @pytest.mark.parametrize(("threads", "phase"), [(1, "read and encode"), (2, "mirror")])
-def test_ctrl_c_leaves_nothing_behind(tmp_path, long_text, threads, phase):
-    for folder in ("out", "tmp"):
-        (tmp_path / folder).mkdir()
-    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+def test_ctrl_c_leaves_nothing_behind(interrupted, tmp_path, long_text, threads, phase):
     options = ("-o", tmp_path / "out" / "model", "--threads", threads, *LONG_FIT)
-    with start("words", "fit", long_text, *options, env=environment) as process:
+    with interrupted("words", "fit", long_text, *options) as process:
         assert any(line.startswith(phase) for line in process.stderr)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
-    assert process.returncode == 130
-    assert err.endswith("eigentext: interrupted; nothing was written\n")
-    assert "Traceback" not in err
-    assert out == ""
-    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []
 
 
-def test_ctrl_c_while_reading_standard_input(tmp_path):
-    with start("words", "fit", "-", "-o", tmp_path / "model", stdin=subprocess.PIPE) as process:
+def test_ctrl_c_while_reading_standard_input(start, tmp_path):
+    with start("words", "fit", "-", "-o", tmp_path / "model") as process:
         process.stdin.write("a b c\n" * 100_000)  # more than a pipe holds: it is reading
         process.stdin.flush()
         # A signal that comes just before the system call does not end it: people press again.

@@ -1,7 +1,5 @@
 """A small treebank, and grammars learned from it."""
 
-import io
-import sys
 from pathlib import Path
 
 import pytest
@@ -93,11 +91,3 @@ def penn_sample(tmp_path_factory, data_folder):
         return path
 
     return write
-
-
-@pytest.fixture
-def standard_input(monkeypatch):
-    def give(data: bytes):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-    return give

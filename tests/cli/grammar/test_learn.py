@@ -2,11 +2,8 @@
 
 import inspect
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
+from functools import partial
 from itertools import chain
 
 import pytest
@@ -21,16 +18,9 @@ SPECTRAL = ("--method", "spectral", "--states", 3, "--nodes-per-state", 1)
 
 
 @pytest.fixture
-def fit(cli, tmp_path):
-    """Fit in this process; returns the model and what `--json` tells about it."""
-
-    def run(*arguments, name="model"):
-        result = cli("grammar", "fit", *arguments, "-o", tmp_path / name, "--json")
-        assert result.status == 0, result.err
-        assert result.err == ""
-        return et.load(tmp_path / name), json.loads(result.out)
-
-    return run
+def fit(fit_of):
+    """Fit in this process; returns the model and what `--json` prints about it."""
+    return partial(fit_of, "grammar")
 
 
 def test_defaults_are_the_estimators():
@@ -381,34 +371,8 @@ def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
     assert own.read_bytes() == treebank.read_bytes()
 
 
-def test_ctrl_c_leaves_nothing_behind(treebank, tmp_path):
-    for folder in ("out", "tmp"):
-        (tmp_path / folder).mkdir()
-    fit = (
-        "grammar",
-        "fit",
-        treebank,
-        "-o",
-        tmp_path / "out" / "model",
-        "--iterations",
-        10**6,
-        "-m",
-        2,
-        "--method",
-        "split-merge",
-    )
-    with subprocess.Popen(
-        [sys.executable, "-m", "eigentext", *map(str, fit)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
-    ) as process:
+def test_ctrl_c_leaves_nothing_behind(interrupted, treebank, tmp_path):
+    options = ("--iterations", 10**6, "-m", 2, "--method", "split-merge")
+    output = tmp_path / "out" / "model"
+    with interrupted("grammar", "fit", treebank, "-o", output, *options) as process:
         assert any(line.startswith("pruning em") for line in process.stderr)  # the one before
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
-    assert process.returncode == 130
-    assert err.endswith("eigentext: interrupted; nothing was written\n")
-    assert "Traceback" not in err
-    assert out == ""
-    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []

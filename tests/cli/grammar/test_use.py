@@ -1,13 +1,9 @@
 """`eigentext grammar parse` and `nbest`: lines of words in, trees out."""
 
-import contextlib
 import json
 import math
 import os
 import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -194,17 +190,7 @@ def test_the_k_best_as_json_and_into_a_file(cli, latent, sentences, tmp_path):
 # Streams.
 
 
-def start(*arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "eigentext", *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        **{"stderr": subprocess.PIPE} | options,
-    )
-
-
-def test_each_line_is_answered_before_the_next(pcfg):
+def test_each_line_is_answered_before_the_next(start, pcfg):
     with start("grammar", "parse", pcfg, "--threads", 1) as process:
         for words in ("the baker sells bread .", "she rests ."):
             process.stdin.write(f"{words}\n")
@@ -220,7 +206,7 @@ def test_compiled_kernels_are_not_compiled_again(pcfg, sentences, cli, process):
     assert "compiling" not in process("grammar", "parse", pcfg, sentences).err
 
 
-def test_a_closed_pipe_is_no_mistake(pcfg, sentences, tmp_path):
+def test_a_closed_pipe_is_no_mistake(start, pcfg, sentences, tmp_path):
     many = tmp_path / "many.txt"
     many.write_text(sentences.read_text() * 2000)
     with start("grammar", "parse", pcfg, many) as process:
@@ -230,31 +216,16 @@ def test_a_closed_pipe_is_no_mistake(pcfg, sentences, tmp_path):
     assert process.returncode == 0
 
 
-def test_ctrl_c_leaves_nothing_behind(pcfg, tmp_path):
-    for folder in ("out", "tmp"):
-        (tmp_path / folder).mkdir()
-    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
-    parse = ("grammar", "parse", pcfg, "-o", tmp_path / "out" / "trees", "--threads", 1)
-    with start(*parse, env=environment) as process:
+def test_ctrl_c_leaves_nothing_behind(interrupted, pcfg, tmp_path):
+    out = tmp_path / "out"
+    with interrupted("grammar", "parse", pcfg, "-o", out / "trees", "--threads", 1) as process:
         process.stdin.write("the baker sells bread .\n" * 1000)
         process.stdin.flush()
-        while not any(path.stat().st_size for path in (tmp_path / "out").iterdir()):
+        while not any(path.stat().st_size for path in out.iterdir()):
             time.sleep(0.05)  # until the first trees are in the temporary file
-        # A signal that comes just before it waits for more does not end that: people press again.
-        for _ in range(10):
-            process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(20)
-                break
-        out, err = process.communicate()
-    assert process.returncode == 130
-    assert err.endswith("eigentext: interrupted; nothing was written\n")
-    assert "Traceback" not in err
-    assert out == ""
-    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []
 
 
-def test_bars_do_not_mix_with_trees(pcfg, sentences, tmp_path):
+def test_bars_do_not_mix_with_trees(start, pcfg, sentences, tmp_path):
     pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
     many = tmp_path / "many.txt"
     many.write_text(sentences.read_text() * 20)

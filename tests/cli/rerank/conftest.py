@@ -1,8 +1,6 @@
 """N-best lists of a base model that is wrong in a way that fragments show."""
 
-import io
 import itertools
-import sys
 from pathlib import Path
 
 import pytest
@@ -96,11 +94,3 @@ def tagging_model(learned, tagged_files, dev_files) -> Path:
 @pytest.fixture(scope="session")
 def tree_model(learned, tree_files) -> Path:
     return learned(tree_files, "--decay", "0.4", "--beta", "0.5")
-
-
-@pytest.fixture
-def standard_input(monkeypatch):
-    def give(data: bytes):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-    return give

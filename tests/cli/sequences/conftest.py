@@ -1,7 +1,5 @@
 """Texts with words that are rare, as language models want them."""
 
-import io
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +31,3 @@ def unseen(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("text") / "unseen.txt"
     path.write_text(zipf(200, seed=1))
     return path
-
-
-@pytest.fixture
-def standard_input(monkeypatch):
-    def give(path: Path):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
-
-    return give

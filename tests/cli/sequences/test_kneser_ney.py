@@ -1,6 +1,7 @@
 """`eigentext kneser-ney fit`: from text to n-grams, by the options a user has."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,16 +10,9 @@ import eigentext as et
 
 
 @pytest.fixture
-def fit(cli, tmp_path):
-    """Fit in this process; returns the model and what `--json` tells about it."""
-
-    def run(*arguments, name="model"):
-        result = cli("kneser-ney", "fit", *arguments, "-o", tmp_path / name, "--json")
-        assert result.status == 0, result.err
-        assert result.err == ""
-        return et.load(tmp_path / name), json.loads(result.out)
-
-    return run
+def fit(fit_of):
+    """Fit in this process; returns the model and what `--json` prints about it."""
+    return partial(fit_of, "kneser-ney")
 
 
 def test_fit_is_the_estimator(fit, seen, unseen):

@@ -1,8 +1,6 @@
 """Sentences with parts of speech and chunks, and taggers learned from them."""
 
-import io
 import random
-import sys
 from pathlib import Path
 
 import pytest
@@ -99,11 +97,3 @@ def tagged(dev):
 @pytest.fixture(scope="session")
 def loaded(chunker, tagger):
     return load(chunker), load(tagger)
-
-
-@pytest.fixture
-def standard_input(monkeypatch):
-    def give(data: bytes):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-    return give

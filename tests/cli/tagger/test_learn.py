@@ -2,11 +2,7 @@
 
 import json
 import lzma
-import os
 import re
-import signal
-import subprocess
-import sys
 import warnings
 
 import pytest
@@ -332,24 +328,8 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
     assert (train.read_bytes(), dev.read_bytes()) == before
 
 
-def test_ctrl_c_leaves_nothing_behind(train, tmp_path):
-    for folder in ("out", "tmp"):
-        (tmp_path / folder).mkdir()
-    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+def test_ctrl_c_leaves_nothing_behind(interrupted, train, tmp_path):
     (tmp_path / "long").write_text(train.read_text() * 200)
     arguments = ("tagger", "fit", tmp_path / "long", "-o", tmp_path / "out" / "tagger")
-    with subprocess.Popen(
-        [sys.executable, "-m", "eigentext", *arguments, "--margin", "1e9", "--epochs", "1000"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
+    with interrupted(*arguments, "--margin", "1e9", "--epochs", 1000) as process:
         assert any(line.startswith("features") for line in process.stderr)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
-    assert process.returncode == 130
-    assert err.endswith("eigentext: interrupted; nothing was written\n")
-    assert "Traceback" not in err
-    assert out == ""
-    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []

@@ -1,12 +1,8 @@
 """`eigentext tagger tag` and `nbest`: sentences in, tags out."""
 
-import contextlib
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -154,16 +150,7 @@ def test_into_files_of_all_kinds_and_back(tag, chunker, plain, loaded, tagged, t
     assert sorted(tmp_path.iterdir()) == sorted([path, plain])
 
 
-def start(*arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "eigentext", *map(str, arguments)],
-        **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        | options,
-        text=True,
-    )
-
-
-def test_a_pipe_shows_results_early_and_may_be_closed(tagger):
+def test_a_pipe_shows_results_early_and_may_be_closed(start, tagger):
     """The first sentences are tagged before the last are there; `head` is not a mistake."""
     with start("tagger", "tag", tagger) as process:
         process.stdin.write("the cat sees the dog .\n" * 1500)
@@ -176,7 +163,7 @@ def test_a_pipe_shows_results_early_and_may_be_closed(tagger):
     assert process.returncode == 0
 
 
-def test_what_is_typed_is_answered_at_once(tagger, loaded):
+def test_what_is_typed_is_answered_at_once(start, tagger, loaded):
     pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
     ours, theirs = pty.openpty()
     typed, answers = ["the cat", "the dog"], []
@@ -194,28 +181,13 @@ def test_what_is_typed_is_answered_at_once(tagger, loaded):
     assert err.startswith("4 tokens in ")
 
 
-def test_ctrl_c_leaves_nothing_behind(tagger, tmp_path):
-    for folder in ("out", "tmp"):
-        (tmp_path / folder).mkdir()
-    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
-    arguments = ("tagger", "tag", tagger, "-o", tmp_path / "out" / "tags")
-    with start(*arguments, env=environment) as process:
+def test_ctrl_c_leaves_nothing_behind(interrupted, tagger, tmp_path):
+    out = tmp_path / "out"
+    with interrupted("tagger", "tag", tagger, "-o", out / "tags") as process:
         process.stdin.write("the cat sees the dog .\n" * 3000)
         process.stdin.flush()
-        while not any(path.stat().st_size for path in (tmp_path / "out").iterdir()):
+        while not any(path.stat().st_size for path in out.iterdir()):
             time.sleep(0.05)  # until the first tags are in the temporary file
-        # A signal that comes just before it waits for more does not end that: people press again.
-        for _ in range(10):
-            process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(20)
-                break
-        out, err = process.communicate()
-    assert process.returncode == 130
-    assert err.endswith("eigentext: interrupted; nothing was written\n")
-    assert "Traceback" not in err
-    assert out == ""
-    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []
 
 
 # The k best.

@@ -1,7 +1,5 @@
 """Documents of three topics, a line each, and a model of them."""
 
-import io
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -54,11 +52,3 @@ def topics(tmp_path_factory, documents) -> Path:
         main(["topics", "fit", str(documents), "-o", str(path), "-k", "3", "--no-cache", "-q"])
     assert exit.value.code in (0, None)
     return path
-
-
-@pytest.fixture
-def standard_input(monkeypatch):
-    def give(path: Path):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
-
-    return give

@@ -3,6 +3,7 @@
 import inspect
 import json
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,16 +17,9 @@ READ = {"tokenizer": "words", "lowercase": True, "unit": "line"}
 
 
 @pytest.fixture
-def fit(cli, tmp_path):
-    """Fit in this process; returns the model and what `--json` tells about it."""
-
-    def run(*arguments, name="model"):
-        result = cli("topics", "fit", *arguments, "-o", tmp_path / name, "--json")
-        assert result.status == 0, result.err
-        assert result.err == ""
-        return et.load(tmp_path / name), json.loads(result.out)
-
-    return run
+def fit(fit_of):
+    """Fit in this process; returns the model and what `--json` prints about it."""
+    return partial(fit_of, "topics")
 
 
 def same(model, other) -> bool:

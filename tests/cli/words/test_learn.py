@@ -2,10 +2,8 @@
 
 import bz2
 import gzip
-import io
 import json
 import lzma
-import sys
 
 import numpy as np
 import pytest
@@ -27,14 +25,6 @@ def fit(cli, tmp_path):
         return et.load(tmp_path / name), json.loads(result.out)
 
     return run
-
-
-@pytest.fixture
-def standard_input(monkeypatch):
-    def give(content: bytes):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-
-    return give
 
 
 # fit.

@@ -63,7 +63,7 @@ def evaluate(
         )
 
 
-def _scores(topics: "TopicModel", X: "csr_array", n_words: int) -> dict[str, Any]:
+def _scores(topics: "TopicModel", X: Any, n_words: int) -> dict[str, Any]:
     """Return all scores of the topics on counts of words in documents."""
     from eigentext.evaluate import coherence, distinct_words
 
