@@ -8,11 +8,12 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import EigentextError
-from eigentext.kernels._store import BLOCK, EncodedNodes, NodeForest, Store
+from eigentext.kernels._store import BLOCK, EncodedNodes, NodeForest, Rows, Store
 from eigentext.kernels.kernel import Kernel
 
 _TASK = 64  # rows of a Gram matrix that one thread fills at a time
 _WHOLE = (0, False, False)
+How = tuple[int, bool, bool]  # see `NodeKernel._fill`
 _WORTH_THREADS = 1 << 22  # pairs of a node and a structure, which take some milliseconds
 
 
@@ -26,7 +27,7 @@ class NodeKernel(Kernel):
         """Add the new nodes of a structure to the store, and return the number of its root."""
 
     @abstractmethod
-    def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
+    def _fill(self, rows: np.ndarray, how: How, a: Rows, b: NodeForest, out: np.ndarray) -> None:
         """Add rows of the Gram matrix of `a` and the forest `b` to `out`.
 
         `how` has three parts: the column where `b` begins, whether to skip what is below the

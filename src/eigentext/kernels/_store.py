@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigentext.kernels.kernel import Encoded
+from eigentext.kernels.kernel import Encoded, Indices
 
 MERGED = 8  # structures that are treated as one
 BLOCK = 1024  # structures in a forest, few enough for the processor's cache
@@ -123,7 +123,7 @@ class EncodedNodes(Encoded):
     def __len__(self) -> int:
         return len(self.roots)
 
-    def __getitem__(self, indices: Any) -> "EncodedNodes":
+    def __getitem__(self, indices: Indices) -> "EncodedNodes":
         return EncodedNodes(self.store, self.roots[indices], self.coding)
 
     @property

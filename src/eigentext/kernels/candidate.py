@@ -13,7 +13,7 @@ class Candidate(NamedTuple):
     log_probability: float
 
 
-def as_candidate(thing: Any) -> Candidate | None:
+def as_candidate(thing: object) -> Candidate | None:
     """Return a pair of a structure and a number, in either order, as a candidate; else None."""
     if isinstance(thing, tuple) and len(thing) == 2:
         first, second = (isinstance(part, Real) for part in thing)
@@ -37,6 +37,6 @@ def marked_structure(thing: Any) -> Any:
     return thing[0] if isinstance(thing, tuple) and hasattr(thing, "log_probability") else thing
 
 
-def is_tree(structure: Any) -> bool:
+def is_tree(structure: object) -> bool:
     """Whether this is a tree (a Tree, a string of brackets or an nltk.Tree), not a sequence."""
     return isinstance(structure, (Tree, str)) or callable(getattr(structure, "label", None))

@@ -14,7 +14,7 @@ import numpy as np
 from eigentext.errors import ParameterError
 from eigentext.kernels import parameters
 from eigentext.kernels.candidate import as_candidate
-from eigentext.kernels.kernel import Encoded, Kernel
+from eigentext.kernels.kernel import Encoded, Indices, Kernel, Structures
 
 
 class _Composed(Kernel):
@@ -98,7 +98,7 @@ class NormalizedKernel(_Composed):
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
-    def encode(self, structures: Any) -> Encoded:
+    def encode(self, structures: Structures) -> Encoded:
         """Encode structures, or what the inner kernel encoded, and compute their norms."""
         self._check()
         if isinstance(structures, Encoded) and structures.coding == self.kernel._coding():
@@ -113,7 +113,7 @@ class NormalizedKernel(_Composed):
         plain = {n: type(v).__name__ if isinstance(v, Kernel) else v for n, v in given.items()}
         return ("normalized", self.kernel._coding(), plain)
 
-    def _encode(self, structures: Any) -> "Weighted":
+    def _encode(self, structures: Structures) -> "Weighted":
         inner = self.kernel.encode(structures)
         norms = np.sqrt(self.kernel.diagonal(inner))
         return Weighted(inner, np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
@@ -172,7 +172,7 @@ class EncodedPair(Encoded):
     def __len__(self) -> int:
         return len(self.first)
 
-    def __getitem__(self, indices: Any) -> "EncodedPair":
+    def __getitem__(self, indices: Indices) -> "EncodedPair":
         some = EncodedPair(self.first[indices], self.second[indices])
         some.coding = self.coding
         return some
@@ -192,7 +192,7 @@ class Weighted(Encoded):
     def __len__(self) -> int:
         return len(self.inner)
 
-    def __getitem__(self, indices: Any) -> "Weighted":
+    def __getitem__(self, indices: Indices) -> "Weighted":
         some = Weighted(self.inner[indices], self.weights[indices])
         some.coding = self.coding
         return some

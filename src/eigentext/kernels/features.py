@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext.errors import ParameterError
-from eigentext.kernels.kernel import Encoded
+from eigentext.kernels.kernel import Encoded, Indices
 
 CSR = Any  # scipy.sparse ships no types
 _KINDS = {"names": "a dictionary", "places": "a pair of places and values", "vector": "a vector"}
@@ -108,7 +108,7 @@ class FeatureMatrix(Encoded):
     def __len__(self) -> int:
         return self.matrix.shape[0]
 
-    def __getitem__(self, indices: Any) -> "FeatureMatrix":
+    def __getitem__(self, indices: Indices) -> "FeatureMatrix":
         if not isinstance(indices, slice):
             indices = np.asarray(indices)
             indices = indices if indices.dtype == bool else indices.astype(np.int64)
@@ -164,11 +164,11 @@ def _kind(row: Any, name: Callable[[int], str], number: int) -> str:
     raise ParameterError(f"the features of {name(number)} cannot be {row!r:.60}; {_REMEDY}")
 
 
-def _is_array(thing: Any) -> bool:
+def _is_array(thing: object) -> bool:
     return isinstance(thing, (list, tuple)) or hasattr(thing, "__array__")
 
 
-def _extend(values: Any, row: Mapping, name: Callable[[int], str], number: int) -> None:
+def _extend(values: array, row: Mapping[Any, Any], name: Callable[[int], str], number: int) -> None:
     try:
         values.extend(row.values())
     except (TypeError, ValueError, OverflowError):

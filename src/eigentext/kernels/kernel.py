@@ -6,6 +6,7 @@ The module ``composed`` makes kernels of kernels.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from eigentext.estimators import Estimator
 from eigentext.kernels.candidate import structure_of
 
 Structures = Any  # a sequence of structures, or an Encoded
+Indices = slice | Sequence[int] | np.ndarray  # of some structures
 _BLOCK = 256  # rows of a Gram matrix that are multiplied by weights at a time
 
 
@@ -31,7 +33,7 @@ class Encoded(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def __getitem__(self, indices: Any) -> "Encoded":
+    def __getitem__(self, indices: Indices) -> "Encoded":
         """Return the structures at a slice, a list or an array of positions."""
 
     @property

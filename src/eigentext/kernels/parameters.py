@@ -10,7 +10,7 @@ MATCHES = ("exact", "capitalization", "factor")
 DECAY = Number(1.0, above=0, most=1)
 
 
-def _is_kernel(value: Any) -> bool:
+def _is_kernel(value: object) -> bool:
     return hasattr(value, "gram") and hasattr(value, "encode") and not isinstance(value, type)
 
 
@@ -26,7 +26,7 @@ def a_function(what: str) -> Given:
     return Given(None, what=f"a function {what}", test=callable, keep=lambda function: function)
 
 
-def _is_match(value: Any) -> bool:
+def _is_match(value: object) -> bool:
     return isinstance(value, Mapping) or callable(value) or Choice("", of=MATCHES).allows(value)
 
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.kernels import parameters
-from eigentext.kernels._nodes import NodeKernel
-from eigentext.kernels._store import EncodedNodes, NodeForest, Store
+from eigentext.kernels._nodes import How, NodeKernel
+from eigentext.kernels._store import EncodedNodes, NodeForest, Rows, Store
 
 _ROUNDING = 1e-14  # weights cancel if their sum is smaller than this share of the largest
 
@@ -125,7 +125,7 @@ class SequenceKernel(NodeKernel):
             return (self.match[word],) if word in self.match else word
         return self.match(word)
 
-    def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
+    def _fill(self, rows: np.ndarray, how: How, a: Rows, b: NodeForest, out: np.ndarray) -> None:
         from eigentext.kernels._loops import sequence_rows
 
         sequence_rows(rows, *how, float(self.decay), a, b, out)

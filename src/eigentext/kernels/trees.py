@@ -20,10 +20,12 @@ productions, at each pair of *distinct* subtrees once, and at children before th
 
 from typing import Any
 
+import numpy as np
+
 from eigentext.corpus.trees import Tree, as_tree, walk
 from eigentext.kernels import parameters
-from eigentext.kernels._nodes import NodeKernel
-from eigentext.kernels._store import Store
+from eigentext.kernels._nodes import How, NodeKernel
+from eigentext.kernels._store import NodeForest, Rows, Store
 
 
 class TreeKernel(NodeKernel):
@@ -71,7 +73,7 @@ class TreeKernel(NodeKernel):
             made.append(number)
         return made[0]
 
-    def _fill(self, rows: Any, how: tuple[int, bool, bool], a: Any, b: Any, out: Any) -> None:
+    def _fill(self, rows: np.ndarray, how: How, a: Rows, b: NodeForest, out: np.ndarray) -> None:
         from eigentext.kernels._loops import tree_rows
 
         tree_rows(rows, *how, float(self.decay), a, b, out)

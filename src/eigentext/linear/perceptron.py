@@ -404,14 +404,14 @@ _LOST = ([], ["phi"], ["gen"], ["phi", "gen"])
 FACTS = Given({}, what="a dictionary", test=lambda value: isinstance(value, dict))
 
 
-def _is_bound(value: Any) -> bool:
+def _is_bound(value: object) -> bool:
     return isinstance(value, list) and len(value) == 3 and all(map(Number(0.0).allows, value))
 
 
 def run_facts() -> dict[str, Any]:
     """Describe what the file of either perceptron says about its run."""
 
-    def are_counts(value: Any) -> bool:
+    def are_counts(value: object) -> bool:
         return isinstance(value, list) and bool(value) and all(map(Count(0, least=0).allows, value))
 
     return {
@@ -429,7 +429,7 @@ class _Examples(NamedTuple):
     gold: np.ndarray
 
 
-def _structures(i: int, candidates: Any) -> list[Any]:
+def _structures(i: int, candidates: object) -> list[Any]:
     if isinstance(candidates, (str, Mapping, Real)) or not isinstance(candidates, Iterable):
         raise ParameterError(f"example {i} is {candidates!r:.60}; give a list of its candidates")
     structures = [marked_structure(one) for one in candidates]

@@ -203,7 +203,7 @@ def _centered(given: list[Any], number: int) -> list[Candidate]:
     return [Candidate(pair.structure, log) for pair, log in zip(pairs, logs.tolist()) if pair]
 
 
-def _is_place(right: Any) -> bool:
+def _is_place(right: object) -> bool:
     return isinstance(right, (int, np.integer))
 
 

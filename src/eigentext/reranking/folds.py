@@ -7,7 +7,7 @@ fold.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,18 @@ from eigentext.errors import CorpusError, ParameterError
 
 Item = TypeVar("Item")
 Model = TypeVar("Model")
+
+
+class BaseModel(Protocol):
+    """A model that proposes candidates. It may also have ``k_best_many(sentences, k)``."""
+
+    def fit(self, data: Any, /) -> Any:
+        """Learn from trees or tagged sentences, and return the model."""
+        ...
+
+    def k_best(self, words: Any, k: int, /) -> Iterable[Any]:
+        """Return the k best candidates of a sentence."""
+        ...
 
 
 def jackknife(
@@ -67,14 +79,15 @@ def jackknife(
     return found
 
 
-def n_best(model: Any, sentences: Sequence[list[str]], k: int) -> list[list[Any]]:
+def n_best(model: BaseModel, sentences: Sequence[list[str]], k: int) -> list[list[Any]]:
     """Return the k best candidates of each sentence, from a model with `k_best_many` or `k_best`.
 
     Several threads call `k_best`. For a model that is not thread-safe, call this function inside
     ``with engine.use(engine.ThreadEngine(1)):``.
     """
     if hasattr(model, "k_best_many"):
-        return [list(found) for found in model.k_best_many(sentences, k)]
+        many: Any = model
+        return [list(found) for found in many.k_best_many(sentences, k)]
     if not hasattr(model, "k_best"):
         raise ParameterError(
             f"{type(model).__name__} has no method k_best; use a base model that has one, such as "

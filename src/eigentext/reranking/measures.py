@@ -10,7 +10,7 @@ chunks if the tags begin and continue chunks (B-NP, I-NP, O). Otherwise they are
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import eq
 from typing import Any
 
@@ -122,7 +122,7 @@ def tagging_f1(gold: Any, tagging: Any) -> float:
     return measure_of([gold])(gold, tagging)
 
 
-def closest(candidates: Sequence[Any], gold: Any, score: Any) -> int:
+def closest(candidates: Sequence[Any], gold: Any, score: Callable[[Any, Any], float]) -> int:
     """Return the place of the candidate that is closest to the gold structure.
 
     ``score(gold, structure)`` is a measure or any other function. Of equal scores, the first wins.

@@ -18,7 +18,7 @@ b is then tried with stored values of L and of the kernel scores, so that no ker
 again.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -29,14 +29,14 @@ from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_wi
 from eigentext.kernels.candidate import Candidate, is_tree
 from eigentext.kernels.kernel import Kernel
 from eigentext.kernels.saving import described, kernel_of
-from eigentext.linear.dual import KernelPerceptron
+from eigentext.linear.dual import Average, KernelPerceptron
 from eigentext.linear.perceptron import FACTS
 from eigentext.parameters import Choice, Given, Number
 from eigentext.reranking import parameters
 from eigentext.reranking._examples import CandidateLists, LabeledLists
 from eigentext.reranking._findings import reranker_findings
 from eigentext.reranking._renamed import current_names, takes_old_names
-from eigentext.reranking.folds import as_gold, jackknife, n_best, words_of
+from eigentext.reranking.folds import BaseModel, as_gold, jackknife, n_best, words_of
 from eigentext.reranking.measures import MEASURES
 from eigentext.reranking.parameters import BETAS, several
 from eigentext.reranking.report import Report, compare
@@ -44,6 +44,7 @@ from eigentext.storage.models import Saved
 from eigentext.storage.schema import Schema
 
 DECAYS = (0.2, 0.3, 0.4, 0.5)
+Validation = tuple[Iterable[Any], Iterable[Any]]  # lists of candidates, and gold
 
 
 class RerankerTrial(NamedTuple):
@@ -51,7 +52,7 @@ class RerankerTrial(NamedTuple):
 
     decay: float | None
     beta: float
-    average: str | None
+    average: Average
     value: float
 
 
@@ -128,7 +129,7 @@ class Reranker(Estimator, Saved):
         training_beta: float = 0.3,
         margin: float = 0.4,
         n_epochs: int = 5,
-        average: Any = "mean",
+        average: Average | Sequence[Average] = "mean",
         closest: bool = True,
         validation_share: float = 0.2,
         random_state: int = 0,
@@ -139,7 +140,7 @@ class Reranker(Estimator, Saved):
         self.training_beta = training_beta
         self.margin = margin
         self.n_epochs = n_epochs
-        self.average = average
+        self.average: Average | Sequence[Average] = average
         self.closest = closest
         self.validation_share = validation_share
         self.random_state = random_state
@@ -152,7 +153,12 @@ class Reranker(Estimator, Saved):
 
     @takes_old_names(dev="validation")
     @learning
-    def fit(self, candidates: Iterable[Any], gold: Iterable[Any], validation: Any = None) -> Self:
+    def fit(
+        self,
+        candidates: Iterable[Any],
+        gold: Iterable[Any],
+        validation: Validation | None = None,
+    ) -> Self:
         """Learn from the lists of a base model that has not seen the gold structures.
 
         Parameters
@@ -171,7 +177,8 @@ class Reranker(Estimator, Saved):
         train, held_out = self._parts(examples, validation, len(kernels))
         models, trials = self._searched(kernels, train, held_out)
         best = _best_trial(trials)
-        self.decay_, self.beta_, self.average_, value = best
+        self.decay_, self.beta_, value = best.decay, best.beta, best.value
+        self.average_: Average = best.average
         self.perceptron_, self.measure_ = models[best.decay], examples.measure
         if train is not examples:
             self._train_on_all(kernels[best.decay], examples)
@@ -194,7 +201,14 @@ class Reranker(Estimator, Saved):
         return self
 
     @learning
-    def fit_base(self, base: Any, data: Iterable[Any], *, k: int = 20, n_folds: int = 10) -> Self:
+    def fit_base(
+        self,
+        base: Callable[[], BaseModel],
+        data: Iterable[Any],
+        *,
+        k: int = 20,
+        n_folds: int = 10,
+    ) -> Self:
         """Learn from trees or tagged sentences, with the lists of a base model by jack-knife.
 
         The base model is also fitted on all data and kept as ``base_``. See :meth:`apply`.
@@ -243,7 +257,9 @@ class Reranker(Estimator, Saved):
             for one, own in zip(lists.lists, lists.split(scores))
         ]
 
-    def apply(self, base: Any, sentences: Iterable[Any], *, k: int = 20) -> list[Any]:
+    def apply(
+        self, base: BaseModel, sentences: Iterable[str | Sequence[str]], *, k: int = 20
+    ) -> list[Any]:
         """Return the best of the `k` best structures of a fitted base model for each sentence."""
         words = [one.split() if isinstance(one, str) else list(one) for one in sentences]
         return self.best(n_best(base, words, k))
@@ -278,7 +294,7 @@ class Reranker(Estimator, Saved):
 
     @classmethod
     def _schema(cls, about):
-        def is_chosen(found: Any) -> bool:
+        def is_chosen(found: object) -> bool:
             return (
                 isinstance(found, dict)
                 and Number(None).accepts(found.get("decay"))
@@ -313,7 +329,7 @@ class Reranker(Estimator, Saved):
 
     # Private steps.
 
-    def _kernels(self, structure: Any) -> dict[Any, Kernel]:
+    def _kernels(self, structure: Any) -> dict[float | None, Kernel]:
         """Return the kernel of each decay to try."""
         kernel, decays = self.kernel, self.decay
         if kernel is None:
@@ -328,7 +344,7 @@ class Reranker(Estimator, Saved):
         return found
 
     def _parts(
-        self, examples: LabeledLists, validation: Any, n_kernels: int
+        self, examples: LabeledLists, validation: Validation | None, n_kernels: int
     ) -> tuple[LabeledLists, LabeledLists | None]:
         """Return what to train on while choosing, and what to choose on, if there is a choice."""
         if validation is not None:
@@ -358,7 +374,7 @@ class Reranker(Estimator, Saved):
         for part in (train, held_out) if held_out else (train,):
             part.lists.encoded(some)  # computed once, before threads ask for it
 
-        def run(decay: Any) -> tuple[Any, KernelPerceptron, list[RerankerTrial]]:
+        def run(decay: float | None) -> tuple[Any, KernelPerceptron, list[RerankerTrial]]:
             model = self._trained(kernels[decay], train)
             return decay, model, self._tried(decay, model, held_out)
 
@@ -409,14 +425,14 @@ class Reranker(Estimator, Saved):
             return [RerankerTrial(decay, betas[0], several(self.average)[0], np.nan)]
         lists = held_out.lists
 
-        def tried(beta: float, average: str | None, scores: np.ndarray) -> RerankerTrial:
+        def tried(beta: float, average: Average, scores: np.ndarray) -> RerankerTrial:
             counts = held_out.counts_at(lists.best(scores)).sum(axis=0)
             return RerankerTrial(decay, beta, average, held_out.measure.value(counts))
 
         trials = []
         for average in several(self.average):
             # Votes use the b that is best for their mean, because both have the same scale.
-            scores = _scores(model, lists, average and "mean", 0.0)
+            scores = _scores(model, lists, "mean" if average else None, 0.0)
             some = [tried(beta, average, scores + beta * lists.logs) for beta in betas]
             if average == "vote":
                 beta = _best_trial(some).beta
@@ -432,7 +448,7 @@ class Reranker(Estimator, Saved):
 
 
 def _scores(
-    model: KernelPerceptron, lists: CandidateLists, average: Any, beta: float
+    model: KernelPerceptron, lists: CandidateLists, average: Average, beta: float
 ) -> np.ndarray:
     """Return beta L + the score of the perceptron for all candidates, or the number of votes."""
     if not lists.full:

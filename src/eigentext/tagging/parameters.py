@@ -8,26 +8,26 @@ from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table
 PERCEPTRON, CRF = {"model": ("perceptron",)}, {"model": ("crf",)}
 
 
-def _are_vectors(value: Any) -> bool:
+def _are_vectors(value: object) -> bool:
     is_pair = isinstance(value, (tuple, list)) and len(value) == 2
     return is_pair or hasattr(value, "key_to_index") or hasattr(value, "fit") or _has_words(value)
 
 
-def _has_words(value: Any) -> bool:
+def _has_words(value: object) -> bool:
     return hasattr(value, "words") and not isinstance(value, type)
 
 
-def _are_clusters(value: Any) -> bool:
+def _are_clusters(value: object) -> bool:
     if isinstance(value, Mapping):
         return all(isinstance(x, str) for pair in value.items() for x in pair)
     return hasattr(value, "bit_strings_") or hasattr(value, "fit") or _has_words(value)
 
 
-def _gives_vectors(value: Any) -> bool:
+def _gives_vectors(value: object) -> bool:
     return hasattr(value, "transform") and not isinstance(value, type)
 
 
-def _are_features(value: Any) -> bool:
+def _are_features(value: object) -> bool:
     if isinstance(value, str):
         return value in ("auto", "chunk", "ner", "pos")
     return _are_names(value)

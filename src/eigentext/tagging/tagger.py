@@ -40,10 +40,16 @@ from eigentext.tagging.learning import (
     train_perceptrons,
 )
 from eigentext.tagging.saving import TaggerContent, restored_tagger, saved_tagger, tagger_schema
-from eigentext.tagging.sources import given_sources
+from eigentext.tagging.sources import TokenModel, given_sources
 from eigentext.tagging.tagset import TagSet
 from eigentext.tagging.templates import parse_templates
-from eigentext.tagging.tokens import Tagged, TaggedSentence, plain_sentence, tagged_sentences
+from eigentext.tagging.tokens import (
+    PlainSentence,
+    Tagged,
+    TaggedSentence,
+    plain_sentence,
+    tagged_sentences,
+)
 from eigentext.tagging.weights import TrainingProblem, Weights
 from eigentext.trellis import ScoredTagging, check_k
 
@@ -129,8 +135,8 @@ class Tagger(Saved, Estimator):
         features: str | Sequence[str] = "auto",
         vectors: Any = None,
         clusters: Any = None,
-        eigentokens: Any = None,
-        states: Any = None,
+        eigentokens: TokenModel | None = None,
+        states: TokenModel | None = None,
         columns: Sequence[str] | None = None,
         scheme: Scheme = "auto",
         scale: float = 0.3,
@@ -208,7 +214,7 @@ class Tagger(Saved, Estimator):
 
     # Using.
 
-    def tag(self, sentences: Iterable[Any]) -> list[list[tuple[str, ...]]]:
+    def tag(self, sentences: Iterable[PlainSentence]) -> list[list[tuple[str, ...]]]:
         """Return each sentence with the best tags, after the parts of its tokens: (word, …, tag).
 
         A sentence is a list of words, a list of tuples if the tagger has more columns, or a string
@@ -216,17 +222,17 @@ class Tagger(Saved, Estimator):
         """
         return self._decoder.tags(self._checked(sentences))
 
-    def confidences(self, sentences: Iterable[Any]) -> list[np.ndarray]:
+    def confidences(self, sentences: Iterable[PlainSentence]) -> list[np.ndarray]:
         """Return for each token the probability of its tag in `tag`: p(y_t | sentence)."""
         return self._decoder.confidences(self._checked(sentences))
 
-    def marginals(self, sentence: Any) -> np.ndarray:
+    def marginals(self, sentence: PlainSentence) -> np.ndarray:
         """Return p(tag at t | sentence), a row for each token and a column for each of `tags_`."""
         decoder = self._decoder
         (tokens,) = self._checked([sentence])
         return decoder.marginals(tokens)
 
-    def k_best(self, sentence: Any, k: int) -> list[ScoredTagging]:
+    def k_best(self, sentence: PlainSentence, k: int) -> list[ScoredTagging]:
         """Return the k best taggings of a sentence, best first, or all if there are fewer.
 
         The search is exact. Taggings are pairs of a token and its tag, as rerankers need them. A
@@ -234,7 +240,7 @@ class Tagger(Saved, Estimator):
         """
         return self.k_best_many([sentence], k)[0]
 
-    def k_best_many(self, sentences: Iterable[Any], k: int) -> list[list[ScoredTagging]]:
+    def k_best_many(self, sentences: Iterable[PlainSentence], k: int) -> list[list[ScoredTagging]]:
         """Return the k best taggings of each sentence. The workers of the engine share the work."""
         check_k(k)
         return self._decoder.k_best(self._checked(sentences), k)
@@ -363,7 +369,7 @@ class Tagger(Saved, Estimator):
         sentences, tags = tagged_sentences(tagged)
         return self._checked(sentences), tags
 
-    def _checked(self, sentences: Iterable[Any]) -> list[Sentence]:
+    def _checked(self, sentences: Iterable[PlainSentence]) -> list[Sentence]:
         """Return sentences as lists of tuples."""
         check_is_fitted(self)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):

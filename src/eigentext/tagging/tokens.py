@@ -9,6 +9,7 @@ from eigentext.errors import CorpusError
 from eigentext.tagging.features import Sentence
 
 Tagged = tuple[list[Sentence], list[list[str]]]  # sentences without tags, and their tags
+PlainSentence = str | Sequence[str | tuple[str, ...]]  # words, or tokens without their tags
 TaggedSentence = Sequence[tuple[str, ...]]  # tokens with their tags: (word, …, tag)
 
 

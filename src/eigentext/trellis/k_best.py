@@ -4,8 +4,6 @@ On a trellis, algorithm 3 of Huang and Chiang (2005) becomes this search: a deri
 and the scores of the Viterbi algorithm tell how each unfinished path ends.
 """
 
-from typing import Any
-
 import numpy as np
 
 from eigentext.errors import ParameterError
@@ -82,7 +80,7 @@ def second_order_paths(pair, rows, active, border, local, k):
     return paths[: len(scores)], scores
 
 
-def check_k(k: Any) -> None:
+def check_k(k: object) -> None:
     """Raise ParameterError if k is not a whole number, 1 or more."""
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise ParameterError(f"k must be a whole number, 1 or more, not {k!r}")
