@@ -150,7 +150,7 @@ def test_bad_input():
         minimize_tensor(T, np.ones(2), V.T)
     with pytest.raises(ParameterError, match="one for each weight"):
         minimize_tensor(T, np.ones(3), V)
-    with pytest.raises(ParameterError, match="start holds numbers that are not finite"):
+    with pytest.raises(ParameterError, match="start has numbers that are not finite"):
         minimize_tensor(T, [1, np.nan], V)
     with pytest.raises(ParameterError, match=r"shape \(3, 3\), not \(2, 2\)"):
         minimize_tensor(T, np.ones(2), V, pairs=np.eye(2))

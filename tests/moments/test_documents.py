@@ -292,7 +292,7 @@ def test_matrices_with_other_columns_do_not_add_up():
 @pytest.mark.parametrize(
     ("X", "words", "error", "reason"),
     [
-        ([[1, -2]], None, CorpusError, "row 0, column 1: -2 is no count"),
+        ([[1, -2]], None, CorpusError, "row 0, column 1: -2 is not a count"),
         ([[0.0, 1], [np.nan, 0]], None, CorpusError, "row 1, column 0: nan"),
         ([[0, 0], [0, 0]], None, CorpusError, "all documents are empty"),
         (np.zeros((0, 3)), None, CorpusError, "0 documents"),
@@ -503,7 +503,7 @@ def test_matrices_are_counted_as_they_were_learned_from():
     with pytest.raises(CorpusError, match="but the model was learned from 2 words"):
         document_counts(X, named.vocabulary, named.options)
     for text in (["a b"], [["a", "b"]], []):
-        with pytest.raises(CorpusError, match="were columns of a matrix; give a matrix"):
+        with pytest.raises(CorpusError, match="from the columns of a matrix; give one"):
             document_counts(text, m.vocabulary, m.options)
 
 

@@ -302,7 +302,7 @@ def test_what_wcluster_writes(tmp_path):
         (b"0\ta\tmany\n", "line 1: not a bit string"),
         (b"0\ta\t1\t1\n", "line 1: not a bit string"),
         (b"0\t\t1\n", "line 1: not a bit string"),
-        (b"0\ta\t1\n1\ta\t2\n", "line 2: 'a' is there a second time"),
+        (b"0\ta\t1\n1\ta\t2\n", "line 2: 'a' occurs a second time"),
         (b"0\ta\t1\n0\t\xff\t1\n", "line 2: not UTF-8"),
         (b"0\ta\t1\n0\tb\0c\t1\n", "line 2: not a bit string"),
         (b"0\ta\t1\n0\tb\t99999999999999999999\n", "line 2: 9999.* too large for a count"),

@@ -1,4 +1,4 @@
-"""Matrices and tensors -> factors: pure linear algebra that knows nothing of text."""
+"""Linear algebra that knows nothing about text: SVD, CCA, whitening, tensors, anchors."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    if name == "CCA":  # it brings scikit-learn along
+    if name == "CCA":  # it loads scikit-learn
         from eigentext.factor.cca import CCA
 
         return CCA

@@ -14,9 +14,10 @@ def nearest_in_simplex(G, B, shift, tolerance, max_iter, weights, gaps, start, s
     the sum is one, makes the part of any affinely independent vertices positive definite.
     gaps[i] is the duality gap ``y @ g - min(g)`` of the gradient g at the answer.
 
-    A corral of vertices holds the point. Frank-Wolfe's vertex (least gradient) joins it; then the
-    point moves to the best of the corral's affine hull, losing a vertex where it would leave the
-    simplex. L is the Cholesky factor of the corral's Gram matrix.
+    The point is a mixture of a "corral" of vertices. In each step the vertex of least gradient
+    (that of Frank and Wolfe) joins the corral. Then the point moves to the best point of the
+    corral's affine hull, and the corral loses a vertex if the point would leave the simplex. L is
+    the Cholesky factor of the corral's Gram matrix.
     """
     m = G.shape[0]
     y, z, u, one, g = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)
@@ -48,7 +49,7 @@ def nearest_in_simplex(G, B, shift, tolerance, max_iter, weights, gaps, start, s
             known = False
             for a in range(size):
                 known = known or corral[a] == least
-            if known:  # the rest is rounding
+            if known:  # only rounding errors are left
                 break
             corral[size], y[size] = least, 0.0
             if not extend_cholesky(G, shift, corral, L, size):
@@ -94,7 +95,7 @@ def extend_cholesky(G, shift, corral, L, k):
 
 @njit(cache=True, nogil=True)
 def minimize_affine(L, B, row, corral, size, z, u, one):
-    """Best weights z of sum one and any sign: u + t * one, where L L' u = B and L L' one = 1."""
+    """The best weights z of sum one, of any sign: u + t * one, L L' u = B and L L' one = 1."""
     for a in range(size):
         p, q = B[row, corral[a]], 1.0
         for b in range(a):

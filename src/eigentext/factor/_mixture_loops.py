@@ -1,7 +1,7 @@
 """The two passes of an EM step for p(g|f) = sum_h r(h|f) s(g|h) over sparse counts.
 
-Each output is one sum in the order of the matrix's entries, so how rows are dealt out to threads
-never changes a bit.
+Each number of the output is one sum in the order of the matrix's entries, so it does not depend on
+the number of threads.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from eigentext.engine.compiled import njit
 
 @njit(cache=True, nogil=True)
 def probability(r, f, s, g):
-    """Equivalent to ``r[f] @ s[g]``; in eight sums side by side, which one instruction can add."""
+    """Equivalent to ``r[f] @ s[g]``; in eight sums that one instruction can add."""
     a = b = c = d = i = j = k = n = r.dtype.type(0)
     m = r.shape[1]
     whole = m - m % 8

@@ -4,15 +4,15 @@ Cohen and Collins (2014), section 5, after Arora et al. (2013). Given
 
 .. math:: Q_{fg} = \sum_{h=1}^m \pi(h)\,r(f|h)\,s(g|h)
 
-where every state h has a *pivot* f, with :math:`r(f|h) > 0` for this h alone:
+where every state h has a *pivot* f, with :math:`r(f|h) > 0` only for this h:
 
 1. CCA on Q gives a representation :math:`\phi(g) \in R^m`;
 2. :math:`v_f = E[\phi(g)|f] = \sum_h p(h|f)\,w_h`: points in the convex hull of m corners;
 3. the corners are the pivots' points (:func:`anchors`);
 4. p(h|f) are the weights of :math:`v_f` on them (:func:`simplex_weights`).
 
-So :math:`\pi(h) = \sum_f p(f)\,p(h|f)` and :math:`r(f|h) = p(f)\,p(h|f)/\pi(h)`; s comes from the
-same steps on :math:`Q^\top`, in an order of states of its own, which figure 2's third step undoes.
+So :math:`\pi(h) = \sum_f p(f)\,p(h|f)` and :math:`r(f|h) = p(f)\,p(h|f)/\pi(h)`. The same steps on
+:math:`Q^\top` give s, with the states in another order, which the third step of figure 2 undoes.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -43,21 +43,21 @@ def anchors(
 ) -> np.ndarray:
     """FastAnchorWords: m rows of V that are corners of its convex hull.
 
-    The first is the furthest from the mean, each further one the furthest from the affine span of
-    those before it: where all rows lie in the hull of m of them, these are found.
+    The first is the furthest from the mean. Each further one is the furthest from the affine span
+    of those before it. If all rows are in the hull of m of them, these m are found.
 
     Parameters
     ----------
     V : array, shape (n, l)
         Points, at least m - 1 of them in independent directions from the first.
     m : int
-        How many.
+        The number of corners.
     candidates : indices or mask, optional
-        Which rows may be chosen: those of rare words are noise, and far out for that alone.
+        The rows that may be chosen. Rows of rare words are far out only because they are noisy.
     weights : array, shape (n,), optional
-        Factors on the squared distances, against noise too.
+        Factors on the squared distances, also to avoid noise.
     fewer : bool
-        Whether fewer are an answer, where no more have independent directions, and not an error.
+        Whether to return fewer corners, instead of an error, if no more directions are independent.
 
     Returns
     -------
@@ -89,13 +89,13 @@ def _furthest(X: np.ndarray, m: int, weights: np.ndarray, fewer: bool) -> list[i
     scale = np.sqrt((X**2).sum(axis=1).max())  # of rounding errors
     X = X - X.mean(axis=0)
     found = [int((weights * (X**2).sum(axis=1)).argmax())]
-    X -= X[found[0]]  # now a span through the origin is an affine span through the first
+    X -= X[found[0]]  # a span through the origin is now an affine span through the first
     distances = (X**2).sum(axis=1)
     directions = np.zeros((m, X.shape[1]))
     for k in range(1, m):
         best = int((weights * distances).argmax())
         direction = X[best]
-        for _ in range(2):  # the second time for what rounding left
+        for _ in range(2):  # the second time removes rounding errors
             direction = direction - directions.T @ (directions @ direction)
         length = np.linalg.norm(direction)
         if length <= 1e4 * _EPS * scale:
@@ -116,19 +116,19 @@ def simplex_weights(
 ) -> Any:
     r"""Rows on the simplex: :math:`\arg\min_\gamma \|\sum_h \gamma_h a_h - v\|^2` for every row v.
 
-    Wolfe's finite algorithm (1976), the Frank-Wolfe step with all weights corrected after it, in
-    place of the seed's plain Frank-Wolfe: it ends at the exact answer. It may stop before, at a
-    duality gap of `tol`.
+    This is Wolfe's finite algorithm (1976): a Frank-Wolfe step, and all weights are corrected after
+    it. Unlike the plain Frank-Wolfe algorithm of Cohen and Collins (2014), it reaches the exact
+    answer. It stops earlier at a duality gap of `tol`.
 
     Parameters
     ----------
     V : array, shape (n, l)
         The points.
     anchors : array of integers, shape (m,), or of floats, shape (m, l)
-        Which rows of V are the corners, or the corners themselves.
+        The rows of V that are the corners, or the corners themselves.
     tol : float
-        Relative to the largest squared distance of a corner from the corners' mean. The gap bounds
-        how far half the squared distance is from its least value.
+        The duality gap, relative to the largest squared distance of a corner from the mean of the
+        corners. The gap bounds how far half the squared distance is from its minimum.
     return_gaps : bool
         Whether to return the gaps (n,), in units of V squared, too.
 
@@ -167,7 +167,7 @@ def simplex_weights(
 
 
 def separations(A: np.ndarray) -> np.ndarray:
-    """How far each corner, a row of A, lies from the affine span of the others."""
+    """The distance of each corner, a row of A, from the affine span of the others."""
     A = _points(A)
     if len(A) == 1:
         return np.array([np.inf])
@@ -179,7 +179,7 @@ def separations(A: np.ndarray) -> np.ndarray:
 
 
 class PivotStates(NamedTuple):
-    """One side of the decomposition: section 5.2 of the seed."""
+    """One side of the decomposition (Cohen and Collins 2014, section 5.2)."""
 
     prior: np.ndarray  # pi(h), (m,)
     posteriors: np.ndarray  # p(h|f), (d, m); the prior for an f of no weight
@@ -203,9 +203,10 @@ def pivot_states(
     """Steps 1 to 4 for the rows f of Q, counts or probabilities.
 
     `candidates` and `weights` are those of :func:`anchors`, `tol` is that of
-    :func:`simplex_weights`. CCA sees the candidates' rows: a direction that none of them has cannot
-    tell them apart. `ridge`, in the units of Q, is added to row and column sums when it scales by
-    them: without it, pairs that occur only with each other have correlation 1, however rare.
+    :func:`simplex_weights`. CCA uses only the rows of the candidates: a direction that none of them
+    has cannot distinguish them. `ridge`, in the units of Q, is added to the sums of rows and
+    columns that scale Q. Without it, pairs that occur only with each other have correlation 1,
+    however rare they are.
     """
     Q = _checked(Q, m)
     rows, columns = Q.sum(axis=1), Q.sum(axis=0)
@@ -238,7 +239,7 @@ def pivot_decomposition(
     random_state: int = 0,
     return_diagnostics: bool = False,
 ) -> Any:
-    r""":math:`Q = \sum_h \pi(h)\,r(\cdot|h)\,s(\cdot|h)^\top`, exactly where there are pivots.
+    r""":math:`Q = \sum_h \pi(h)\,r(\cdot|h)\,s(\cdot|h)^\top`, exactly if there are pivots.
 
     Parameters
     ----------
@@ -251,17 +252,17 @@ def pivot_decomposition(
         the other. "left" is its closing remark: pivots among the rows only, then the s of greatest
         likelihood; columns need no pivots.
     min_weight : float
-        Rows (and columns) of a smaller sum cannot be pivots: a threshold against rare noisy ones.
+        Rows (and columns) with a smaller sum cannot be pivots, because rare rows are noisy.
     ridge : float
         See :func:`pivot_states`; 0 for exact Q.
     tol, n_iter
-        The convex EM of the last step stops when the duality gap, which bounds what is missing of
-        the log-likelihood per pair, is `tol`, or after so many steps.
+        The convex EM of the last step stops at a duality gap of `tol`, or after `n_iter` steps. The
+        gap bounds how far the log-likelihood per pair is from its maximum.
     random_state : int
-        Of the SVD.
+        The seed of the SVD.
     return_diagnostics : bool
-        Whether to return a dictionary too: anchors, their separations, singular values, the gap and
-        the steps of EM.
+        Whether to return a dictionary too: the anchors, their separations, the singular values, the
+        duality gap and the number of EM steps.
 
     Returns
     -------
@@ -316,11 +317,12 @@ def pivot_decomposition(
 def _likeliest_order(
     mixture: ConditionalMixture, one: PivotStates, s: np.ndarray, tol: float, n_iter: int
 ) -> tuple[np.ndarray, float, int]:
-    """Figure 2, step 3: the t(h'|h) that maximise sum Q log sum r(h|f) t(h'|h) s(g|h').
+    """Figure 2, step 3: the t(h'|h) that maximize sum Q log sum r(h|f) t(h'|h) s(g|h').
 
-    Where Q is exact, t is a permutation, and EM would creep towards it like 1/steps: all ratios
-    are 1 there, and nothing drives the zeros. But the corner w_h = sum_h' t(h'|h) E[phi(g)|h'] is a
-    point among corners as in step 4, so least squares finds t, and EM has only noise to deal with.
+    If Q is exact, t is a permutation, and EM would approach it only like 1/steps: all ratios are 1
+    there, so nothing drives the other entries to zero. But the corner
+    w_h = sum_h' t(h'|h) E[phi(g)|h'] is a point among corners as in step 4. So least squares finds
+    t, and EM only has to correct for noise.
     """
     corners = s.T @ one.features
     t = simplex_weights(one.points[one.anchors], corners)
@@ -339,9 +341,9 @@ def _likeliest_order(
 def _likeliest_right(
     mixture: ConditionalMixture, one: PivotStates, tol: float, n_iter: int
 ) -> tuple[np.ndarray, float, int]:
-    """Figure 2's remark: the s(g|h) that maximise sum Q log sum r(h|f) s(g|h).
+    """The remark on figure 2: the s(g|h) that maximize sum Q log sum r(h|f) s(g|h).
 
-    It starts where it ends if Q is exact: p(g|f) of the pivot f is s(g|h).
+    It starts with p(g|f) of the pivots f, which is s(g|h) if Q is exact.
     """
     Q = mixture.counts
     s = Q[one.anchors].toarray().T
@@ -361,8 +363,8 @@ def _convex_em(
     """EM for distributions x along `axis`: each times its gradient, normalized.
 
     For a concave log-likelihood of a Q of sum one, whose gradient times x sums to one, the duality
-    gap is ``gradient.max(axis).sum() - 1``. If the start is not yet it, EM leaves from half way to
-    the uniform distribution: it could not leave a zero.
+    gap is ``gradient.max(axis).sum() - 1``. If the start is not the answer, EM begins halfway
+    between it and the uniform distribution, because EM never changes a zero.
     """
     taken = 0
     slope, total = gradient(x)

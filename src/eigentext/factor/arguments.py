@@ -1,4 +1,4 @@
-"""What the functions here are given, checked in one wording before any work."""
+"""Checks of the arguments of this room, with the same words in every function."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _GENERATORS = (np.random.Generator, np.random.SeedSequence, np.random.BitGenerat
 
 
 def matrix(A: Any, name: str = "A") -> Any:
-    """A matrix of finite numbers: lists become an array; operators stay what they are."""
+    """A matrix of finite numbers. Lists become an array; operators stay as they are."""
     if sp.issparse(A):
         A = A.tocsr()
         numbers = A.data
@@ -27,7 +27,7 @@ def matrix(A: Any, name: str = "A") -> Any:
         raise ParameterError(f"{name} must have rows and columns, not the shape {A.shape}")
     if 0 in A.shape:
         raise ParameterError(f"{name} must have some rows and columns, not the shape {A.shape}")
-    if not is_mapped(numbers):  # what lies on disk was made here
+    if not is_mapped(numbers):  # matrices on disk were made here
         check_finite(numbers, name)
     return A
 
@@ -46,7 +46,7 @@ def numeric(A: Any, name: str) -> np.ndarray:
 
 
 def check_finite(numbers: np.ndarray, name: str) -> None:
-    """Raise if there is a number that is none."""
+    """Raise a ParameterError if a number is not finite."""
     if numbers.dtype.kind == "f":
         for start in range(0, len(numbers), _ROWS if numbers.ndim > 1 else _ROWS << 8):
             part = numbers[start : start + (_ROWS if numbers.ndim > 1 else _ROWS << 8)]
@@ -65,7 +65,7 @@ def number(name: str, value: Any, **limits: float) -> float:
 
 
 def seed(random_state: Any) -> Any:
-    """What a generator of NumPy's can be made of."""
+    """A seed or generator that NumPy accepts."""
     if random_state is None or isinstance(random_state, _GENERATORS):
         return random_state
     return argument("random_state", _SEED, random_state)

@@ -1,4 +1,4 @@
-"""The basis of a Krylov space, which grows by blocks of columns, and what a checkpoint keeps of it.
+"""The basis of a Krylov space, which grows by blocks of columns, and its state in a checkpoint.
 
 In memory it is one array. On disk each block is a file, written once and read by blocks of rows.
 """
@@ -20,11 +20,11 @@ class Basis:
     Parameters
     ----------
     n_rows, most : int
-        Its length, and the columns it may come to have.
+        The number of rows, and the largest number of columns.
     dtype
-        Of its entries.
+        The type of the entries.
     on_disk : bool
-        Whether it lies in files.
+        Whether the columns are in files.
     """
 
     def __init__(self, n_rows: int, most: int, dtype: Any, *, on_disk: bool):
@@ -38,7 +38,7 @@ class Basis:
 
     @property
     def on_disk(self) -> bool:
-        """Whether it lies in files."""
+        """Whether the columns are in files."""
         return self._array is None
 
     def __getitem__(self, rows: slice) -> np.ndarray:
@@ -50,7 +50,7 @@ class Basis:
         return found
 
     def append(self, block: np.ndarray) -> None:
-        """Add columns; on disk, they are copied to a file unless they lie in one."""
+        """Add columns. A basis on disk copies them to a file unless they are in one."""
         start, stop = self.shape[1], self.shape[1] + block.shape[1]
         if self._array is not None:
             self._array[:, start:stop] = block
@@ -65,7 +65,7 @@ class Basis:
             forget(block)
 
     def last(self, n_columns: int) -> Any:
-        """The last columns, or all if there are no more: whole blocks."""
+        """The last columns, in whole blocks; all of them if there are not more."""
         n_columns = min(n_columns, self.shape[1])
         if self._array is not None:
             return self._array[:, self.shape[1] - n_columns : self.shape[1]]
@@ -77,7 +77,7 @@ class Basis:
         return part
 
     def with_columns(self, block: np.ndarray) -> Any:
-        """A matrix of these columns and more; the basis stays as it is."""
+        """A matrix of these columns and more. The basis itself does not change."""
         if self._array is not None:
             return np.hstack([self[:], block])
         longer = self.last(self.shape[1])
@@ -92,7 +92,7 @@ def _on_disk(block: np.ndarray) -> np.ndarray:
 
 
 class KeptBlocks:
-    """The state of one decomposition in the checkpoint in use; without one, nothing is kept."""
+    """The state of one decomposition in the current checkpoint; without one, nothing is saved."""
 
     def __init__(self) -> None:
         self._point: Checkpoint | None = checkpoint()
@@ -105,31 +105,31 @@ class KeptBlocks:
         return self._point is not None
 
     def begin(self, block: np.ndarray) -> None:
-        """Name the matrix by the block that the process starts with: the state is that one's."""
+        """Identify the matrix by the block that the process starts with."""
         if self._point:
             digest = hashlib.sha256(repr((block.shape, block.dtype.str)).encode())
             digest.update(np.ascontiguousarray(block).data)
             self._start = digest.hexdigest()
 
     def read(self, number: int) -> dict[str, Any] | None:
-        """The arrays (mapped) of a state, if it is there and of the same matrix."""
+        """The arrays of a saved state, as maps, if it belongs to the same matrix."""
         found = self._point.read(self._name(number)) if self._point else None
         return found[0] if found and found[1].get("start") == self._start else None
 
     def last(self, most: int) -> tuple[int, dict[str, Any] | None]:
-        """The number of the last state that is there, up to `most`, and its arrays; else 0."""
+        """The number of the last saved state up to `most`, or 0, and its arrays."""
         for number in range(most if self._point else 0, 0, -1):
             if state := self.read(number):
                 return number, state
         return 0, None
 
     def write(self, number: int, **arrays: np.ndarray) -> None:
-        """Keep a state."""
+        """Save a state."""
         if self._point:
             self._point.write(self._name(number), dict(arrays), {"start": self._start})
 
     def drop(self, number: int) -> None:
-        """Forget a state that a later one replaces."""
+        """Delete a state that a later one replaces."""
         if self._point:
             self._point.drop(self._name(number))
 

@@ -6,15 +6,15 @@ Hotelling's (1936), in three steps, for rows x of X and y of Y:
 2. Omega = C_XX^{-1/2} C_XY C_YY^{-1/2} = U Sigma V^T (Stratos, Collins and Hsu 2015, Lemma 3.1);
 3. A = C_XX^{-1/2} U and B = C_YY^{-1/2} V, and a sample becomes (A^T x, B^T y).
 
-Any W with W^T C W = I may stand for C^{-1/2}: it turns U, and A = W U stays what it was. So W is
-dense for a dense view, and a diagonal and a rank-one term for a one-hot view
-(Observation 2 there), where C = D - mu mu^T with D = E[diag(x^2)]. Write u = D^{-1/2} mu; then
+Any W with W^T C W = I can replace C^{-1/2}: it rotates U, and A = W U does not change. So W is
+dense for a dense view. For a one-hot view it is a diagonal and a rank-one term (Observation 2
+there), because C = D - mu mu^T with D = E[diag(x^2)]. Write u = D^{-1/2} mu; then
 
     C = D^{1/2} (I - u u^T) D^{1/2}   and   |u|^2 <= 1, by Cauchy-Schwarz,
 
 with equality if every row has one nonzero and a column has one value. Then u = sqrt(p) is the
-trivial singular vector of D_X^{-1/2} E[x y^T] D_Y^{-1/2}, of sigma = 1, and centering takes away
-exactly that triple: their Observation 1 ("centering can be ignored") is off by it alone.
+trivial singular vector of D_X^{-1/2} E[x y^T] D_Y^{-1/2} with sigma = 1, and centering removes
+exactly that triple. So their Observation 1, that centering can be ignored, holds except for it.
 """
 
 import warnings
@@ -47,7 +47,7 @@ _MAX_DENSE_COLUMNS = 20_000
 _N_DROPPED = 5
 _CONVERGED = 1e-4
 _ILL_CONDITIONED = 1e8
-# In rows, as products have other bits with columns.
+# Products have other bits if a matrix is stored by columns.
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
 
 
@@ -66,28 +66,28 @@ class CCA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     :math:`A = C_{XX}^{-1/2} U` and :math:`B = C_{YY}^{-1/2} V`, where
     :math:`C_{XX}^{-1/2} C_{XY} C_{YY}^{-1/2} \approx U \Sigma V^\top` is cut at rank m
     (Hotelling 1936; Stratos, Collins and Hsu 2015, section 3). The inverse root is that of the
-    pseudo-inverse: directions in which a view does not vary, up to rounding, are cut, and among
-    the weights that give the same projections those of least norm are chosen. Of each pair's two
-    signs, the one is taken that makes the largest weight of A (the first of equals) positive.
+    pseudo-inverse: directions in which a view does not vary, up to rounding, are cut. Among weights
+    that give the same projections, those of least norm are chosen. Signs are such that the largest
+    weight in each column of A (the first of equals) is positive.
 
-    A sparse view with at most one nonzero in a row, such as a one-hot word, never has a covariance
-    formed: its inverse root is a diagonal and a rank-one term, exactly, centered or not, whatever
-    its values, and it may have millions of columns. Any other view needs its dense covariance,
-    up to 20,000 columns that vary; a sparse one is multiplied as it is, never made dense.
+    For a sparse view with at most one nonzero in a row, such as a one-hot word, no covariance is
+    made: its inverse root is exactly a diagonal and a rank-one term, and it may have millions of
+    columns. Any other view needs its dense covariance, for up to 20,000 columns that vary. A sparse
+    view itself is never made dense.
 
     Parameters
     ----------
     n_components : int, default=2
         The number m of pairs of directions; at most the rank of either view.
     regularization : float, default=0.0
-        r is added as it stands to the diagonals: :math:`C_{XX} + r I` and :math:`C_{YY} + r I`
-        take the places of :math:`C_{XX}` and :math:`C_{YY}`, and :math:`C_{XY}` stays. It is in
-        units of variance, so the scale of the columns matters. ``correlations_`` are then the
+        r is added to the diagonals: :math:`C_{XX} + r I` and :math:`C_{YY} + r I` replace
+        :math:`C_{XX}` and :math:`C_{YY}`, and :math:`C_{XY}` stays. It is in units of variance, so
+        the scale of the columns matters. ``correlations_`` are then the
         :math:`a_j^\top C_{XY} b_j`, smaller than the correlations without it.
     center : bool, default=True
-        Whether the means are subtracted; without, covariances are plain second moments.
+        Whether to subtract the means. If not, covariances are plain second moments.
     random_state : int, Generator or None, default=0
-        For the random start of :func:`eigentext.factor.svd`, used on large views.
+        The seed of the random start of :func:`eigentext.factor.svd`, which large views use.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class CCA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     x_weights_, y_weights_ : ndarray of shape (d, m) and (d', m)
         A and B. A column without variance has weight 0.
     x_mean_, y_mean_ : ndarray of shape (d,) and (d',)
-        What is subtracted from a row before it is projected; 0 if ``center=False``.
+        The means, which are subtracted from a row before it is projected; 0 if ``center=False``.
     diagnostics_ : dict
         ``correlations`` kept and the ``next_correlations`` dropped, ``residual`` (the largest
         :math:`|\Omega v - \sigma u|` of those kept; a warning if over 1e-4), ``regularization``,
@@ -190,9 +190,9 @@ class CCA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def score(self, X, Y=None, *, y=None):
         """The correlations of the pairs of coordinates in these rows, added up.
 
-        At most ``n_components``; coordinates that do not vary here count as 0. In rows that were
-        not learned from, a pair of directions that was found in noise adds nothing on average.
-        ``y`` is scikit-learn's name of Y.
+        The score is at most ``n_components``. Coordinates that do not vary count as 0. In new rows,
+        a pair of directions that fits only noise adds nothing on average. ``y`` is scikit-learn's
+        name of Y.
         """
         Y = y if Y is None else Y
         if Y is None:
@@ -266,10 +266,10 @@ check_table(CCA)
 class _View:
     """One view on the columns that vary, with its W: ``W.T @ (C + r I) @ W = I`` (rank x rank)."""
 
-    rows: Any  # n x k, dense and centered or sparse and not
+    rows: Any  # n x k; centered if dense, not centered if sparse
     shift: np.ndarray  # k, the mean that ``rows`` still has
     W: Any  # k x rank, array or LinearOperator
-    kept: np.ndarray  # k, where the columns stood among all d
+    kept: np.ndarray  # k, the places of the columns among all d
     mean: np.ndarray  # d
     report: dict
 
@@ -320,7 +320,7 @@ def _whiten(X, r: float, center: bool, name: str) -> _View:
         W = _DiagonalRoot(rows, square, shift, r, cut)
         condition = W.condition
     else:
-        # What E[x x'] - E[x] E[x]' of a sparse view has lost to rounding is no direction of it.
+        # E[x x'] - E[x] E[x]' of a sparse view has rounding errors, which are not directions of it.
         loss = (square / variance).max() if issparse(X) else 1.0
         W, condition = _dense_root(rows, shift, r, cut * loss, name)
     report = {
@@ -459,8 +459,8 @@ def _leading_triples(Omega, m, rank, random_state):
             break
     else:
         warnings.warn(
-            f"the singular vectors of Omega have converged to {residual:.1g} only: many directions "
-            "correlate almost equally, as columns do that occur once or twice; drop rare columns, "
+            f"the singular vectors of Omega have converged only to {residual:.1g}: many directions "
+            "correlate almost equally, like columns that occur once or twice; drop rare columns, "
             "set regularization > 0 or ask for another n_components",
             stacklevel=3,
         )
@@ -468,12 +468,12 @@ def _leading_triples(Omega, m, rank, random_state):
 
 
 def _signs(A) -> np.ndarray:
-    """What makes the first of each column's largest entries positive, up to rounding."""
+    """The signs that make the first of each column's largest entries positive, up to rounding."""
     size = np.abs(A)
     first = np.argmax(size >= (1 - 1e-9) * size.max(axis=0), axis=0)
     return np.where(np.take_along_axis(A, first[None], axis=0)[0] < 0, -1.0, 1.0)
 
 
 def _project(X, mean, weights) -> np.ndarray:
-    # A sparse X stays sparse; a dense one is centered first, which rounds less.
+    # A sparse X stays sparse. A dense one is centered first, which rounds less.
     return X @ weights - mean @ weights if issparse(X) else (X - mean) @ weights

@@ -1,10 +1,10 @@
-r"""Direct minimization: moments matched by descent instead of algebra.
+r"""Direct minimization: moments are matched by gradient descent instead of algebra.
 
 .. math:: \min_{\theta, \phi}\;
    \Big\| T - \sum_t \theta_t\, \phi_t \otimes \phi_t \otimes \phi_t \Big\|_F^2 \,/\, \|T\|_F^2
    \;\Big[ + \Big\| M - \rho \sum_t \theta_t\, \phi_t \phi_t^\top \Big\|_F^2 \,/\, \|M\|_F^2 \Big]
 
-(the term in brackets if pairs M are given). Nothing need be orthogonal. With
+(the term in brackets only if pairs M are given). The vectors need not be orthogonal. With
 :math:`a_t = \theta_t^{1/3} \phi_t` and :math:`q_t = \theta_t^{1/3}` the models are polynomials,
 :math:`\sum a_t \otimes a_t \otimes a_t` and :math:`\rho \sum q_t a_t a_t^\top`, and with the Gram
 matrix :math:`G = A A^\top` of the rows :math:`a_t` the first term and its gradient are
@@ -12,8 +12,8 @@ matrix :math:`G = A A^\top` of the rows :math:`a_t` the first term and its gradi
 .. math:: \|T\|^2 - 2 \sum_t T(a_t, a_t, a_t) + \sum_{st} G_{st}^3, \qquad
    -6\, T(I, a_t, a_t) + 6 \sum_s G_{st}^2\, a_s,
 
-the cost of one power step of all vectors. T alone does not fix the length of :math:`\phi_t`; M and
-T together do. For the moments of LDA, :math:`\rho = (\alpha_0 + 2) / 2`.
+which costs as much as one power step of all vectors. T alone does not determine the length of
+:math:`\phi_t`; M and T together do. For the moments of LDA, :math:`\rho = (\alpha_0 + 2) / 2`.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ from eigentext.errors import ParameterError
 from eigentext.factor import arguments
 from eigentext.factor.tensor import SymmetricTensor, checked_tensor, falling
 
-_NEAR = 1e-8  # an objective so small is lost in the difference of large numbers
+_NEAR = 1e-8  # a smaller objective is lost in the difference of large numbers
 
 
 def minimize_tensor(
@@ -41,23 +41,24 @@ def minimize_tensor(
 ) -> Any:
     r"""Minimize the distance of :math:`\sum_t \theta_t\, \phi_t^{\otimes 3}` to T, by L-BFGS.
 
-    It starts from the answer of another solver, or from anywhere: but there are local minima, and
-    a random start often ends in one.
+    Start from the answer of another solver. There are local minima, and a random start often ends
+    in one.
 
     Parameters
     ----------
     T : array, shape (K, K, K)
-        Symmetric.
+        A symmetric tensor.
     weights, vectors : arrays, shapes (rank,) and (rank, K)
-        The start. Vectors are rows, of any length: :math:`\theta_t\, \phi_t^{\otimes 3}` counts.
+        The start. Vectors are rows of any length: only :math:`\theta_t\, \phi_t^{\otimes 3}`
+        matters.
     pairs : array, shape (K, K), optional
-        The pair moment M, to be matched as well.
+        The pair moment M, to match too.
     ratio : float
         :math:`\rho`, the weights of the pairs as multiples of those of the triples.
     n_iter : int
-        Most steps.
+        The largest number of steps.
     tol : float
-        It ends when no entry of the gradient is larger.
+        Stop when no entry of the gradient is larger.
     return_diagnostics : bool
         Whether to return a dictionary too: "before" and "after" (the objective), "n_iter",
         "gradient" (its largest entry) and "converged".
@@ -65,10 +66,10 @@ def minimize_tensor(
     Returns
     -------
     weights : array, shape (rank,)
-        Falling.
+        In falling order.
     vectors : array, shape (rank, K)
-        Rows: of length 1, or, where `pairs` are given, of the length that these call for; then a
-        weight that is not positive belongs to a vector that T has and M has not.
+        Rows of length 1. If `pairs` are given, they determine the lengths; then a weight that is
+        not positive belongs to a vector that is in T and not in M.
 
     Examples
     --------
@@ -134,7 +135,7 @@ class _Objective:
         return np.append(A, q)
 
     def __call__(self, x: np.ndarray, near: bool) -> tuple[float, np.ndarray]:
-        """Through the Gram matrix or, `near` the end, through the difference itself."""
+        """Value and gradient, by the Gram matrix or, `near` the end, by the difference itself."""
         A, q = self.split(x)
         if near:
             rest = self.T.less(np.ones(len(A)), A)
@@ -179,7 +180,7 @@ def _checked_start(weights: Any, vectors: Any, size: int) -> np.ndarray:
         )
     A = np.cbrt(weights)[:, None] * vectors
     if not np.isfinite(A).all():
-        raise ParameterError("the start holds numbers that are not finite")
+        raise ParameterError("the start has numbers that are not finite")
     return A
 
 

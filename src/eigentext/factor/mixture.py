@@ -27,9 +27,9 @@ class ConditionalMixture:
     Parameters
     ----------
     counts : array or scipy sparse matrix, shape (d, d')
-        Not negative.
+        Counts of 0 or more.
     dtype : numpy dtype
-        In which passes work; sums of logarithms are in float64 all the same.
+        The type of the passes. Sums of logarithms are always in float64.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class ConditionalMixture:
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """Expected counts E[f, h] (d, m) and E[g, h] (d', m), and the log-likelihood.
 
-        Without `right`, E[g, h] is empty. Pairs of probability zero are passed over.
+        Without `right`, E[g, h] is empty. Pairs of probability zero are left out.
         """
         from eigentext.factor._mixture_loops import expect_columns
 
@@ -92,11 +92,12 @@ def proportions(
 ) -> np.ndarray:
     r"""Each row's proportions :math:`\theta`, (n, K), of fixed distributions phi, (K, d), by EM.
 
-    They maximise :math:`\sum_w x_w \log \sum_k \theta_k \phi_{kw} + \sum_k \alpha_k \log \theta_k`,
+    They maximize :math:`\sum_w x_w \log \sum_k \theta_k \phi_{kw} + \sum_k \alpha_k \log \theta_k`,
     a concave function: the posterior's mode under a Dirichlet(:math:`\alpha`) prior in the softmax
     basis, which exists for :math:`\alpha_k < 1` too (MacKay, *Choice of basis for Laplace
-    approximation*, 1998). EM of a row ends when a step gains no more than `tol` for each token of
-    it: what a row gets does not depend on the others. A row of nothing gets the prior's mean.
+    approximation*, 1998). EM of a row ends when a step gains no more than `tol` for each of its
+    tokens, so the answer for a row does not depend on the others. An empty row gets the prior's
+    mean.
     """
     from eigentext.factor._mixture_loops import fit_rows
 
@@ -114,9 +115,9 @@ def proportions(
 
 
 def posteriors(X: Any, phi: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    r"""The posterior, (n, K), of the one distribution that all of a row is from; log-likelihoods.
+    r"""Posteriors, (n, K), of rows that each come from one distribution, and log-likelihoods.
 
-    That is :math:`r_k \propto w_k \prod_w \phi_{kw}^{x_w}`, or the prior where no k is possible.
+    They are :math:`r_k \propto w_k \prod_w \phi_{kw}^{x_w}`, or the prior if no k is possible.
     """
     with np.errstate(divide="ignore"):
         logs, prior = np.ascontiguousarray(np.log(phi).T), np.log(weights)

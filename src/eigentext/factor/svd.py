@@ -1,6 +1,6 @@
 r"""Truncated singular value decomposition, :math:`A \approx U \Sigma V^\top`.
 
-Three ways to the same answer:
+There are three methods:
 
 ``exact``
     LAPACK on a dense matrix.
@@ -11,15 +11,15 @@ Three ways to the same answer:
     :math:`Q^\top A`.
 ``krylov``
     Musco and Musco (2015): Q spans *all* the powers :math:`(A A^\top)^i A \Omega` of a narrow
-    :math:`\Omega`, not only the last. Fewer products with A, and closer to the exact subspace.
-    It is a block Lanczos process: making a block orthogonal to those before it leaves
-    :math:`H = Q^\top A A^\top Q` behind, whose eigenvectors W give :math:`U = Q W`.
+    :math:`\Omega`, not only the last. It needs fewer products with A and comes closer to the exact
+    subspace. It is a block Lanczos process: the coefficients that make a block orthogonal to those
+    before it are :math:`H = Q^\top A A^\top Q`, whose eigenvectors W give :math:`U = Q W`.
 
 Signs are fixed by U: the entry of largest magnitude in each of its columns is positive.
 
-Where a stated memory is too small for Q and U, they lie on disk, and are worked through by the same
-blocks of rows: the answer has the same bits. With a checkpoint, each block is kept as soon as it is
-there, and a process that was killed goes on after the last.
+If the memory budget has no room for Q and U, they are on disk. They are worked through by the same
+blocks of rows, so the answer has the same bits. With a checkpoint, each block is saved as soon as
+it is there, and a process that was killed continues after the last one.
 """
 
 import math
@@ -54,11 +54,11 @@ Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
 _METHOD = Choice("auto", of=("auto", "exact", "randomized", "krylov"))
 _OPTIONAL = Count(None, least=0)
 _BLOCK = 32  # columns of a Krylov block
-_SPARE = 1.5  # spare dimensions by default, as a multiple of the rank: see docs/results.md
-_FEWEST_BLOCKS = 10  # a small rank needs the powers of A as much as a large one
-_TRUSTED = 100  # an eigenvalue is taken for a square if it is so many roundings of the largest
-_PANELS = 6  # thin matrices that stand in memory at once
-_EXACT_CELLS = 1 << 20  # up to 1024 x 1024, the exact answer is also the fastest
+_SPARE = 1.5  # the default of spare dimensions, as a multiple of the rank: see docs/results.md
+_FEWEST_BLOCKS = 10  # a small rank needs as many powers of A as a large one
+_TRUSTED = 100  # an eigenvalue is reliable if it is this many roundings of the largest
+_PANELS = 6  # thin matrices that are in memory at the same time
+_EXACT_CELLS = 1 << 20  # up to 1024 x 1024 the exact method is also the fastest
 
 
 def svd(
@@ -77,21 +77,21 @@ def svd(
     Parameters
     ----------
     A : array or lists, scipy sparse matrix, LinearOperator or Factorable, shape (n, d)
-        float32 stays float32; everything else is worked on in float64.
+        float32 stays float32; every other type becomes float64.
     rank : int
-        At most ``min(n, d)``. Singular values beyond A's own rank come out as (nearly) zero.
+        At most ``min(n, d)``. Singular values beyond the rank of A are (nearly) zero.
     method : "auto", "exact", "randomized" or "krylov"
         "auto" is exact for small or nearly square problems (where `rank` is a large part of
         ``min(n, d)``) and for dense arrays of moderate size, else Krylov.
     n_oversamples : int, optional
-        Spare dimensions of the subspace: by default 20 for "randomized" and
-        one and a half times `rank` for "krylov".
+        Spare dimensions of the subspace. The default is 20 for "randomized" and one and a half
+        times `rank` for "krylov".
     n_iter : int, optional
         Power iterations ("randomized": 4) or number of blocks of the Krylov space.
     random_state : int or Generator
         For the random start; the same seed gives the same bits on any number of threads.
     right : bool
-        Whether Vt is needed: where it is not, "krylov" may spare itself the work.
+        Whether Vt is needed. If not, "krylov" may save work.
     memory : int, optional
         The bytes that the whole process may take; by default the budget of
         :mod:`eigentext.matrices.budget`. "krylov" keeps on disk what would exceed it, and U and Vt
@@ -158,7 +158,7 @@ def _exact(A: Any, rank: int) -> Factors:
     try:
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
     except np.linalg.LinAlgError:
-        # The fast routine gives up on some matrices of many equal rows; the older one does not.
+        # The fast routine fails on some matrices with many equal rows; the older one does not.
         U, s, Vt = dense_svd(A, full_matrices=False, lapack_driver="gesvd")
     return U[:, :rank], s[:rank], Vt[:rank]
 
@@ -196,7 +196,7 @@ def _krylov(
     kept: KeptBlocks,
 ) -> Factors:
     n, d = A.shape
-    if d < n:  # the basis lives on the shorter side
+    if d < n:  # the basis belongs to the shorter side
         V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True, kept)
         return Ut.T, s, V.T
     n_blocks = max(n_iter, -(-rank // _BLOCK))
@@ -224,7 +224,7 @@ def _krylov(
                 if stop < size:
                     C, block = _orthonormalize_against(Q, Y)
                     kept.write(number + 1, C=C, block=block)
-                    if on_disk and kept.in_use:  # the kept one is on disk: no need of another
+                    if on_disk and kept.in_use:  # the saved block is on disk already
                         block = (kept.read(number + 1) or {"block": block})["block"]
                 else:
                     C = transposed_times(Q, Y)
@@ -235,7 +235,7 @@ def _krylov(
         del block
         keep = 0 if on_disk else math.inf
         if squares[0] < _TRUSTED * np.finfo(A.dtype).eps * squares[-1]:
-            # Too small to be seen beside the square of the largest: once more, without squares.
+            # The smallest is lost beside the square of the largest: once more, without squares.
             return _rayleigh_ritz(Q, _transposed_products(A, Q, keep), rank, keep)
         U = rows_times(Q, np.ascontiguousarray(W[:, ::-1], A.dtype), keep=keep)
         if right:
@@ -244,7 +244,7 @@ def _krylov(
 
 
 def _transposed_products(A: Factorable, X: Tall, keep: float) -> Tall:
-    """A' X, on disk unless all may be kept; X is then on disk too."""
+    """A' X; on disk if `keep` is 0, and X is then on disk too."""
     if keep:
         return A.transposed_times(X[:])
     P = Basis(A.shape[1], X.shape[1], A.dtype, on_disk=True)
@@ -274,11 +274,11 @@ def _rayleigh_ritz(Q: Tall, P: Tall, rank: int, keep: float = math.inf) -> Facto
 def thin_qr(Y: Tall) -> tuple[np.ndarray, np.ndarray]:
     """Y = Q R with orthonormal columns in Q, which may overwrite a tall Y; R is in float64.
 
-    Cholesky QR, twice: nearly all of it is matrix products. Where Y is too ill-conditioned for
-    its Gram matrix to be trusted, Householder QR. If Y is on disk, so is Q.
+    This is Cholesky QR, done twice, because it consists mostly of matrix products. If Y is too
+    ill-conditioned for that, it is Householder QR. If Y is on disk, so is Q.
     """
     R = np.eye(Y.shape[1])
-    for tolerance in (np.inf, 0.1):  # after one round, Y is nearly orthonormal or not to be mended
+    for tolerance in (np.inf, 0.1):  # after one round, Y is nearly orthonormal or never will be
         gram = transposed_times(Y, Y).astype(np.float64)
         if not np.abs(gram - np.eye(len(gram))).max() < tolerance:
             break
@@ -300,10 +300,10 @@ def _on_disk(Y: Tall) -> bool:
 
 
 def _householder_qr(Y: Tall, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Y = Q R, of which Q without its `first` columns and R; for a Y of any condition.
+    """Y = Q R for a Y of any condition; returns Q without its `first` columns, and R.
 
-    Each block of rows has a QR of its own, and so have their R, one upon the other (Demmel,
-    Grigori, Hoemmen and Langou 2012).
+    Each block of rows has its own QR, and the stacked factors R have one again (Demmel, Grigori,
+    Hoemmen and Langou 2012).
     """
     n, k = Y.shape
     blocks = row_blocks(n, 16 * k)
@@ -330,8 +330,9 @@ def _householder_qr(Y: Tall, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def _orthonormalize_against(Q: Basis, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """C = Q' Y, and orthonormal columns for the part of Y outside the span of Q.
 
-    If Q is a Krylov basis, Y has parts in its last two blocks, and elsewhere only what rounding
-    brings back. So these go first, and one pass over all of Q is the second that "is enough".
+    If Q is a Krylov basis, Y has parts in its last two blocks, and elsewhere only rounding errors.
+    So these two blocks are subtracted first. One pass over all of Q is then the second pass, which
+    "is enough" (Parlett 1998).
     """
     near = Q.last(2 * _BLOCK)
     C = np.zeros((Q.shape[1], Y.shape[1]), Y.dtype)
@@ -345,7 +346,7 @@ def _orthonormalize_against(Q: Basis, Y: np.ndarray) -> tuple[np.ndarray, np.nda
         Y, R = thin_qr(Y)
         if np.linalg.norm(R, -2) > 1e-2 * before:
             return C, Y
-        # What is left may be rounding (of an exhausted Krylov space, say): look again.
+        # The rest may be rounding errors (if the Krylov space is exhausted): check again.
         c = transposed_times(Q, Y)
     return C, _householder_qr(Q.with_columns(Y), Q.shape[1])[0]
 

@@ -1,8 +1,8 @@
 r"""Decomposing a symmetric tensor, :math:`T = \sum_i \lambda_i\, v_i \otimes v_i \otimes v_i`.
 
-After Anandkumar et al. (2012). T is small and dense, K x K x K; what the solvers need of
-it is :math:`T(I, x, x) = \sum_{jk} T_{\cdot jk} x_j x_k`, for many x at once one matrix product.
-Where the :math:`v_i` are orthonormal (see :mod:`eigentext.factor.whiten`),
+After Anandkumar et al. (2012). T is small and dense, K x K x K. The solvers need only
+:math:`T(I, x, x) = \sum_{jk} T_{\cdot jk} x_j x_k`, which is one matrix product for many x.
+If the :math:`v_i` are orthonormal (see :mod:`eigentext.factor.whiten`),
 
 .. math:: x \leftarrow T(I, x, x) \,/\, \|T(I, x, x)\|
 
@@ -10,10 +10,10 @@ squares the ratio of any two :math:`\lambda_i \langle v_i, x\rangle` at every st
 converges quadratically, to the :math:`v_i` where that product is largest.
 
 :func:`tensor_power`
-    the seed's box: power iteration from random starts, the best
-    :math:`f_T(v) = T(v, v, v) = \lambda` is taken off T, and so on.
+    power iteration from random starts; the component with the best
+    :math:`f_T(v) = T(v, v, v) = \lambda` is subtracted from T, and so on.
 :func:`simultaneous_diagonalization`
-    the orthogonal V in which all slices :math:`T_{\cdot\cdot k}` are as diagonal as can be.
+    the orthogonal V in which all slices :math:`T_{\cdot\cdot k}` are as diagonal as possible.
 
 Both find the sign too: :math:`\lambda_i > 0`.
 """
@@ -31,8 +31,8 @@ from eigentext.errors import ParameterError
 from eigentext.factor import arguments
 
 Map = Callable[[np.ndarray], np.ndarray]
-_SETTLED = 0.1  # a start whose steps are so short has chosen where it goes
-_NOTHING = 1e-8  # of the largest weight: no more than rounding
+_SETTLED = 0.1  # a start with shorter steps no longer changes its goal
+_NOTHING = 1e-8  # of the largest weight: only rounding errors
 
 
 def tensor_power(
@@ -55,28 +55,29 @@ def tensor_power(
     rank : int
         The number of components, at most K.
     n_restarts : int
-        Random starts of each component, iterated side by side. (Starts at eigenvectors of a random
-        contraction of T, and three times as many, did not find more under noise.)
+        The number of random starts of each component, which are iterated together. (Starts at
+        eigenvectors of a random contraction of T, or three times as many starts, did not find more
+        under noise.)
     n_iter : int
-        Most steps of the starts, of the best of them, and of the polish.
+        The largest number of steps of the starts, of the best of them, and of the polish.
     tol : float
         A vector has converged when a step moves it by less.
     polish : bool
-        Whether to end with power steps of all vectors, each on T less all the others, so that the
-        order of deflation leaves no trace. What stands still then is a stationary point of
-        :func:`minimize_tensor`. Undone if it does not bring T nearer.
+        Whether to end with power steps of all vectors, each on T without all the others, so that
+        the order of deflation does not matter. A fixed point of these steps is a stationary point
+        of :func:`minimize_tensor`. If the polish does not come closer to T, it is undone.
     random_state : int or Generator
         For the starts.
     return_diagnostics : bool
-        Whether to return a dictionary too: "residual" (the norm of what is left, as part of T's),
-        "found" (weights above rounding), "polish_steps" (0 if undone), and of each stage in turn
-        "values" (f of all starts when the best was chosen), "steps" (how far each step moved
-        that one) and "converged".
+        Whether to return a dictionary too: "residual" (the norm of the rest, as a part of the norm
+        of T), "found" (the number of weights above rounding), "polish_steps" (0 if undone), and for
+        each component "values" (f of all starts when the best was chosen), "steps" (how far each
+        step moved the best) and "converged".
 
     Returns
     -------
     weights : array, shape (rank,)
-        Falling; one of nearly 0 found nothing.
+        In falling order. A weight of nearly 0 means that nothing was found.
     vectors : array, shape (rank, K)
         Unit rows v_i.
 
@@ -138,24 +139,24 @@ def simultaneous_diagonalization(
     r"""The orthogonal V in which all slices of T are diagonal, by Jacobi rotations.
 
     A slice, or any contraction, is :math:`T(I, I, g) = \sum_i \lambda_i \langle v_i, g\rangle\,
-    v_i v_i^\top`: the eigenvectors of one with a random g are the start. Where two of its
-    eigenvalues are close, noise mixes their vectors; the K slices together leave no two alike.
-    Faster than :func:`tensor_power`, and nearer to the truth where T is orthogonal but for noise.
-    Where the model itself is only roughly true, as of real text, vectors forced to be orthogonal
-    may come out with weights of nearly 0.
+    v_i v_i^\top`: the eigenvectors of one with a random g are the start. If two of its eigenvalues
+    are close, noise mixes their vectors, but the K slices together separate them. The method is
+    faster than :func:`tensor_power`, and closer to the truth if T is orthogonal up to noise. If the
+    model itself is only roughly true, as for real text, some of the orthogonal vectors may have
+    weights of nearly 0.
 
     Parameters
     ----------
     T : array, shape (K, K, K)
         Symmetric, and nearly orthogonal.
     rank : int
-        The number of components, at most K; if less, T is first cut to the `rank` dimensions
-        where most of it is.
+        The number of components, at most K. If it is less, T is first cut to the `rank` dimensions
+        that have most of it.
     n_iter : int
-        Most sweeps over all pairs of axes.
+        The largest number of sweeps over all pairs of axes.
     tol : float
-        The sweeps end after one whose rotations all had a smaller sine. Where T is orthogonal
-        they converge quadratically, and its square is what is left.
+        The sweeps end when all rotations of one have a smaller sine. If T is orthogonal, they
+        converge quadratically, and the error is about the square of `tol`.
     random_state : int or Generator
         For g.
     return_diagnostics : bool
@@ -212,7 +213,7 @@ def simultaneous_diagonalization(
 
 
 class SymmetricTensor:
-    """T as the map from rows x to rows T(I, x, x): a product with each pair j <= k once."""
+    """T as the map from rows x to rows T(I, x, x); each pair j <= k is multiplied once."""
 
     def __init__(self, T: np.ndarray):
         self.size = len(T)
@@ -225,7 +226,7 @@ class SymmetricTensor:
 
     @property
     def norm(self) -> float:
-        """Frobenius' norm of all K x K x K numbers."""
+        """The Frobenius norm of all K x K x K numbers."""
         return float(np.sqrt((self._matrix**2 * self._times).sum()))
 
     def less(self, weights: np.ndarray, vectors: np.ndarray) -> "SymmetricTensor":
@@ -253,7 +254,7 @@ def _deflated(
 def _best_of(
     T: Map, X: np.ndarray, n_iter: int, tol: float
 ) -> tuple[float, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Power iteration from the rows of X until most have settled, then of the best alone."""
+    """Power iteration from the rows of X until most have settled, then only of the best."""
     history = []
     for _ in range(n_iter):
         X, moved = _step(T, X)
@@ -280,7 +281,7 @@ def _step(T: Map, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _polish(
     T: SymmetricTensor, weights: np.ndarray, vectors: np.ndarray, n_iter: int, tol: float
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Power steps of all v_i at once, each on T less all the *other* components."""
+    """Power steps of all v_i together, each on T without all *other* components."""
     w, V, taken, moved = weights, vectors, 0, np.inf
     while moved >= tol and taken < n_iter and w.max() < 2 * weights.max():
         overlaps = (V @ V.T) ** 2
@@ -290,14 +291,14 @@ def _polish(
         Y = _unit(Y, instead=V)
         moved = float(np.linalg.norm(Y - V, axis=1).max())
         V, taken = Y, taken + 1
-    # Far from orthogonal it may go astray.
+    # If T is far from orthogonal, this may make it worse.
     if relative_residual(T, w, V) <= relative_residual(T, weights, vectors) + 1e-14:
         return w, V, taken
     return weights, vectors, 0
 
 
 def _unit(X: np.ndarray, instead: np.ndarray | None = None) -> np.ndarray:
-    """Rows of length 1; a row of zeros is taken from `instead`."""
+    """Rows of length 1; `instead` replaces a row of zeros."""
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = X / lengths
@@ -312,18 +313,18 @@ def falling(weights: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def _rotated(T: np.ndarray, V: np.ndarray) -> np.ndarray:
     """T(V', V', V') for rows V."""
-    for _ in range(3):  # the last axis is turned, and becomes the first
+    for _ in range(3):  # the last axis is multiplied and becomes the first
         T = np.moveaxis(T @ V.T, -1, 0)
     return np.ascontiguousarray(T)
 
 
 def checked_tensor(T: Any, rank: int = 1) -> np.ndarray:
-    """T in float64 and averaged over the orders of its axes, with room for `rank` components."""
+    """T in float64, averaged over the orders of its axes; raises if it is not symmetric."""
     T = arguments.numeric(T, "T").astype(np.float64, copy=False)
     if T.ndim != 3 or len(set(T.shape)) != 1:
         raise ParameterError(f"a symmetric tensor has shape (K, K, K), not {T.shape}")
     if not np.isfinite(T).all():
-        raise ParameterError("the tensor holds numbers that are not finite")
+        raise ParameterError("the tensor has numbers that are not finite")
     arguments.whole("rank", rank, most=len(T))
     mean = np.zeros_like(T)
     for axes in permutations(range(3)):

@@ -9,11 +9,11 @@ Where :math:`A = \sum_i w_i \mu_i \mu_i^\top` has rank K, the vectors
 
 and B carries vectors back: :math:`B W^\top \mu_i = \mu_i`.
 
-A large A is known by its products alone. Its eigenvectors come from a block Krylov space, the span
-of :math:`A \Omega, A^2 \Omega, \dots` (Musco and Musco 2015): as A is symmetric, each power costs
-one product, half of what an SVD would take. The space grows until the residuals
-:math:`\|A u - \lambda u\|` of the wanted pairs are small; that of an A of rank K is used up, and
-the answer exact, as soon as it has K dimensions.
+Of a large A, only products are used. Its eigenvectors come from a block Krylov space, the span of
+:math:`A \Omega, A^2 \Omega, \dots` (Musco and Musco 2015). As A is symmetric, each power costs one
+product, half of what an SVD needs. The space grows until the residuals
+:math:`\|A u - \lambda u\|` of the wanted pairs are small. If A has rank K, the answer is exact as
+soon as the space has K dimensions.
 """
 
 from typing import Any, NamedTuple
@@ -29,20 +29,20 @@ from eigentext.factor.svd import thin_qr
 from eigentext.matrices.products import Factorable, factorable, rows_times, transposed_times
 
 _BLOCK = 32  # columns of a product with A
-_SMALL = 512  # rows up to which LAPACK is exact and fast
-_NEXT = 8  # dropped eigenvalues that are told
-_NOT_FINITE = "the matrix to whiten holds numbers that are not finite"
-_ROUNDINGS = 100  # a number is taken for zero if it is so many roundings of the largest
+_SMALL = 512  # up to this many rows, LAPACK is exact and fast
+_NEXT = 8  # dropped eigenvalues to report
+_NOT_FINITE = "the matrix to whiten has numbers that are not finite"
+_ROUNDINGS = 100  # a number counts as zero up to this many roundings of the largest
 
 
 class Whitening(NamedTuple):
     """What :func:`whiten` returns."""
 
     W: np.ndarray  # (d, r), W' A W = I
-    B: np.ndarray  # (d, r), A W (up to the residual), the way back: W' B = I
+    B: np.ndarray  # (d, r), A W (up to the residual), which maps back: W' B = I
     eigenvalues: np.ndarray  # (r,), falling
     dropped: np.ndarray  # the next few, as far as they are known
-    rank: int  # r: what can be used of the rank asked for
+    rank: int  # r, at most the rank that was asked for
     residual: float  # the largest ||A u - lambda u|| / lambda
 
 
@@ -60,17 +60,17 @@ def whiten(
     Parameters
     ----------
     A : array, scipy sparse matrix, LinearOperator or Factorable, shape (d, d)
-        Symmetric. Noise may have made it indefinite: only positive eigenvalues count.
+        A symmetric matrix. If noise makes it indefinite, only positive eigenvalues count.
     rank : int
         At most d.
     cutoff : float
-        Eigenvalues up to `cutoff` times the largest are taken for zero, and so is what A's
-        precision cannot tell from zero. It cuts rounding; noise is for the caller to judge.
+        Eigenvalues up to `cutoff` times the largest count as zero, and so do those that the
+        precision of A cannot distinguish from zero. This removes rounding errors, not noise.
     tol : float
-        For a large A, the residual to reach, as a part of the eigenvalue. The angle between the
-        space found and the true one is about as large.
+        For a large A: the residual to reach, as a part of the eigenvalue. The angle between the
+        computed space and the true one is about as large.
     start : array, shape (d, any), optional
-        Columns to begin with, such as the W of a similar matrix: fewer products are needed then.
+        Columns to begin with, such as the W of a similar matrix. Then fewer products are needed.
     random_state : int or Generator
         For a random start; the same seed gives the same bits on any number of threads.
 
@@ -125,14 +125,15 @@ def _krylov(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rayleigh-Ritz on the powers of A: eigenvalues, eigenvectors and their residuals.
 
-    Q is the basis, H = Q' A Q. All of A Q lies within Q but for the last block's Y, whose part
-    outside has the triangle R: so ||A u - lambda u|| = ||R z|| for u = Q z, z cut to that block.
+    Q is the basis, H = Q' A Q. All of A Q is in the span of Q except the product Y of the last
+    block, whose part outside has the triangular factor R. So ||A u - lambda u|| = ||R z|| for
+    u = Q z, with z cut to that block.
     """
     d = A.shape[0]
     most = min(d, 10 * (rank + _BLOCK))
     eps = _ROUNDINGS * float(np.finfo(A.dtype).eps)
     tol = max(tol, eps)
-    Q = np.empty((d, most), order="F")  # what is not used takes no memory
+    Q = np.empty((d, most), order="F")  # the unused part takes no memory
     H = np.zeros((most, most))
     if first is None:
         first = np.random.default_rng(random_state).standard_normal((d, min(_BLOCK, most)))
@@ -169,8 +170,9 @@ def _times(A: Factorable, X: np.ndarray) -> np.ndarray:
 def _split(Q: np.ndarray, Y: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:
     """C = Q' Y, and Y - Q C, the part outside of Q.
 
-    In a Krylov space Y has parts in the last two blocks, elsewhere what rounding brings back. So
-    these go first, and one pass over all of Q is the second that "is enough".
+    In a Krylov space Y has parts in the last two blocks, and elsewhere only rounding errors. So
+    these two blocks are subtracted first, and one pass over all of Q is the second pass, which
+    "is enough" (Parlett 1998).
     """
     C = np.zeros((Q.shape[1], Y.shape[1]))
     for part in (slice(max(2 * start - Q.shape[1], 0), None), slice(None)):
@@ -181,7 +183,7 @@ def _split(Q: np.ndarray, Y: np.ndarray, start: int) -> tuple[np.ndarray, np.nda
 
 
 def _basis(Q: np.ndarray, Y: np.ndarray, zero: float) -> tuple[np.ndarray, np.ndarray]:
-    """Orthonormal columns, orthogonal to Q, that span Y but for what is `zero`; and R, Y = . R."""
+    """Orthonormal columns, orthogonal to Q, that span Y except lengths below `zero`; R of Y."""
     block, R = thin_qr(Y)
     directions, lengths, _ = np.linalg.svd(R)
     kept = lengths > zero
@@ -209,5 +211,7 @@ def _checked(A: Any, rank: int) -> Factorable:
         if not np.isfinite(largest):
             raise ParameterError(_NOT_FINITE)
         if abs(A - A.T).max() > 1e-6 * largest:
-            raise ParameterError("a matrix to whiten is symmetric: average it with its transpose")
+            raise ParameterError(
+                "only a symmetric matrix can be whitened: average it with its transpose"
+            )
     return factorable(A)

@@ -1,12 +1,12 @@
-"""Counts as streams of bytes and back, and leaving out the small ones.
+"""Counts as streams of bytes and back; also a loop that drops small counts.
 
 Numbers are written as LEB128: seven bits to a byte, the lowest first, and the eighth bit set on all
 bytes but the last. A packed block of rows holds, in this order, the length of each row, how many
 distinct counts there are, the distinct counts, the gaps between columns, and for each entry the
 place of its count among the distinct ones.
 
-What is unpacked may come from a damaged or hostile file: every number is checked before it is used
-as a place.
+The bytes may come from a damaged or hostile file, so every number is checked before it is used as a
+place.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def pack_rows(indptr, indices, data, counts, codes, distinct):
     in `distinct`. The first gap of a row is its first column, the others the columns in between.
     """
     n_rows = len(indptr) - 1
-    # Only what is written takes up memory, not all that the numbers could need.
+    # Only the part that is written takes memory.
     out = np.empty(5 * n_rows + 10 * (len(distinct) + 1) + 10 * len(indices), np.uint8)
     at = 0
     for r in range(n_rows):
@@ -58,7 +58,7 @@ def pack_rows(indptr, indices, data, counts, codes, distinct):
 
 @njit(cache=True, nogil=True)
 def unpack_rows(packed, n_rows, n_columns, n_entries):
-    """Equivalent to undoing `pack_rows`: indptr, indices, data; a ValueError for anything else."""
+    """Equivalent to the inverse of `pack_rows`: indptr, indices, data; or a ValueError."""
     indptr = np.zeros(n_rows + 1, np.int64)
     at = 0
     for r in range(n_rows):
@@ -134,7 +134,7 @@ def _write(out, at, number):
 
 @njit(cache=True, nogil=True)
 def _read(packed, at):
-    """The number at a place and the place after it; -1 if none of 63 bits ends in `packed`."""
+    """The number at a place and the place after it; -1 if there is no whole number of 63 bits."""
     number = np.int64(0)
     shift = 0
     while at < len(packed) and shift < 63:

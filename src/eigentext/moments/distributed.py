@@ -166,9 +166,8 @@ class NgramCounts:
     n_words: int
 
 
-Haloed = tuple[
-    EncodedShard, np.ndarray, bool
-]  # a shard, the ids that follow it, whether it is the first
+# A shard, the ids that follow it, and whether it is the first.
+Haloed = tuple[EncodedShard, np.ndarray, bool]
 
 
 def count_pairs(item: Haloed, words: Any, spec: PairCounts) -> list[CSR]:

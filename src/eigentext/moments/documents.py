@@ -10,8 +10,8 @@ the average over pairs of distinct positions, with :math:`\ell_i` the document's
 
 A multiset has no order. So rows are in the order of their (column, count) pairs, and the words of
 text are in the order of falling counts. Then equal multisets are equal bit for bit: any sharding
-and any number of threads gives the same arrays, and ``moments(a) + moments(b) == moments(b + a)``. The
-columns of a matrix keep their places.
+and any number of threads gives the same arrays, and ``moments(a) + moments(b) == moments(b + a)``.
+The columns of a matrix keep their places.
 
 Moments over all words are *whole*: text can be added to them exactly, and they can be cut to any
 vocabulary. Words that are cut disappear from their documents. Documents that become empty are
@@ -438,9 +438,10 @@ class DocumentMoments(VocabularyMoments):
         shape = (len(times), len(vocabulary))
         if "packed" in arrays:
             check_packed(arrays["packed"], arrays["blocks"], shape)
-            counts = Later(_unpacked, arrays["packed"], arrays["blocks"], shape, times)
+            counts: Any = Later(_unpacked, arrays["packed"], arrays["blocks"], shape, times)
         else:
-            counts = csr(*(np.array(arrays[part]) for part in ("data", "indices", "indptr")), shape)
+            data, indices, indptr = (np.array(arrays[n]) for n in ("data", "indices", "indptr"))
+            counts = csr(data, indices, indptr, shape)
             check_counts(vocabulary, counts, times)
         return cls(vocabulary, counts, times, **{name: about[name] for name in ABOUT})
 

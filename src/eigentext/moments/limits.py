@@ -50,8 +50,8 @@ def words_within(
 ) -> list[str] | None:
     """The words within the limits, in their order; None if all words are.
 
-    `frequencies` are the numbers of documents that have each word, `totals` the counts of words. The
-    limits are those of :meth:`eigentext.DocumentMoments.from_corpus`.
+    `frequencies` are the numbers of documents that have each word, `totals` the counts of words.
+    The limits are those of :meth:`eigentext.DocumentMoments.from_corpus`.
     """
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size must be 1 or more, not {max_size}")
@@ -73,8 +73,8 @@ def words_within(
     if len(places) == 0:
         raise CorpusError(
             f"none of {len(kept)} words is left: no word is in {low:g} to {high:g} of "
-            f"{n_documents} documents, occurs {min_count} times or more, and is not a stop word; lower min_df or "
-            "min_count, raise max_df, use fewer stop words, or give more text"
+            f"{n_documents} documents, occurs {min_count} times or more, and is not a stop word; "
+            "lower min_df or min_count, raise max_df, use fewer stop words, or give more text"
         )
     if max_size is not None:
         places = np.sort(places[np.argsort(-totals[places], kind="stable")[:max_size]])

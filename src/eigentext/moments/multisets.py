@@ -1,6 +1,6 @@
-"""Documents x words: rows of counts as they come, and as a multiset, which has no order.
+"""Documents by words: rows of counts in the order of the text, and as a multiset without order.
 
-Matrices here are CSR with sorted columns and no zeros.
+All matrices are CSR with sorted columns and no zeros.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from eigentext.matrices.runs import CSR, assembled, csr
 
 
 def counted(ids: np.ndarray, n_words: int) -> CSR:
-    """The counts of each document, of their ids one after another, with `END` after each."""
+    """The counts of each document, given the ids of all documents with `END` after each."""
     borders = np.concatenate([[0], np.flatnonzero(ids == END)])
 
     def count(rows: tuple[int, int]):
@@ -29,7 +29,7 @@ def counted(ids: np.ndarray, n_words: int) -> CSR:
 
 
 def moved(X: CSR, old: Vocabulary, new: Vocabulary) -> CSR:
-    """X with each word's column where the new vocabulary has it, and without words outside."""
+    """X with the columns of a new vocabulary; words outside it are left out."""
     places = new.ids_of(old.words)
     columns = places[X.indices]
     kept = columns >= 0
@@ -63,8 +63,8 @@ def distinct(X: CSR, times: np.ndarray) -> tuple[CSR, np.ndarray]:
 def _encoded(X: CSR) -> tuple[np.ndarray, np.ndarray]:
     """A number for each row, the same for equal rows, and the numbers in the order of the rows.
 
-    Arrow finds and sorts the rows as strings of bytes, whose order is that of the numbers in them:
-    the most significant byte comes first, and so it does in the bits of a positive float.
+    Arrow sorts the rows as strings of bytes. Their order is that of the numbers in them, because
+    the most significant byte comes first, also in the bits of a positive float.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -81,7 +81,7 @@ def _encoded(X: CSR) -> tuple[np.ndarray, np.ndarray]:
 
 
 def narrowed(X: CSR) -> CSR:
-    """Counts in the type that their values ask for, whatever they came in."""
+    """The counts in the smallest type that holds their values."""
     data = X.data
     if data.dtype == np.float64 and not (np.trunc(data) == data).all():
         dtype = np.float64

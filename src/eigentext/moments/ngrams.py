@@ -304,7 +304,8 @@ class NgramMoments(VocabularyMoments):
             n_rows = int(blocks[:, 1].sum())
         check_levels(unigrams, [])
         about = {name: about[name] for name in ("whole", "options", "sources")}
-        return cls(vocabulary, unigrams, Later(_unpacked, unigrams, *saved), **about)._counted()
+        levels: Any = Later(_unpacked, unigrams, *saved)
+        return cls(vocabulary, unigrams, levels, **about)._counted()
 
 
 def _unpacked(unigrams: np.ndarray, *packed: tuple[Any, Any, tuple[int, int]]) -> list[CSR]:

@@ -1,16 +1,16 @@
-r"""Counts in few bytes: how a sparse integer matrix is kept in a file.
+r"""Counts in few bytes: how a sparse integer matrix is saved in a file.
 
-Most counts of words are small, many are equal, and the columns of a row rise. So a block of
-rows is written as numbers of one byte each, mostly (see ``_packing_loops``):
+Most counts of words are small, many are equal, and the columns of a row rise. So a block of rows
+is written as numbers that mostly take one byte (see ``_packing_loops``):
 
 - a column as its gap, the number of empty columns since the one before;
-- a count as its place in a list of the block's distinct counts, the most frequent first: with
-  weights 1/d, kept as integers lcm(1..ρ)/d, counts are large, but few of them make up most;
+- a count as its place in a list of the block's distinct counts, the most frequent first. With
+  weights 1/d, which are the integers lcm(1..ρ)/d, counts are large, but a few of them are frequent.
 
-and these bytes, of unequal frequency, are compressed with Zstandard. On text8 an entry takes 9
-bits with flat weights, and 13 with weights 1/d in a window of 10.
+Zstandard compresses these bytes. On text8 an entry takes 9 bits with flat weights, and 13 with
+weights 1/d in a window of 10.
 
-Blocks are packed and unpacked in parallel. Each carries a checksum, so that damage is noticed.
+Blocks are packed and unpacked in parallel. Each has a checksum, so that damage is noticed.
 """
 
 import zlib
@@ -22,8 +22,8 @@ from eigentext import engine
 from eigentext.matrices.runs import CSR, csr
 
 _BLOCK_ENTRIES = 1 << 19
-_LEVEL = 1  # of Zstandard; level 9 gained 2 % at most, in seven times the time
-_MAX_RATIO = 1 << 15  # no Zstandard frame grows more: 4 bytes can stand for 128 kB
+_LEVEL = 1  # of Zstandard; level 9 saves at most 2 %, in seven times the time
+_MAX_RATIO = 1 << 15  # of a Zstandard frame: 4 bytes hold at most 128 kB
 _COLUMNS = 5  # of the table: rows, entries, bytes before compression, bytes after, checksum
 
 
@@ -74,9 +74,9 @@ def pack(F: CSR) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unpack(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CSR:
-    """The matrix that `pack` was given; a ValueError if the bytes are of no matrix of that shape.
+    """The matrix that was packed. Raises a ValueError if the bytes hold no matrix of that shape.
 
-    Memory grows with what the bytes really hold, not with what they claim to.
+    The memory depends on what the bytes really hold, not on what they claim.
     """
     import pyarrow as pa
 
@@ -99,7 +99,7 @@ def unpack(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CS
     for block in engine.current().map(unpack_block, _parts(packed, blocks)):
         n_rows, n_entries = len(block[0]) - 1, len(block[1])
         indptr[row + 1 : row + n_rows + 1] = block[0][1:] + filled
-        # Grown in place: the system moves pages, not bytes.
+        # It grows in place: the system moves pages, not bytes.
         indices.resize(filled + n_entries, refcheck=False)
         data.resize(filled + n_entries, refcheck=False)
         indices[filled:], data[filled:] = block[1:]
@@ -113,7 +113,7 @@ def check_packed(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int])
         raise ValueError("packed counts are no bytes")
     if blocks.dtype != np.int64 or blocks.ndim != 2 or blocks.shape[1] != _COLUMNS:
         raise ValueError("no table of blocks")
-    # As Python's integers, which never overflow.
+    # Python's integers never overflow.
     n_rows, n_bytes = (sum(blocks[:, column].tolist()) for column in (0, 3))
     if blocks.min(initial=0) < 0 or n_rows != shape[0] or n_bytes != len(packed):
         raise ValueError("blocks do not fit the matrix")

@@ -6,17 +6,17 @@ With sums :math:`s_c = \sum_{w \in c} v(w)` and sizes :math:`n_c`, merging two c
   = \frac{n_b^2\, s_a^\top s_a + n_a^2\, s_b^\top s_b - 2 n_a n_b\, s_a^\top s_b}
          {n_a n_b (n_a + n_b)}.
 
-Sums add when clusters merge, and so do their dot products, in O(m): the vectors themselves are only
-needed for the products of new words with the clusters, which is one matrix product for a block of
-words (`dots`, and `own` among the words of the block). Of whole numbers, all but the last division
-is exact, and equal distances are equal.
+When clusters merge, their sums and dot products are added in O(m). The vectors themselves are only
+needed for the products of new words with the clusters: one matrix product for a block of words
+(`dots`, and `own` among the words of the block). With whole numbers, everything except the last
+division is exact, so equal distances are equal.
 
-Each cluster remembers its nearest other one. When that one is merged the memory is only a bound,
-for no merge of the closest pair comes nearer to a third cluster than its parts were: it is looked
-up again if it is the least of all (Fränti, Kaukoranta, Shen and Chang 2000).
+Each cluster stores its nearest other cluster. When that one is merged, the stored distance becomes
+a lower bound, because the merged pair is not nearer to a third cluster than its parts were. The
+distance is computed again if it is the least of all (Fränti, Kaukoranta, Shen and Chang 2000).
 
-A cluster lives in a slot and goes by the name of its first word. Of equal distances that of the
-first words counts: the smallest pair of names.
+A cluster is in a slot and has the name of its first word. Among equal distances, the smallest pair
+of names counts.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from eigentext.engine.compiled import njit
 
 
 class Running(NamedTuple):
-    """The running set of clusters, one slot each; a slot is free where ``first`` is -1."""
+    """The running set of clusters, one slot each; a slot is free if ``first`` is -1."""
 
     sums: np.ndarray  # (slots, d)
     products: np.ndarray  # (slots, slots): of the sums
@@ -50,9 +50,9 @@ def look_around(run):
 def add_words(run, X, dots, own, name, free, merges, heights):
     """Equivalent to adding each row of X as a cluster and merging the closest pair of all.
 
-    ``dots`` is ``X @ run.sums.T`` and ``own`` is ``X @ X.T``; ``name`` is the first row's, ``free``
-    the free slot. Names and distances of the pairs go to ``merges`` and ``heights``. Returns the
-    slot that is free at the end and how often a bound was looked up.
+    ``dots`` is ``X @ run.sums.T`` and ``own`` is ``X @ X.T``. ``name`` is that of the first row,
+    ``free`` the free slot. Names and distances of the pairs go to ``merges`` and ``heights``.
+    Returns the slot that is free at the end, and how often a bound was computed again.
     """
     looks = 0
     n_words = len(X)
@@ -80,7 +80,10 @@ def add_words(run, X, dots, own, name, free, merges, heights):
 
 @njit(cache=True, nogil=True)
 def merge_all(run, merges, heights):
-    """Equivalent to merging the closest pair until one cluster is left; returns the look-ups."""
+    """Equivalent to merging the closest pair until one cluster is left.
+
+    Returns how often a bound was computed again.
+    """
     looks = 0
     for step in range(len(merges)):
         i, j, again = _closest(run)
@@ -93,7 +96,7 @@ def merge_all(run, merges, heights):
 
 @njit(cache=True, nogil=True)
 def _compare(run, i):
-    """Find the nearest cluster of i, and let the others know of i."""
+    """Find the nearest cluster of i, and update the others if i is nearer to them."""
     least, nearest = np.inf, -1
     size, square = run.sizes[i], run.squares[i]
     for k in range(len(run.first)):
@@ -102,7 +105,7 @@ def _compare(run, i):
         other = run.sizes[k]
         d = other * other * square + size * size * run.squares[k]
         d = (d - 2 * size * other * run.products[i, k]) / (size * other * (size + other))
-        d = max(d, 0.0)  # of equal vectors, rounding may leave less
+        d = max(d, 0.0)  # rounding may give less than 0 for equal vectors
         if d < least or (d == least and run.first[k] < run.first[nearest]):
             least, nearest = d, k
         if d < run.least[k] or (
@@ -114,14 +117,14 @@ def _compare(run, i):
 
 @njit(cache=True, nogil=True)
 def _closest(run):
-    """Return the closest pair, the one with the smaller name first, and the look-ups it took."""
+    """The closest pair, the smaller name first, and how many bounds were computed again."""
     looks = 0
     while True:
         i = -1
         for k in range(len(run.first)):
             if run.first[k] < 0:
                 continue
-            # Among equals a bound comes first, as it may hide a pair; then the smaller name.
+            # Among equals a bound comes first, because a pair may be behind it; then by name.
             if (
                 i < 0
                 or run.least[k] < run.least[i]
@@ -141,7 +144,7 @@ def _closest(run):
 
 @njit(cache=True, nogil=True)
 def _merge(run, i, j):
-    """Let i take in j, whose slot gets free."""
+    """Merge j into i; the slot of j becomes free."""
     run.squares[i] += run.squares[j] + 2 * run.products[i, j]
     run.sizes[i] += run.sizes[j]
     run.first[j] = -1

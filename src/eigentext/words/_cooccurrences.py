@@ -1,4 +1,4 @@
-"""What models of words by what stands around them share: from a corpus to counts that suit them."""
+"""The base of models that learn from co-occurrence counts: from a corpus to these counts."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ class CooccurrenceModel(Saved, Estimator):
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
-        """Learn from a :class:`TextCorpus` or what it takes; same as collect + fit_moments.
+        """Learn from a :class:`TextCorpus` or anything it takes; same as collect + fit_moments.
 
         `memory` is the number of bytes that the whole process may take: what does not fit is in
         files of the temporary folder. `cache` is a folder for encoded text. Neither changes the
@@ -57,7 +57,7 @@ class CooccurrenceModel(Saved, Estimator):
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> CooccurrenceMoments:
-        """The statistics that `fit` needs of a corpus, and no more."""
+        """The statistics of a corpus that `fit` needs."""
         self._table.checked(self.get_params(deep=False))
         self._check_together()
         return self._counted(corpus, memory=memory, cache=cache, **self._limits())
@@ -97,11 +97,11 @@ class CooccurrenceModel(Saved, Estimator):
         check_window(self.window, self.weighting, self.context)
 
     def _limits(self) -> dict[str, Any]:
-        """Of the vocabulary of moments."""
+        """The limits of the vocabulary of the moments."""
         return {"min_count": self.min_count, "max_size": self.max_size}
 
     def _cut(self, moments: CooccurrenceMoments) -> CooccurrenceMoments:
-        """Moments of the vocabulary, if they were counted as this model wants them."""
+        """The moments cut to the vocabulary. Raises if they were counted in another way."""
         if not isinstance(moments, CooccurrenceMoments):
             raise MomentsError(
                 f"{type(self).__name__} learns from CooccurrenceMoments, not from "

@@ -7,8 +7,8 @@ from eigentext.engine.compiled import njit
 def sum_contexts(ids, start, stop, places, B, out, row):
     """Equivalent to ``out[row + i] = sum(B[block, ids[p + offset]] for offset, block in places)``.
 
-    p is the i-th word (id >= 0) among the positions `start` to `stop`; a negative id ends a unit,
-    and what lies beyond the ends of p's unit is left out. Sums are in the order of `places`.
+    p is the i-th word (id >= 0) among the positions `start` to `stop`. A negative id ends a unit,
+    and places outside the unit of p are left out. Sums are in the order of `places`.
     """
     width = B.shape[2]
     farthest_left, farthest_right = 0, 0

@@ -8,19 +8,19 @@ import numpy as np
 from eigentext import engine
 from eigentext.errors import ParameterError
 
-_BLOCK = 256  # words in one matrix product; more of them cost more among themselves
-_ROWS = 64  # of them for one thread
+_BLOCK = 256  # words in one matrix product; more words have more products with each other
+_ROWS = 64  # words for one thread
 
 
 def merge_by_frequency(
     rows: np.ndarray, m: int, r: int, advance: Any
 ) -> tuple[np.ndarray, Any, dict[str, Any]]:
-    """Steps 1 to 3, down to m: the cluster of each row, the clusters, and what to tell of them."""
+    """Steps 1 to 3, down to m clusters: the cluster of each row, the clusters, and diagnostics."""
     from eigentext.words._cluster_loops import add_words, merge_all
 
     n = len(rows)
-    # Distances do not depend on the origin. In a word's place it keeps what all vectors share
-    # out of their products, where it would cost digits, and leaves whole numbers whole.
+    # Distances do not depend on the origin. With a word as the origin, the part that all vectors
+    # share does not cost digits in their products, and whole numbers stay whole.
     origin = rows[0].astype(np.float64)
     running = running_set(rows[:r] - origin, np.ones(r))
     advance(r)
@@ -34,7 +34,7 @@ def merge_by_frequency(
         looks += again
         advance(len(X))
     looks += merge_all(running, merges[n - r :], heights[n - r :])
-    names = np.arange(n)  # a cluster goes by its first word
+    names = np.arange(n)  # a cluster has the name of its first word
     for into, merged in merges.tolist():
         names[merged] = into
     for row in range(n):
@@ -46,10 +46,10 @@ def merge_by_frequency(
 
 
 def improve(rows: np.ndarray, labels: np.ndarray, m: int) -> tuple[np.ndarray, Any, dict[str, Any]]:
-    """The same after k-means (Lloyd's, as scikit-learn has it) from the clusters' means.
+    """The same after k-means (scikit-learn's) that starts from the means of the clusters.
 
-    Nothing is drawn, and it ends better than from k-means++: in 1,000 clusters, with 47.0 instead
-    of 45.3 % of the variance of text8 (see the module).
+    Nothing is random, and the result is better than from k-means++: 1,000 clusters explain 47.0
+    instead of 45.3 % of the variance of text8 (see the module).
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -57,8 +57,8 @@ def improve(rows: np.ndarray, labels: np.ndarray, m: int) -> tuple[np.ndarray, A
     sums, sizes = _sums(rows, labels)
     means = (sums / sizes[:, None]).astype(rows.dtype)
     with engine.phase("k-means"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # said better below
-        options: dict[str, Any] = {"init": means, "n_init": 1}  # whose types are told wrongly
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the findings report it
+        options: dict[str, Any] = {"init": means, "n_init": 1}  # its stubs have wrong types
         kmeans: Any = KMeans(m, **options).fit(rows)
     names, first, labels = np.unique(kmeans.labels_, return_index=True, return_inverse=True)
     if len(names) < m:
@@ -68,12 +68,12 @@ def improve(rows: np.ndarray, labels: np.ndarray, m: int) -> tuple[np.ndarray, A
         )
     labels = np.argsort(np.argsort(first))[labels]  # by the most frequent words
     sums, sizes = _sums(rows, labels)
-    sums -= np.outer(sizes, rows[0])  # the origin is in a word's place here too
+    sums -= np.outer(sizes, rows[0])  # a word is the origin here too
     return labels, running_set(sums, sizes), {"iterations": int(kmeans.n_iter_)}
 
 
 def running_set(sums: np.ndarray, sizes: np.ndarray) -> Any:
-    """A running set of these clusters, which know their nearest, and one free slot."""
+    """A running set of these clusters, with their nearest clusters and one free slot."""
     from eigentext.words._cluster_loops import Running, look_around
 
     m, d = sums.shape
@@ -94,7 +94,7 @@ def running_set(sums: np.ndarray, sizes: np.ndarray) -> Any:
 
 
 def _products(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """``X @ Y.T``, rows of X in parallel, with the same bits on any number of threads."""
+    """``X @ Y.T`` by blocks of rows, with the same bits on any number of threads."""
     blocks = [X[start : start + _ROWS] for start in range(0, len(X), _ROWS)]
     return np.vstack(list(engine.current().map(lambda block: block @ Y.T, blocks)))
 
@@ -115,7 +115,7 @@ def merge_to_root(running: Any, m: int) -> np.ndarray:
 
 
 def bit_strings(tree: np.ndarray) -> list[str]:
-    """The paths from the root to the leaves: 0 to the left, where the more frequent word is."""
+    """The paths from the root to the leaves; 0 leads to the more frequent word."""
     m = len(tree) + 1
     paths = [""] * (2 * m - 1)
     for step in reversed(range(m - 1)):
@@ -125,7 +125,7 @@ def bit_strings(tree: np.ndarray) -> list[str]:
 
 
 def _sums(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of each cluster's rows, and their number; no cluster is empty."""
+    """The sum of the rows of each cluster, and their number. No cluster is empty."""
     sizes = np.bincount(labels)
     starts = np.cumsum(sizes) - sizes
     by_cluster = rows[np.argsort(labels, kind="stable")]

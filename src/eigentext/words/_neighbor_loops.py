@@ -1,9 +1,8 @@
-"""Nearest rows: a cheap score with a known error looks at every row, an exact one at a few.
+"""Nearest rows: a cheap score with a known error for every row, an exact score for a few.
 
-All of it is one idea: the best rows so far stand in a heap with the worst at the root, and a row is
-scored exactly only where its cheap score leaves room above that root. Exact scores are sums in
-float64, rounded to float32 once, in an order of their own: which cheap score led to a row, and how
-rows were dealt out to threads, leaves no trace in them.
+The best rows so far are in a heap with the worst at the root. A row gets an exact score only if its
+cheap score and its error can exceed the root. Exact scores are sums in float64 in a fixed order,
+rounded once to float32. So they depend neither on the cheap score nor on the number of threads.
 """
 
 import numpy as np
@@ -16,13 +15,13 @@ def scan_codes(codes, scale, error, p, t, slack, vectors, inverse, q, q_inverse,
     """Equivalent to the best ``len(cos)`` of ``cosine(vectors[first:], q)``, as a heap.
 
     ``scale[i] * codes[i]`` is within ``error[i]`` of row i, and ``t * p`` of q within `slack`.
-    `codes`, `scale` and `error` begin at row `first`; p is int16, so that the compiler finds the
+    `codes`, `scale` and `error` begin at row `first`. p is int16, so that the compiler uses the
     instruction for sums of products of 16-bit integers.
     """
     for i in range(codes.shape[0]):
         total = np.int32(0)
         for j in range(codes.shape[1]):
-            # Sums that Numba would widen to 64 bits take twice as long.
+            # Numba would make the sums 64 bits wide, which takes twice as long.
             total = np.int32(total + np.int32(codes[i, j]) * np.int32(p[j]))
         if scale[i] * t * total + error[i] + slack >= cos[0]:
             row = first + i
@@ -59,7 +58,7 @@ def score_rows(vectors, inverse, Q, q_inverse, rows, cos):
 def quantize_rows(vectors, codes, scale, error, start, stop):
     """Equivalent to ``codes = rint(vectors / scale)``, ``scale`` being each row's ``max|x| / 127``.
 
-    ``error`` is the length of what rounding took away.
+    ``error`` is the length of the rounding error.
     """
     for i in range(start, stop):
         largest = np.float32(0)
@@ -78,7 +77,7 @@ def quantize_rows(vectors, codes, scale, error, start, stop):
 
 @njit(cache=True, nogil=True)
 def _cosine(vectors, inverse, row, q, q_inverse):
-    # Four sums at a time: one would wait for each addition to end before the next.
+    # Four sums at a time, because additions of one sum would wait for each other.
     a = b = c = d = 0.0
     width = vectors.shape[1]
     whole = width - width % 4

@@ -1,4 +1,4 @@
-"""Old names of parameters, which still work and say what they are called now."""
+"""Old names of parameters: they still work, with a warning that gives the new name."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ _Init = TypeVar("_Init", bound=Callable[..., None])
 
 
 def takes_old_names(table: Table) -> Callable[[_Init], _Init]:
-    """Let an ``__init__`` take old names too; its signature, and so `get_params`, has the new."""
+    """Let an ``__init__`` also take old names. Its signature has only the new ones."""
 
     def decorate(init: _Init) -> _Init:
         @wraps(init)
@@ -25,7 +25,7 @@ def takes_old_names(table: Table) -> Callable[[_Init], _Init]:
 
 
 def current_names(table: Table, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, by today's names; a DeprecationWarning for each old one."""
+    """The given parameters by their new names, with a DeprecationWarning for each old one."""
     current: dict[str, Any] = {}
     for name, value in given.items():
         new = table.renamed.get(name, name)

@@ -1,4 +1,4 @@
-"""What files of word vectors hold, and models inside them."""
+"""The schema of files of word vectors, and how to read models inside them."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from eigentext.errors import ModelFileError
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, MismatchError, Schema, Strings, damage
 
-# Vectors may take gigabytes: their values are looked at when they are first used.
+# Vectors may take gigabytes, so their values are checked when they are first used.
 UNIT_ROWS = Array("float32", ("words", "dimensions"), least=-1.01, below=1.01, lazy=True)
-LARGEST = 1e30  # of other numbers: sums of them stay finite in single precision
+LARGEST = 1e30  # bound of other numbers, so that their sums are finite in single precision
 DIAGNOSTICS = facts.facts(
     "what the fit found",
     singular_values=facts.NUMBERS,
@@ -23,10 +23,10 @@ DIAGNOSTICS = facts.facts(
 
 
 def words_schema(arrays: dict[str, Array]) -> Schema:
-    """Words with their counts, vectors of some `dimensions`, and where they come from."""
+    """A schema of words with their counts, vectors of some `dimensions`, and their origin."""
     return Schema(
         {
-            # Not looked at for repeats, which take longer than all else and do no harm here.
+            # Not checked for repeats: that would take longest, and repeats do no harm here.
             "words": Strings("words"),
             "word_counts": Array("int", ("words",), least=0, below=2**53),
             **arrays,
@@ -37,7 +37,7 @@ def words_schema(arrays: dict[str, Array]) -> Schema:
 
 
 def check_values(name: str, declared: Array, array: np.ndarray) -> None:
-    """Raise unless the values of an array of a file are as declared; names the file."""
+    """Raise a ModelFileError that names the file unless the values are as declared."""
     try:
         declared.check_values(array, {})
     except MismatchError as error:
@@ -47,7 +47,7 @@ def check_values(name: str, declared: Array, array: np.ndarray) -> None:
 
 
 def part_of(cls: Any, name: str, arrays: dict[str, Any], about: dict[str, Any]) -> Any:
-    """A model that is part of another's file: arrays with its name and a dot, and a document."""
+    """A model inside the file of another. Its arrays begin with its name and a dot."""
     prefix = f"{name}."
     parts = {n.removeprefix(prefix): part for n, part in arrays.items() if n.startswith(prefix)}
     inner = about[name]

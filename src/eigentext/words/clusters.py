@@ -1,8 +1,8 @@
-r"""Word clusters: classes of words from their vectors, with bit strings as Brown clusters have.
+r"""Word clusters: classes of words from their vectors, with bit strings like Brown clusters.
 
 Under a Brown model the CCA vectors of the words of one class are one direction (Stratos, Collins
 and Hsu 2015, theorem 4.1), so that clustering them recovers the classes. Stratos, Kim, Collins and
-Hsu (2014) do it like this:
+Hsu (2014) do this:
 
 1. the r most frequent words start one cluster each;
 2. each further word, by falling frequency, becomes cluster r + 1, and the closest two merge:
@@ -11,16 +11,16 @@ Hsu (2014) do it like this:
 3. when all words are in, the clusters merge to m and on to one: a binary tree with m leaves. The
    bit string of a word leads from the root to its leaf.
 
-In the paper r = m. But a merge is for ever, and while the frequent words fill the places, the first
-words of a class yet to come are cheap to merge with anything. With r = 2 m the 9,602 words of text8
-with 100 tokens or more keep 46.4 instead of 45.6 % of their variance in 1,000 clusters (with all
-words at once, r = n, 46.7 %), and 19.0 instead of 17.5 % in 100.
+In that paper r = m. But a merge is final. While frequent words fill all places, the first words of
+a new class merge with other classes too easily. With r = 2 m, 1,000 clusters explain 46.4 instead
+of 45.6 % of the variance of the 9,602 words of text8 with 100 tokens or more (with r = n, 46.7 %),
+and 100 clusters explain 19.0 instead of 17.5 %.
 
-|a| is the number of words in a, as in the paper, and not of their tokens: the vector of a frequent
-word is one observation of its class like any other. Weighed by tokens, two frequent words would
-cost thousands of times what two rare ones do, however alike they are.
+|a| is the number of words in a, as in that paper, and not the number of their tokens: the vector of
+a frequent word is one observation of its class like any other. Weighted by tokens, to merge two
+frequent words would cost thousands of times as much as to merge two rare ones.
 
-That is O(n r) distances instead of the O(n^2) of all words at once, or the O(n m^2) of Brown,
+This needs O(n r) distances instead of the O(n^2) of all words together, or the O(n m^2) of Brown,
 Della Pietra, deSouza, Lai and Mercer (1992), and no pass over the text. See `_cluster_loops`.
 """
 
@@ -69,17 +69,17 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
     n_clusters : int
         The number m of clusters, the leaves of the tree.
     method : "agglomerative" or "kmeans"
-        Merges in the order of frequency (see the module), or the same, improved by k-means before
-        the tree is built: words move to the cluster with the nearest mean while it pays.
+        "agglomerative" merges in the order of frequency (see the module). "kmeans" does the same
+        and then improves the clusters by k-means before it builds the tree.
     n_running : int, optional
-        The number r of clusters that run along while words come in: m in the paper, by default
-        2 m and at least 100. More may be better and take longer.
+        The number r of clusters while words are added; by default 2 m, and at least 100. More may
+        be better, and take longer.
 
     Attributes
     ----------
     labels_ : int32 array, shape (n_words,)
         The cluster of each word; clusters are numbered by their most frequent words. A word with a
-        zero vector, for which nothing speaks (it was always alone), is in none: -1.
+        zero vector (it was always alone) is in no cluster: -1.
     bit_strings_ : list of str
         The bit string of each word; empty for a word in no cluster.
     vocabulary_ : Vocabulary
@@ -90,7 +90,7 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
     diagnostics_ : dict
         The sizes of the clusters, the inertia (squared distances of words to the means of their
         clusters) and the part of the variance that the clusters explain. Without k-means, also the
-        costliest merge in a cluster and the cheapest above: a gap says that m classes are there.
+        costliest merge within a cluster and the next merge: a gap shows that there are m classes.
 
     Examples
     --------
@@ -130,8 +130,8 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
     ) -> Self:
         """Cluster the words of a model (:class:`Eigenwords`) or the rows of a matrix.
 
-        With a matrix, `words` names the rows (by their numbers, if not given) and `counts` orders
-        them (else they are taken as they come).
+        With a matrix, `words` are the names of the rows (by default their numbers) and `counts`
+        give their order (by default the order of the rows).
         """
         vectors, vocabulary = self._vectors_and_words(X, words, counts)
         # BLAS and OpenMP may add in another order with more threads.
@@ -173,9 +173,9 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
         return word in self.vocabulary_
 
     def prefixes(self, word: str, lengths: Sequence[int] = (4, 6, 10, 20)) -> list[str]:
-        """The word's bit string cut to each length: classes from coarse to fine, for taggers.
+        """The bit string of a word, cut to each length: classes from coarse to fine, for taggers.
 
-        A shorter bit string stays whole; a word in no cluster has none.
+        A shorter bit string stays whole. A word in no cluster has none.
         """
         path = self[word]
         lengths = [argument("lengths", Count(4), length) for length in lengths]
@@ -188,14 +188,14 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
     def most_frequent(self, cluster: int | str, topn: int = 10) -> list[tuple[str, int]]:
         """The most frequent words of a cluster, given by number or bit string, with their counts.
 
-        Of a string that is shared by several clusters, the words of all of them.
+        A bit string with which several clusters begin gives the words of all of them.
         """
         places = self._places(cluster)[: argument("topn", Count(10, least=0), topn)]
         counts = self.vocabulary_.counts
         return [(self.vocabulary_.words[place], int(counts[place])) for place in places]
 
     def to_tsv(self, path: str | os.PathLike[str]) -> None:
-        """Write the `paths` file that wcluster writes: bit string, word and count on each line.
+        """Write a `paths` file like wcluster: bit string, word and count on each line.
 
         Lines are sorted by bit string, then by falling count. Words in no cluster are left out.
         """
@@ -205,7 +205,7 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
             word = self.vocabulary_.words[place]
             if not word or any(character.isspace() for character in word):
                 raise EigentextError(
-                    f"the word {word!r} has a blank in it, which paths files cannot hold; "
+                    f"the word {word!r} has a blank in it, which paths files cannot contain; "
                     "save the model instead, or choose a tokenizer that makes no such words"
                 )
         with (
@@ -222,7 +222,7 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
     def read_paths(cls, path: str | os.PathLike[str]) -> Self:
         """Clusters from a `paths` file of :meth:`to_tsv` or wcluster, with lines in any order.
 
-        It may be packed (.gz, .bz2, .xz, .zst), and may begin with a byte order mark.
+        The file may be compressed (.gz, .bz2, .xz, .zst) and may begin with a byte order mark.
         """
         sources = expand_paths([path])
         if len(sources) > 1:
@@ -233,7 +233,7 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
                 continue
             bits, word, count = _parse(line, f"{path}, line {number}")
             if word in found:
-                raise CorpusError(f"{path}, line {number}: {word[:40]!r} is there a second time")
+                raise CorpusError(f"{path}, line {number}: {word[:40]!r} occurs a second time")
             found[word] = bits, count
         if not found:
             raise CorpusError(f"{path}: no words; give a file of bit string, word and count")
@@ -260,11 +260,13 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
         if hasattr(X, "get_params"):
             check_is_fitted(X, ["vectors_", "vocabulary_"])
             if words is not None or counts is not None:
-                raise ParameterError("a model brings its own words and counts; give it alone")
+                raise ParameterError("a model has its own words and counts; give only the model")
             words, counts, X = X.vocabulary_.words, X.vocabulary_.counts, X.vectors_
         vectors: Any = validate_data(self, X, dtype=[np.float64, np.float32])
         if float(max(vectors.max(), -vectors.min())) > _LARGEST:
-            raise ParameterError(f"a number beyond {_LARGEST:g}, whose square is none; scale them")
+            raise ParameterError(
+                f"a number is beyond {_LARGEST:g}, and its square would overflow; scale them"
+            )
         words = [str(row) for row in range(len(vectors))] if words is None else list(words)
         counts = np.ones(len(words), np.int64) if counts is None else np.asarray([*counts])
         for name, given in (("words", words), ("counts", counts)):
@@ -273,7 +275,7 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
                     f"{len(given)} {name} for {len(vectors)} vectors; give one for each row"
                 )
         if len(set(words)) < len(words):
-            raise ParameterError("a word is there twice; give each row a name of its own")
+            raise ParameterError("a word occurs twice; give each row its own name")
         return vectors, Vocabulary(words, counts)
 
     def _check_together(self) -> None:
@@ -282,7 +284,7 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
             raise ParameterError(f"n_running is {r}; give n_clusters, {m}, or more")
 
     def _numbers(self, n_words: int) -> tuple[int, int]:
-        """M and r, for so many words."""
+        """The numbers m and r for `n_words` words."""
         m, r = self.n_clusters, self.n_running
         if m > n_words:
             raise ParameterError(

@@ -1,7 +1,7 @@
-r"""Eigentokens: a vector for each token, made of its context, by CCA between word and context.
+r"""Eigentokens: a vector for each token from its context, by CCA between word and context.
 
 After Dhillon, Foster and Ungar (2011): x is the one-hot word, z its context, and CCA finds A and B.
-A is the matrix of eigenwords, which know nothing of the context; :math:`B^\top z` is a
+A is the matrix of eigenwords, which do not depend on the context; :math:`B^\top z` is a
 context-sensitive *eigentoken*. Here z has one block of one-hots for each place in the window
 (``list``) or one for each side (``bag``), and by Stratos, Collins and Hsu (2015), section 3.3 and
 eq. (5),
@@ -13,15 +13,15 @@ eq. (5),
 
 with the diagonals :math:`C_{xx} = P(w)^a` and :math:`C_{zz} = P(c)^a` (observations 1 and 2 there:
 a sample is a word and *one* symbol of its context, not centered). For a context of one symbol and
-a = 1 this is CCA exactly; for longer ones the correlation between places is passed over.
+a = 1 this is exactly CCA. For longer contexts it ignores the correlation between places.
 
-A row of B depends on the word's distribution given the context and on nothing else:
+A row of B depends only on the distribution of the word given the context:
 
 .. math:: B_c = \Sigma^{-1} \sum_w A_w\,P(w \mid c)^a,
 
-for a = 1 the expected eigenword, :math:`\Sigma B_c = E[A^\top x \mid c]`. Contexts that say the
-same about the hidden state have the same vector, however often they occur; smoothing #(c), as
-eigenwords do, would undo that.
+for a = 1 the expected eigenword, :math:`\Sigma B_c = E[A^\top x \mid c]`. Contexts with the same
+distribution of the hidden state have the same vector, however often they occur. Smoothing #(c), as
+eigenwords do, would destroy that.
 """
 
 import os
@@ -62,46 +62,47 @@ class Eigentokens(CooccurrenceModel):
     n_components : int
         The dimension m of the vectors; 30 to 50 are usual.
     window : int
-        Context words on each side; a window never leaves its sentence.
+        The number of context words on each side. A window never leaves its sentence.
     side : "both", "left" or "right"
         Where the context of a word is.
     context : "list" or "bag"
         Whether each place in the window has its own vectors, or each side.
     min_count : int
-        Rarer words, and words that `transform` meets for the first time, are one shared symbol.
+        Rarer words, and words that are new to `transform`, share one symbol.
     max_size : int, optional
         The largest vocabulary.
     count_transform : "sqrt", "two-thirds", "log" or "none"
-        What is done to counts first (a = 1/2, 2/3, …, 1). "none" is plain CCA; the
+        The transform of the counts (a = 1/2, 2/3, …, 1). "none" is plain CCA; the
         square root stabilizes the variance of counts (Stratos, Collins and Hsu 2015, 4.3).
     combine : bool
-        Whether a token's vector is followed by its word's own eigenword.
+        Whether to append the eigenword of its word to the vector of a token.
     random_state : int
-        Seed of the SVD's random start. Equal seeds give equal bits.
+        The seed of the SVD. Equal seeds give equal bits.
 
     Attributes
     ----------
     context_vectors_ : float32 array, shape (n_blocks, n_words + 1, n_components)
-        B. Blocks run from the leftmost place (or side) to the rightmost; the last row of each is
-        the rare words', zero if there were none.
+        B. Blocks go from the leftmost place (or side) to the rightmost. The last row of each is for
+        rare words; it is zero if there were none.
     vectors_ : float32 array, shape (n_words, n_components)
         Eigenwords, the rows of A scaled to unit length.
     rare_vector_ : float32 array, shape (n_components,)
-        That of all rare words together.
+        The vector of all rare words together.
     places_ : int32 array, shape (n_places, 2)
         The distance of each place from the word, and its block in `context_vectors_`.
     vocabulary_ : Vocabulary
     singular_values_ : array, shape (n_components,)
-        Sigma. With "none" these are the canonical correlations, of which the first is 1 and
-        trivial, as nothing is centered: its coordinate counts the words in the context.
+        Sigma. With "none" these are the canonical correlations. The first is 1 and trivial, because
+        nothing is centered: its coordinate counts the words in the context.
     diagnostics_ : dict
-        The spectrum kept and the next values dropped, its condition, how much text was rare.
+        The singular values that were kept and the next ones, their condition number, and how many
+        tokens were rare.
     provenance_ : dict
-        What it was learned from: tokens, fingerprints, how the text was read.
+        The origin: the number of tokens, fingerprints of the text, and how it was read.
 
     Examples
     --------
-    A "can" that stands about, and one that helps, are orthogonal:
+    The vectors of "can" as a noun and as a verb are orthogonal:
 
     >>> from eigentext import Eigentokens
     >>> text = ["the can", "the box", "you can", "you may"] * 5
@@ -270,7 +271,7 @@ class Eigentokens(CooccurrenceModel):
         return out
 
     def _check_vectors(self) -> None:
-        """Those of a file are looked at when they are first used."""
+        """Check vectors of a file when they are first used."""
         B = self.context_vectors_
         if isinstance(B, np.memmap) and not vars(self).get("_sound"):
             check_values("context_vectors", _CONTEXT_VECTORS, B)
@@ -302,7 +303,7 @@ class Eigentokens(CooccurrenceModel):
 
     @classmethod
     def _schema(cls, about):
-        # Blocks are those of the context vectors; a place stands as far off as a window reaches.
+        # Blocks are those of the context vectors; a place is at most a window away.
         return words_schema(
             {
                 "context_vectors": _CONTEXT_VECTORS,
@@ -338,5 +339,5 @@ def _checked(unit: Any, number: int) -> list[str]:
 
 
 def _items(sentences: Any) -> Any:
-    """Of an array of lists of tokens, or the column of a table, the lists."""
+    """The lists of tokens in an array, or in the column of a table."""
     return sentences.tolist() if hasattr(sentences, "tolist") else sentences

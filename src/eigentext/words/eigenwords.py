@@ -7,9 +7,9 @@ words and contexts (Dhillon, Foster and Ungar 2011), PPMI + SVD, and plain LSA o
 3. :math:`\Omega \approx U \Sigma V^\top` of rank m; 4. v(w) is the w-th row of
 :math:`U \Sigma^\beta`, normalized.
 
-With ``scaling="cca"`` the rows of U are, under a Brown model and for every transform that is a
-power, those of the emission matrix up to scale and rotation (theorem 4.1): words of one hidden
-state point in one direction.
+With ``scaling="cca"``, under a Brown model and for every transform that is a power, the rows of U
+are those of the emission matrix up to scale and rotation (theorem 4.1): words of one hidden state
+point in one direction.
 """
 
 import os
@@ -50,8 +50,9 @@ _METHOD = Choice("mul", of=("mul", "add"))
 class Eigenwords(CooccurrenceModel):
     r"""Word vectors by the spectral template.
 
-    The defaults are those that did best in similarity and analogies together, at any size of the
-    vocabulary (docs/results.md). The paper's are window=5, weighting="flat", alpha=0.75, beta=0.
+    The defaults had the best results in similarity and analogies together, for all sizes of the
+    vocabulary (docs/results.md). Those of Stratos, Collins and Hsu (2015) are window=5,
+    weighting="flat", alpha=0.75, beta=0.
 
     .. math:: \min_{u_w, v_c \in R^m} \sum_{w,c} \big(\Omega_{w,c} - u_w^\top v_c\big)^2
 
@@ -60,18 +61,18 @@ class Eigenwords(CooccurrenceModel):
     n_components : int
         The dimension m of the vectors.
     window : int
-        Context words on each side; a window never leaves its unit (line, document).
+        The number of context words on each side. A window never leaves its unit (line, document).
     min_count : int
-        Rarer words get no vector; they keep their place in windows as one shared symbol.
+        Rarer words get no vector. They keep their place in windows as one shared symbol.
     count_transform : "sqrt", "two-thirds", "log" or "none"
         Step 1. The square root stabilizes the variance of counts (Stratos, Collins and Hsu 2015,
-        4.3). It was called `transform`, and may still be given so, with a DeprecationWarning.
+        4.3). The name `transform` works too, with a DeprecationWarning.
     scaling : "cca", "ppmi", "reg" or "none"
         Step 2.
     alpha : float, at most 1
-        Smoothing of the context distribution, for "cca" and "ppmi" alone.
+        The smoothing of the context distribution, only for "cca" and "ppmi".
     beta : float, at most 1
-        Exponent of the singular values in step 4.
+        The exponent of the singular values in step 4.
     context : "bag" or "list"
         Whether a context word is the same at every place in the window.
     weighting : "flat" or "distance"
@@ -79,16 +80,16 @@ class Eigenwords(CooccurrenceModel):
     max_size : int, optional
         The largest vocabulary.
     keep_moments : "none", "cut" or "whole"
-        Statistics to keep (and save) with the model. With "whole", :meth:`partial_fit` is exact;
-        "cut" keeps those of the vocabulary only.
+        The statistics to keep (and save) with the model. With "whole", :meth:`partial_fit` is
+        exact; "cut" keeps only those of the vocabulary.
     keep_pairs : int
-        Of these, only pairs counted so often: smaller files, but no longer exact sums. The vectors
-        themselves are learned from all pairs.
+        Keep only pairs that were counted at least this often. Files are smaller, but sums are no
+        longer exact. The vectors themselves are learned from all pairs.
     oov : "none" or "characters"
         Whether a word outside the vocabulary gets a vector predicted from its spelling: see
         :class:`~eigentext.words.subwords.CharacterRidge`.
     random_state : int
-        Seed of the SVD's random start. Equal seeds give equal bits.
+        The seed of the SVD. Equal seeds give equal bits.
 
     Attributes
     ----------
@@ -99,9 +100,10 @@ class Eigenwords(CooccurrenceModel):
     moments_ : CooccurrenceMoments or None
     spelling_ : CharacterRidge or None
     diagnostics_ : dict
-        The spectrum kept and the next values dropped, its condition, how much text was rare.
+        The singular values that were kept and the next ones, their condition number, and how many
+        tokens were rare.
     provenance_ : dict
-        What it was learned from: tokens, fingerprints, how the text was read.
+        The origin: the number of tokens, fingerprints of the text, and how it was read.
 
     Examples
     --------
@@ -187,10 +189,10 @@ class Eigenwords(CooccurrenceModel):
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
-        """Add text to what was learned before; equal to fitting all the text from scratch.
+        """Add text to what was learned before; the result equals a fit of all the text.
 
-        That takes whole moments: start with ``keep_moments="whole"``. With `fixed_vocabulary`, cut
-        moments will do: the old words keep their places, new ones count as rare.
+        This needs whole moments: start with ``keep_moments="whole"``. With `fixed_vocabulary`, cut
+        moments are enough: the old words keep their places, and new words count as rare.
         """
         if self.keep_moments == "none":
             raise ParameterError(
@@ -215,7 +217,7 @@ class Eigenwords(CooccurrenceModel):
             return self._learn(new if old is None else old + new)
 
     def fit_transform(self, X: Any, y: Any = None, **settings: Any) -> Any:
-        """Learn from texts, and return the vectors of these; see :meth:`transform`."""
+        """Learn from texts, and return their vectors; see :meth:`transform`."""
         if not hasattr(X, "__len__"):
             X = list(X)  # a generator can be read only once
         return self.fit(X, y, **settings).transform(X)
@@ -229,7 +231,7 @@ class Eigenwords(CooccurrenceModel):
         return self._rows([self.vocabulary_[word]])[0]
 
     def __contains__(self, word: object) -> bool:
-        """Whether the word is in the vocabulary: any word may have a vector predicted."""
+        """Whether the word is in the vocabulary."""
         check_is_fitted(self)
         return word in self.vocabulary_
 
@@ -240,16 +242,15 @@ class Eigenwords(CooccurrenceModel):
         Parameters
         ----------
         X : list of words, of texts or of lists of tokens; or a TextCorpus
-            Strings are split as the text of `fit` was, so that a word by itself has its own
-            vector. Where text was split by a function, or given as lists of tokens, a string must
-            be one word. A list of paths has a row for each file; a corpus, for each unit.
+            Strings are split in the same way as the text of `fit`, so a single word gets its own
+            vector. If a function split that text, or it was given as lists of tokens, a string must
+            be one word. A list of paths has a row for each file, a corpus a row for each unit.
 
         Returns
         -------
         float32 array, shape (n, n_components)
-            Tokens outside the vocabulary are left out, unless the model predicts their vectors
-            from their spelling (``oov="characters"``). A row in which no token has a vector is
-            zero.
+            Tokens outside the vocabulary are left out, unless the model predicts their vectors from
+            their spelling (``oov="characters"``). If no token has a vector, the row is zero.
         """
         check_is_fitted(self)
         return mean_vectors(X, self.provenance_["options"], self._vectors_of)
@@ -264,7 +265,7 @@ class Eigenwords(CooccurrenceModel):
         return float(self[a] @ self[b])
 
     def most_similar(self, word: str | np.ndarray, topn: int = 10) -> list[tuple[str, float]]:
-        """The words nearest to a word (itself left out) or to any vector, with their cosines."""
+        """The words nearest to a word (without itself) or to a vector, with their cosines."""
         topn = argument("topn", _TOPN, topn)
         vector = self[word] if isinstance(word, str) else self._checked(np.asarray(word))
         itself = int(self.vocabulary_.ids_of([word])[0]) if isinstance(word, str) else -1
@@ -278,7 +279,10 @@ class Eigenwords(CooccurrenceModel):
     def analogy(
         self, a: str, b: str, c: str, topn: int = 1, method: Literal["mul", "add"] = "mul"
     ) -> list[tuple[str, float]]:
-        """What is to `c` as `b` is to `a`, by 3CosMul or 3CosAdd (Levy and Goldberg 2014)."""
+        """The words that are to `c` as `b` is to `a`.
+
+        The methods are 3CosMul ("mul") and 3CosAdd ("add") of Levy and Goldberg (2014).
+        """
         topn, method = argument("topn", _TOPN, topn), argument("method", _METHOD, method)
         to_a, to_b, to_c = (self._cosines(self[word]) for word in (a, b, c))
         if method == "mul":  # cosines moved to [0, 1], as in Levy and Goldberg
@@ -305,12 +309,12 @@ class Eigenwords(CooccurrenceModel):
         Parameters
         ----------
         kind : "map" or "spectrum"
-            Words on the plane that keeps most of the variance of their vectors, or the singular
-            values kept and the next dropped.
+            "map" draws words on the plane that keeps most of the variance of their vectors;
+            "spectrum" draws the singular values that were kept and the next ones.
         words : list of str, or int
-            For the map: which words, or how many of the most frequent that have letters.
+            For the map: the words, or how many of the most frequent words that have letters.
         groups : sequence, optional
-            For the map: one for each word; equal ones get one color.
+            For the map: a group for each word. Words of one group have the same color.
         ax : matplotlib Axes, optional
             Where to draw.
         """
@@ -343,7 +347,7 @@ class Eigenwords(CooccurrenceModel):
 
         return CharacterRidge().fit(self.vocabulary_.words, self.vectors_)
 
-    # Vectors of a file are looked at when they are first used: rows, or all of them.
+    # Vectors of a file are checked when they are first used: some rows, or all of them.
 
     def _rows(self, places: Any) -> np.ndarray:
         rows = self.vectors_[places]
@@ -359,7 +363,7 @@ class Eigenwords(CooccurrenceModel):
         return vectors
 
     def _vectors_of(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Which words have vectors, and these; a row of zeros for the others."""
+        """Which words have vectors, and the vectors, with a row of zeros for the others."""
         places = self.vocabulary_.ids_of(words)
         known = places >= 0
         vectors = np.zeros((len(words), self.vectors_.shape[1]), np.float32)
@@ -372,7 +376,7 @@ class Eigenwords(CooccurrenceModel):
 
     @property
     def _neighbors(self) -> Neighbors:
-        """An index of the vectors, made when it is first asked for."""
+        """An index of the vectors, made when it is first needed."""
         index = vars(self).get("_index")
         if index is None:
             self._index = index = Neighbors(self._all_vectors())
@@ -388,7 +392,8 @@ class Eigenwords(CooccurrenceModel):
         check_is_fitted(self)
         if vector.shape != (self.vectors_.shape[1],):
             raise ParameterError(
-                f"a vector of shape {vector.shape}, but this model's have {self.vectors_.shape[1]}"
+                f"a vector of shape {vector.shape}, but this model has "
+                f"{self.vectors_.shape[1]} dimensions"
             )
         return vector
 

@@ -16,14 +16,14 @@ _ROWS = 2048
 def write_vectors(
     path: str | os.PathLike[str], words: list[str], vectors: np.ndarray, format: Format
 ) -> None:
-    """Write one word a line (or record) with its vector; the file appears whole or not at all."""
+    """Write each word with its vector. If that fails, there is no file."""
     if format not in ("word2vec", "word2vec-binary", "glove"):
         raise ParameterError(f"format must be word2vec, word2vec-binary or glove, not {format!r}")
     for word in words:
-        # Readers split at blanks; in the binary format one such word would shift all that follow.
+        # Readers split at blanks. In the binary format such a word would shift all words after it.
         if not word or any(character.isspace() for character in word):
             raise EigentextError(
-                f"the word {word!r} has a blank in it, which {format} files cannot hold; "
+                f"the word {word!r} has a blank in it, which {format} files cannot contain; "
                 "save the model instead, or choose a tokenizer that makes no such words"
             )
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:

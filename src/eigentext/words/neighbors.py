@@ -1,17 +1,17 @@
 r"""Nearest neighbors by cosine: exact in milliseconds, approximate only on request.
 
-To read 200,000 vectors of 300 floats is to read 240 MB, and that is what one query costs. A quarter
-of it will do. Let :math:`\hat x` be the row x in 8-bit integers, :math:`x = \hat x + e`. By
-Cauchy and Schwarz,
+A query costs the time to read all vectors: 240 MB for 200,000 vectors of 300 floats. A quarter of
+that is enough. Let :math:`\hat x` be the row x in 8-bit integers, :math:`x = \hat x + e`. By the
+inequality of Cauchy and Schwarz,
 
 .. math:: \langle x, y \rangle \le \langle \hat x, y \rangle + \|e\| \, \|y\| ,
 
-and :math:`\|e\|` is about 0.007 for unit rows: a few rows besides the best reach the bar that the
-best so far have set, and only these are looked at in full. (The same bound on the first
-dimensions of x prunes nothing, as eigenwords spread their length over all of them.) For many
-queries at once the first look is a matrix product in float32, whose rounding is bounded likewise.
-Either way a cosine that is returned is a sum in float64 rounded once, so that the answer does not
-depend on the way there, nor on the number of threads.
+and :math:`\|e\|` is about 0.007 for unit rows. So only a few rows besides the best can exceed the
+worst of the best rows so far, and only these are read in full. (The same bound on the first
+dimensions of x excludes nothing, because eigenwords spread their length over all dimensions.) For
+many queries together, the first pass is a matrix product in float32, with a bound for its rounding.
+In both cases a returned cosine is a sum in float64 that is rounded once. So the answer depends
+neither on the method nor on the number of threads.
 """
 
 from functools import cached_property
@@ -28,28 +28,28 @@ Method = Literal["auto", "exact", "faiss"]
 _METHOD = Choice("auto", of=("auto", "exact", "faiss"))
 _TOPN = Count(10, least=0)
 _SEED = Seed(0)
-_FEW = 8  # up to this many queries, 8-bit codes beat the matrix product
-_ROWS = 2048  # of a block of the matrix product, whose scores stay in cache
+_FEW = 8  # up to this many queries, 8-bit codes are faster than the matrix product
+_ROWS = 2048  # in a block of the matrix product, whose scores stay in the cache
 _QUERIES = 128
-_FEWEST_ROWS = 8192  # worth a thread of their own
+_FEWEST_ROWS = 8192  # for one thread
 _UNIT = 1e-6  # how far from 1 a unit row's length may be
 _LINKS, _BREADTH = 32, 200  # of the graph that faiss builds
 
 
 class Neighbors:
-    """The rows of a matrix that point most nearly in a query's direction.
+    """Finds the rows of a matrix whose directions are nearest to that of a query.
 
     Parameters
     ----------
     vectors : array, shape (n, d)
-        Kept as they are where they are float32 with rows of length 1 (or 0, which have cosine 0
-        with everything), else copied and scaled.
+        If they are float32 with rows of length 1 (or 0, which have cosine 0 with everything), they
+        are used as they are; else they are copied and scaled.
     method : "auto", "exact" or "faiss"
         "exact" compares a query with every row; "auto" is "exact" for any n. "faiss" walks a graph
-        (HNSW; Malkov and Yashunin 2018), which pays for millions of rows and may miss some; it
-        needs ``pip install eigentext[faiss]``.
+        (HNSW; Malkov and Yashunin 2018). It is faster for millions of rows and may miss some
+        neighbors; it needs ``pip install eigentext[faiss]``.
     random_state : int
-        Seed of the graph.
+        The seed of the graph.
 
     Examples
     --------
@@ -80,23 +80,23 @@ class Neighbors:
         Parameters
         ----------
         queries : array, shape (q, d)
-            Of any length: only their directions matter.
+            Only their directions matter.
         topn : int
-            How many to find.
+            The number of rows to find.
         leave_out : array of int, shape (q, k), optional
-            Rows not wanted, for each query; -1 stands for none.
+            The rows that each query must not find; -1 means none.
 
         Returns
         -------
         rows : int64 array, shape (q, min(topn, n))
-            -1 where there are not that many rows to be had.
+            -1 where there are no more rows.
         cosines : float32 array of the same shape
             -inf beside -1.
         """
         topn = argument("topn", _TOPN, topn)
         Q, q_inverse = self._checked(queries)
         unwanted = _checked_rows(leave_out, len(Q), len(self))
-        # As many more as may have to go.
+        # More rows than wanted, because some are left out afterwards.
         wanted = min(topn, len(self))
         k = min(wanted + unwanted.shape[1], len(self))
         if wanted == 0 or len(Q) == 0:
@@ -109,7 +109,7 @@ class Neighbors:
             rows, cosines = self._multiply(Q, q_inverse, k)
         return _best(rows, cosines, wanted, unwanted)
 
-    # Three ways to the k best rows of each query, in no order.
+    # Three methods for the k best rows of each query, in any order.
 
     def _scan(self, Q: np.ndarray, q_inverse: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         from eigentext.words._neighbor_loops import scan_codes
@@ -119,7 +119,7 @@ class Neighbors:
         limit = min(2047, (2**31 - 1) // (127 * max(1, Q.shape[1])))
         steps = np.abs(Q).max(axis=1, initial=0).astype(np.float64) / limit
         P = np.rint(Q / np.where(steps > 0, steps, 1)[:, None])
-        # Rows are at most a hair longer than 1, queries too.
+        # Rows and queries are at most a little longer than 1.
         slack = 1.1 * np.linalg.norm(Q - P * steps[:, None], axis=1) + 3 * _UNIT
         P = P.astype(np.int16)
         parts = _parts(len(codes), engine.current().n_workers)
@@ -179,7 +179,7 @@ class Neighbors:
 
     @cached_property
     def _codes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows in 8 bits, the step of each, and the length of what that leaves out."""
+        """Rows in 8 bits, the step of each row, and the length of its rounding error."""
         from eigentext.words._neighbor_loops import quantize_rows
 
         n, d = self.vectors.shape
@@ -201,7 +201,7 @@ class Neighbors:
 
 
 def _unit_rows(vectors: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Float32 rows of length 1 or 0, and one over their length to the last bit (0 for 0)."""
+    """Float32 rows of length 1 or 0, and the exact inverse of their length (0 for 0)."""
     vectors = np.asarray(vectors)
     if vectors.ndim != 2 or vectors.dtype.kind not in "iuf":
         raise ParameterError(
@@ -248,7 +248,7 @@ def _checked_rows(leave_out: Any, n_queries: int, n_rows: int) -> np.ndarray:
 
 
 def _parts(n_rows: int, most: int) -> list[slice]:
-    """Rows in at most `most` equal parts, as long as these are worth it."""
+    """Rows in at most `most` equal parts; fewer if the parts would be small."""
     n_parts = max(1, min(most, -(-n_rows // _FEWEST_ROWS)))
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
     return [slice(start, stop) for start, stop in pairwise(edges)]
@@ -259,7 +259,7 @@ def _empty_heaps(n_queries: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joined(results: Any, n_parts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Results by block of queries and part of the rows, side by side for each block."""
+    """The results of each block of queries, with those of all parts of the rows side by side."""
     results = list(results)
     blocks = [results[start : start + n_parts] for start in range(0, len(results), n_parts)]
     rows, cosines = (np.vstack([np.hstack([r[i] for r in b]) for b in blocks]) for i in (0, 1))
@@ -269,7 +269,7 @@ def _joined(results: Any, n_parts: int) -> tuple[np.ndarray, np.ndarray]:
 def _best(
     rows: np.ndarray, cosines: np.ndarray, topn: int, unwanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `topn` best of the rows found, in order and without those unwanted."""
+    """The `topn` best of the rows, in order and without the unwanted ones."""
     for column in unwanted.T:
         cosines[rows == column[:, None]] = -np.inf
     rows[np.isneginf(cosines)] = -1
@@ -297,7 +297,7 @@ def _graph(vectors: np.ndarray, random_state: int) -> Any:
 
 
 class _one_faiss_thread:  # noqa: N801 - reads as what it is: ``with _one_faiss_thread():``
-    """Which links a graph gets depends on the order in which threads come."""
+    """Let faiss use one thread, because the links of a graph depend on the order of threads."""
 
     def __enter__(self) -> None:
         import faiss

@@ -1,14 +1,14 @@
-"""The parameters of models of words."""
+"""The tables of parameters of models of words."""
 
 from typing import Any
 
 from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table, is_whole
 
-_LARGEST_WINDOW = 1_000_000  # a weight is kept for each distance
-_DIM = Count(300, flags="--dim", help="Dimension of the vectors.")
+_LARGEST_WINDOW = 1_000_000  # there is a weight for each distance
+_DIM = Count(300, flags="--dim", help="The dimension of the vectors.")
 _SEED = Seed(0, flags="--seed", help="Equal seeds give equal bits.")
 _MIN_COUNT = Count(5, help="Rarer words share one symbol.")
-_MAX_SIZE = Count(None, help="Largest vocabulary.")
+_MAX_SIZE = Count(None, help="The largest vocabulary.")
 
 Eigenwords = Table(
     "Eigenwords",
@@ -20,16 +20,18 @@ Eigenwords = Table(
         "sqrt",
         of=("sqrt", "two-thirds", "log", "none"),
         flags="--count-transform --transform",
-        help="Of the counts.",
+        help="The transform of the counts.",
     ),
-    scaling=Choice("cca", of=("cca", "ppmi", "reg", "none"), help="Of the transformed counts."),
+    scaling=Choice(
+        "cca", of=("cca", "ppmi", "reg", "none"), help="The scaling of the transformed counts."
+    ),
     alpha=Number(
         1.0,
         most=1,
         only={"scaling": ("cca", "ppmi")},
-        help="Smoothing of the context distribution; 1 is none.",
+        help="Smoothing of the context distribution; 1 means none.",
     ),
-    beta=Number(0.5, most=1, help="Exponent of the singular values."),
+    beta=Number(0.5, most=1, help="The exponent of the singular values."),
     context=Choice("bag", of=("bag", "list"), help="list: position-sensitive contexts."),
     weighting=Choice(
         "distance", of=("flat", "distance"), help="distance: a pair counts 1/distance."
@@ -38,13 +40,13 @@ Eigenwords = Table(
     keep_moments=Choice(
         "none",
         of=("none", "cut", "whole"),
-        help="Statistics to save: whole makes `words add` exact.",
+        help="The statistics to save; with whole, `words add` is exact.",
     ),
     keep_pairs=Count(
         0,
         least=0,
         only={"keep_moments": ("cut", "whole")},
-        help="Of these, only pairs counted so often; 0 keeps all.",
+        help="Save only pairs that were counted at least this often; 0 saves all.",
     ),
     oov=Choice(
         "none",
@@ -56,36 +58,38 @@ Eigenwords = Table(
 
 Eigentokens = Table(
     "Eigentokens",
-    n_components=Count(50, flags="--dim", help="Dimension of the vectors."),
+    n_components=Count(50, flags="--dim", help="The dimension of the vectors."),
     window=Count(2, most=_LARGEST_WINDOW, help="Context words on each side."),
     side=Choice("both", of=("both", "left", "right"), help="Where the context is."),
     context=Choice(
-        "list", of=("list", "bag"), help="bag: one vector for each side, wherever a word stands."
+        "list", of=("list", "bag"), help="bag: one vector for each side, not for each place."
     ),
     min_count=_MIN_COUNT,
     max_size=_MAX_SIZE,
-    count_transform=Choice("sqrt", of=("sqrt", "two-thirds", "log", "none"), help="Of the counts."),
-    combine=Flag(False, flags="--combine", help="Follow each vector by the word's own."),
+    count_transform=Choice(
+        "sqrt", of=("sqrt", "two-thirds", "log", "none"), help="The transform of the counts."
+    ),
+    combine=Flag(False, flags="--combine", help="Append the vector of the word itself."),
     random_state=_SEED,
 )
 
 WordClusters = Table(
     "WordClusters",
-    n_clusters=Count(100, flags="--clusters -m", help="How many, if there are as many words."),
+    n_clusters=Count(100, flags="--clusters -m", help="The number of clusters."),
     method=Choice(
-        "agglomerative", of=("agglomerative", "kmeans"), help="kmeans: merged, then improved."
+        "agglomerative", of=("agglomerative", "kmeans"), help="kmeans: merge, then improve."
     ),
     n_running=Count(
         None,
         flags="--running",
         shown="twice --clusters, at least 100",
-        help="Clusters that run along while words come in.",
+        help="The number of clusters while words are added.",
     ),
 )
 
 
 def _is_range(value: Any) -> bool:
-    """Two whole numbers, 1 or more, that do not fall."""
+    """Whether these are two whole numbers of 1 or more, the second not below the first."""
     return (
         isinstance(value, (tuple, list))
         and len(value) == 2

@@ -8,12 +8,12 @@ that do have vectors :math:`v_w`, with mean :math:`\mu`, ridge regression learns
 .. math:: W = \arg\min_W \sum_w c_w \|x_w^\top W + \mu - v_w\|^2 + \lambda \|W\|^2 ,
 
 and the vector of an unseen word is the direction of :math:`x_w^\top W + \mu`. As in fastText
-(Bojanowski and others 2017), an n-gram has a vector and a word the sum of them; here they are
-fitted to vectors that are finished, by least squares.
+(Bojanowski et al. 2017), an n-gram has a vector, and a word has the sum of them. Here they are
+fitted to given vectors by least squares.
 
 The normal equations :math:`(X^\top C X + \lambda I) W = X^\top C (V - \mu)` are solved by conjugate
-gradients (Hestenes and Stiefel 1952), each column of W for itself, with the diagonal as
-preconditioner: without it, the n-grams that all words share take twice as many steps.
+gradients (Hestenes and Stiefel 1952), separately for each column of W, with the diagonal as
+preconditioner. Without it, the n-grams that all words share need twice as many steps.
 """
 
 import warnings
@@ -47,23 +47,23 @@ class CharacterRidge(Estimator):
     ngram_range : pair of int
         The shortest and the longest n-gram, in characters, marks included.
     n_buckets : int
-        What n-grams are hashed into; :attr:`coefficients_` has a row for each.
+        The number of buckets for hashed n-grams; :attr:`coefficients_` has a row for each.
     penalty : float, above 0
-        The weight :math:`\lambda` of large coefficients. Rare words like more of it than
-        frequent ones.
+        The weight :math:`\lambda` of large coefficients. Rare words need more of it than frequent
+        ones.
     tol : float
-        Stop when the residual of the normal equations is this part of what it was.
+        Stop when the residual of the normal equations is this part of its first value.
     max_iter : int
-        Most steps of conjugate gradients.
+        The largest number of steps of conjugate gradients.
 
     Attributes
     ----------
     coefficients_ : float16 array, shape (n_buckets, n_components)
-        Half precision, as they are saved: what is predicted does not change on the way to a file.
+        In half precision, as they are saved, so that a loaded model predicts the same.
     mean_ : float32 array, shape (n_components,)
-        What is predicted where no n-gram is known.
+        The prediction for a word without known n-grams.
     diagnostics_ : dict
-        The words learned from and left out, the steps taken, the residual left.
+        The number of words that were used and left out, the steps, and the last residual.
 
     Examples
     --------
@@ -96,10 +96,11 @@ class CharacterRidge(Estimator):
 
     @learning
     def fit(self, words: Iterable[str], vectors: Any, counts: Any = None) -> Self:
-        r"""Learn from words and their vectors, of which only the directions matter.
+        r"""Learn from words and their vectors. Only the directions of the vectors matter.
 
-        With `counts`, a word weighs :math:`c_w = \log(1 + count)`, scaled to 1 on average, which
-        suits unseen words that are frequent; without, 1. Words whose vector is zero are left out.
+        With `counts`, a word has the weight :math:`c_w = \log(1 + count)`, scaled to 1 on average.
+        That suits unseen words that are frequent. Without, all weights are 1. Words with a zero
+        vector are left out.
         """
         words = _listed(words)
         V = _directions(vectors, len(words))
@@ -124,21 +125,21 @@ class CharacterRidge(Estimator):
             from sklearn.exceptions import ConvergenceWarning
 
             warnings.warn(
-                f"after {steps} steps of conjugate gradients {residual:.2g} of the residual is "
-                f"left, more than tol={self.tol}; raise max_iter or penalty",
+                f"after {steps} steps of conjugate gradients, {residual:.2g} of the residual is "
+                f"left, which is more than tol={self.tol}; raise max_iter or penalty",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         return self
 
     def predict(self, words: Iterable[str]) -> np.ndarray:
-        """A float32 unit row for each word, whatever it is made of."""
+        """A float32 unit row for each word, known or not."""
         check_is_fitted(self)
         words = _listed(words)
         X = self._features(words, self.parameters_)
         if len(words) == 0:
             return np.empty((0, len(self.mean_)), np.float32)
-        # Rows of the coefficients that nobody asks for stay where they are, perhaps on disk.
+        # Only the rows that are needed are read; the others may stay on disk.
         used, columns = np.unique(X.indices, return_inverse=True)
         X = sp.csr_array((X.data, columns.astype(np.int32), X.indptr), (len(words), len(used)))
         W = self.coefficients_[used]
@@ -147,7 +148,7 @@ class CharacterRidge(Estimator):
         return _unit(sparse_times(X, W.astype(np.float32)) + self.mean_)
 
     def score(self, words: Iterable[str], vectors: Any) -> float:
-        """The mean cosine between what is predicted and the vectors; words without are left out."""
+        """The mean cosine of predictions and vectors; words with a zero vector are left out."""
         check_is_fitted(self)
         words = _listed(words)
         V = _directions(vectors, len(words))
@@ -169,7 +170,7 @@ class CharacterRidge(Estimator):
         return self._features(_listed(words), used)
 
     def check_width(self, n_components: int) -> None:
-        """Raise unless vectors of so many dimensions are predicted."""
+        """Raise a ModelFileError unless predictions have `n_components` dimensions."""
         if len(self.mean_) != n_components:
             raise damage("spelling.mean", f"has {len(self.mean_)} numbers for {n_components}")
 
@@ -182,7 +183,7 @@ class CharacterRidge(Estimator):
         marked = [f"<{word}>".encode("utf-8", "surrogatepass") for word in words]
         lengths = np.fromiter(map(len, marked), np.int64, len(marked))
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        # An n-gram for each start and length, and fewer than that at a word's end.
+        # There is an n-gram for each start and length, and fewer at the end of a word.
         buckets = np.empty(offsets[-1] * (longest - shortest + 1), np.int32)
         indptr = np.empty(len(offsets), np.int64)
         utf8 = np.frombuffer(b"".join(marked), np.uint8)
@@ -197,7 +198,7 @@ class CharacterRidge(Estimator):
         return X
 
     def _solve(self, X: Any, Y: np.ndarray) -> tuple[np.ndarray, int, float]:
-        """W in half precision, and over all panels the most steps and the largest residual."""
+        """W in half precision, and the most steps and the largest residual of all panels."""
         A = factorable(X)
         diagonal = np.bincount(X.indices, X.data**2, minlength=self.n_buckets) + self.penalty
         diagonal = diagonal[:, None].astype(np.float32)
@@ -218,7 +219,7 @@ class CharacterRidge(Estimator):
     def _conjugate_gradients(
         self, A: Factorable, diagonal: np.ndarray, Y: np.ndarray
     ) -> tuple[np.ndarray, int, float]:
-        """Solve ``(A.T A + penalty) B = A.T Y``; columns that are done take steps of length 0."""
+        """Solve ``(A.T A + penalty) B = A.T Y``; finished columns take steps of length 0."""
         R = A.transposed_times(np.ascontiguousarray(Y, np.float32))
         B = np.zeros_like(R)
         Z = R / diagonal
@@ -240,7 +241,7 @@ class CharacterRidge(Estimator):
             step += 1
         return B, step, float(np.sqrt(left.max(initial=0)))
 
-    # The file format: arrays and a document, kept inside the file of a model of words.
+    # The file format: arrays and a document, inside the file of a model of words.
 
     def _to_saved(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         check_is_fitted(self)

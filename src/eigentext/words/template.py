@@ -48,7 +48,7 @@ _SCALING = Choice("cca", of=SCALINGS)
 _ALPHA = Number(1.0, most=1)
 _ENTRIES = 1 << 19  # that one task scales
 _THIN = 4 * 8 * 32  # bytes of a row of the thin matrices that are in memory during the SVD
-_DROPPED = 5  # how many singular values past the kept ones are computed, to show where they stand
+_DROPPED = 5  # how many singular values after the kept ones are computed, to show the gap
 
 
 def scaled_counts(
@@ -65,13 +65,13 @@ def scaled_counts(
     Parameters
     ----------
     counts : sparse matrix, shape (words, contexts)
-        #(w, c) times `unit`; integers, or real numbers such as exact probabilities.
+        #(w, c) times `unit`: integers, or real numbers such as exact probabilities.
     transform, scaling, alpha
-        As in the template. A word or context without counts has an empty row or column.
+        Those of the template. A word or context without counts has an empty row or column.
     unit : int
-        What the counts are to be divided by first.
+        The number by which the counts are divided first.
     dtype : float type of the result
-        The marginal counts are always summed exactly and worked on in float64.
+        The sums of rows and columns are always exact and in float64.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def scaled_counts(
 def _nonzero(
     starts: np.ndarray, indices: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows without the zeros that PPMI makes; what they were read from is forgotten."""
+    """The rows without the zeros that PPMI makes; frees the memory that reading them took."""
     kept = values != 0
     rows = np.concatenate([[0], np.cumsum(kept)])[starts], indices[kept], values[kept]
     forget(indices)
@@ -166,15 +166,15 @@ def factored_counts(
     alpha: float = 1.0,
     dtype: DTypeLike = np.float32,
 ) -> tuple[np.ndarray, sp.csr_array, np.ndarray]:
-    """Omega in three parts, ``diag(left) T diag(right)``, straight from moments.
+    """Omega in three parts, ``diag(left) T diag(right)``, from moments.
 
-    T, the transformed counts, is symmetric for bags of contexts. There are no such parts for
-    "ppmi". The other parameters are those of :func:`scaled_counts`. T is on disk where the memory
-    budget has no room for it.
+    T, the transformed counts, is symmetric for bags of contexts. PPMI has no such parts. The other
+    parameters are those of :func:`scaled_counts`. T is on disk if the memory budget has no room for
+    it.
     """
     t = _checked(transform, scaling, alpha)
     if scaling == "ppmi":
-        raise ParameterError("the logarithm of PPMI does not come apart; use scaled_counts")
+        raise ParameterError("the logarithm of PPMI cannot be split; use scaled_counts")
     unit = moments.unit
     word, context = (t(total / unit) for total in moments.totals())
     T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype)
@@ -183,14 +183,14 @@ def factored_counts(
 
 
 def _checked(transform: Transform, scaling: Scaling, alpha: float) -> Any:
-    """The transform, if there are such steps."""
+    """The function of a transform; raises a ParameterError if a step is unknown."""
     argument("scaling", _SCALING, scaling)
     argument("alpha", _ALPHA, alpha)
     return TRANSFORMS[argument("transform", _TRANSFORM, transform)]
 
 
 def _counts(counts: Any) -> sp.csr_array:
-    """Rows of counts, if they are numbers from 0 up."""
+    """The counts as CSR; raises a ParameterError unless they are numbers of 0 or more."""
     try:
         counts = counts.tocsr() if sp.issparse(counts) else sp.csr_array(np.asarray(counts))
     except (TypeError, ValueError) as error:
@@ -221,11 +221,11 @@ def decomposed(
     if m > most:
         raise ParameterError(_too_many(m, f"there are only {most} words", most))
     rank = min(m + _DROPPED, most)
-    # The directions at the cut are half noise: nearer to the exact ones than a basis of twice the
-    # rank comes, vectors do not get better (docs/results.md).
+    # The directions at the cut are half noise. A basis of more than twice the rank comes closer to
+    # the exact ones, but the vectors do not get better (docs/results.md).
     U, s, Vt = svd(Omega, rank, n_oversamples=rank, random_state=random_state, right=right)
-    # Rounding errors add up as a random walk does: with max(Omega.shape) itself, a tenth of s[0]
-    # would count as nothing in single precision and a million columns.
+    # Rounding errors add up like a random walk, so this takes the root of max(Omega.shape). Without
+    # it, a tenth of s[0] would count as zero in single precision and a million columns.
     rank = int((s > s[0] * np.sqrt(max(Omega.shape)) * np.finfo(s.dtype).eps).sum())
     if m > rank:
         raise ParameterError(_too_many(m, f"the counts have rank {rank}", rank))

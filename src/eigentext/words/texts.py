@@ -19,18 +19,20 @@ VectorsOf = Callable[[list[str]], tuple[np.ndarray, np.ndarray]]
 
 
 def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.ndarray:
-    """A float32 row for each word or text: the mean of the vectors of its tokens that have one.
+    """A float32 row for each word or text: the mean of the vectors of its tokens.
+
+    Tokens without a vector are left out.
 
     Parameters
     ----------
     X : list of words, of texts or of lists of tokens; or a TextCorpus
-        A string is split as the text was that a model was learned from; where nobody knows how,
-        it is one word.
+        A string is split in the same way as the text of the fit. If that way is unknown, the string
+        is one word.
     options : dict
-        How that text was read: tokenizer, lowercase.
+        How the text of the fit was read: tokenizer, lowercase.
     vectors_of : function
-        Of a list of distinct words: which of them have vectors, and these, with rows of zeros for
-        the others.
+        It takes a list of distinct words and returns which of them have vectors, and the vectors,
+        with rows of zeros for the others.
     """
     corpus = _as_corpus(X, options)
     if corpus is None:
@@ -39,15 +41,15 @@ def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.n
         tokens, words = corpus.tokens, corpus.words
     else:
         tokens, words, _ = encoded_tokens(corpus)
-    tokens = tokens[:-1]  # the last mark ends no text
+    tokens = tokens[:-1]  # without the mark at the end
     ends = tokens == END
     if corpus.options["unit"] == "line" and corpus.options["tokenizer"] != "none":
-        is_text = ~(ends & np.append(True, ends[:-1]))  # lines without tokens are no texts
+        is_text = ~(ends & np.append(True, ends[:-1]))  # lines without tokens are not texts
         tokens, ends = tokens[is_text], ends[is_text]
     rows = np.cumsum(ends) - ends
     n_texts = int(ends.sum())
     has_vector, vectors = vectors_of(words)
-    used = ~ends & np.append(has_vector, False)[tokens]  # END is NumPy's name for the last place
+    used = ~ends & np.append(has_vector, False)[tokens]  # END is -1, the last place
     rows, tokens = rows[used], tokens[used]
     lengths = np.bincount(rows, minlength=n_texts)
     shares = (1 / np.maximum(lengths, 1)).astype(np.float32)[rows]
@@ -57,11 +59,9 @@ def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.n
 
 
 def _as_corpus(X: Any, options: dict[str, Any]) -> TextCorpus | EncodedCorpus | None:
-    """What was given as a corpus whose units are the texts; None if there are none."""
+    """A corpus whose units are the given texts; None if there are none."""
     if isinstance(X, (str, os.PathLike)):
-        raise CorpusError(
-            f"{str(X)!r:.60} alone is neither a list of words nor of texts; give [{str(X)!r:.60}]"
-        )
+        raise CorpusError(f"{str(X)!r:.60} is not a list of words or texts; give [{str(X)!r:.60}]")
     if isinstance(X, (TextCorpus, EncodedCorpus)):
         return as_documents(X)
     items = listed(X)
