@@ -352,9 +352,8 @@ def test_empty_rows_change_nothing(random_topics):
     truth = random_topics(3, 20, 1.0)
     X = truth.draw(50, 20)
     nothing = sp.csr_array((6, 20), dtype=X.dtype)
-    more = sp.vstack(
-        [X, nothing], "csr"
-    )  # at the end, because the place of a document seeds its draws
+    # They are added at the end, because the place of a document seeds its draws.
+    more = sp.vstack([X, nothing], "csr")
     found, expected = (refined(counts, truth.topics) for counts in (more, X))
     assert np.array_equal(found.components, expected.components)
     assert found.perplexities == pytest.approx(expected.perplexities)

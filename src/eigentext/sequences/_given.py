@@ -2,12 +2,17 @@
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from eigentext.corpus import EncodedCorpus, TextCorpus
 from eigentext.corpus.text import kind_of_item
+
+Word: TypeAlias = str | int | np.integer
+Words: TypeAlias = Iterable[Word]
+# What `encode_sequences` takes: text, a stream of words or integers, or sequences of them.
+Text: TypeAlias = TextCorpus | EncodedCorpus | os.PathLike[str] | Words | Iterable[Words]
 
 
 def without_empty(sequences: Any) -> tuple[Any, list[bool] | None]:

@@ -37,7 +37,7 @@ def packed(model: Form, symbols: Symbols) -> tuple[dict[str, Any], dict[str, Any
     return words | arrays, about
 
 
-def unpacked(arrays: Any, about: dict[str, Any]) -> tuple[Form, Symbols]:
+def unpacked(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[Form, Symbols]:
     """Return the model and the symbols of a file. Raise ModelFileError if they are damaged."""
     vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
     symbols = Symbols(vocabulary, about["options"], about["has_rare"])
@@ -86,7 +86,7 @@ def schema(about: dict[str, Any]) -> Schema:
     )
 
 
-def _model(arrays: Any, kind: str) -> Form:
+def _model(arrays: dict[str, Any], kind: str) -> Form:
     """The model of a file. Raise ModelFileError if its numbers do not make a model."""
     start = f"{kind}."
     parts = {
@@ -115,7 +115,9 @@ def _model(arrays: Any, kind: str) -> Form:
     return model
 
 
-def _check_close(name: str, rows: np.ndarray, vector: np.ndarray, expected: Any) -> None:
+def _check_close(
+    name: str, rows: np.ndarray, vector: np.ndarray, expected: np.ndarray | float
+) -> None:
     size = np.abs(rows) @ np.abs(vector) + np.abs(expected)
     if not (np.abs(rows @ vector - expected) <= _CLOSE * size).all():
         raise damage(name, "does not add up as operators do")

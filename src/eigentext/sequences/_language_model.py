@@ -8,6 +8,7 @@ import numpy as np
 from eigentext.errors import CorpusError
 from eigentext.estimators import Finding
 from eigentext.moments import NgramMoments
+from eigentext.sequences._given import Text
 
 _MANY_RARE = 0.1  # a larger share of rare words deserves a warning
 
@@ -15,16 +16,16 @@ _MANY_RARE = 0.1  # a larger share of rare words deserves a warning
 class LanguageModel:
     """Gives a probability to each event of a text: to each token, and to the end of each unit."""
 
-    def log_probabilities(self, tokens: Any) -> np.ndarray:
+    def log_probabilities(self, tokens: Text) -> np.ndarray:
         """Return the natural logarithm of each event's probability. Unknown words have nan."""
         raise NotImplementedError
 
-    def perplexity(self, tokens: Any) -> float:
+    def perplexity(self, tokens: Text) -> float:
         """Return exp(-mean log-probability), over the events whose words are known."""
         with np.errstate(over="ignore"):  # the perplexity is infinite then
             return float(np.exp(-self.score(tokens)))
 
-    def score(self, tokens: Any, y: None = None) -> float:
+    def score(self, tokens: Text, y: None = None) -> float:
         """Return the mean log-probability of an event: minus the logarithm of the perplexity."""
         scores = self.log_probabilities(tokens)
         if np.isnan(scores).all():

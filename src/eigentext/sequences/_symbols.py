@@ -13,6 +13,7 @@ from eigentext.corpus.symbols import (
     special_names,
     symbol_ids,
 )
+from eigentext.sequences._given import Text, Words
 
 
 class Symbols(NamedTuple):
@@ -33,13 +34,13 @@ class Symbols(NamedTuple):
         """Whether the symbols are integers and not words."""
         return self.options.get("tokenizer") == INTEGERS
 
-    def ids(self, sequence: Any) -> np.ndarray:
+    def ids(self, sequence: Words) -> np.ndarray:
         """Return the ids of one sequence of symbols."""
         ids = symbol_ids(sequence, self.vocabulary, self.options)
         ids[ids < 0] = len(self.vocabulary) if self.has_rare else UNKNOWN
         return ids
 
-    def all_ids(self, sequences: Any) -> np.ndarray:
+    def all_ids(self, sequences: Text) -> np.ndarray:
         """Return the ids of all sequences, with END after each."""
         ids = sequence_ids(sequences, self.vocabulary, self.options)
         if self.has_rare:

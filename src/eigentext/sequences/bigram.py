@@ -37,6 +37,7 @@ from eigentext.moments import NgramMoments
 from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.parameters import Count, Number
 from eigentext.sequences import _saved, parameters
+from eigentext.sequences._given import Text, Word
 from eigentext.sequences._language_model import (
     LanguageModel,
     provenance_of,
@@ -170,10 +171,10 @@ class BigramModel(LanguageModel, Saved, Estimator):
     @learning
     def fit(
         self,
-        tokens: Any,
+        tokens: Text,
         y: None = None,
         *,
-        validation: Any = None,
+        validation: Text | None = None,
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
@@ -187,7 +188,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
     def collect(
         self,
-        tokens: Any,
+        tokens: Text,
         *,
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
@@ -200,7 +201,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
     @takes_old_names(heldout="validation")
     @learning
-    def fit_moments(self, moments: NgramMoments, *, validation: Any = None) -> Self:
+    def fit_moments(self, moments: NgramMoments, *, validation: Text | None = None) -> Self:
         """Learn from statistics of order 2 or higher."""
         check_ngrams(moments)
         return self._learn(moments, validation)
@@ -213,7 +214,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
                 "pivots to be found among them"
             )
 
-    def _learn(self, moments: NgramMoments, validation: Any) -> Self:
+    def _learn(self, moments: NgramMoments, validation: Text | None) -> Self:
         if moments.order < 2:
             raise MomentsError("moments of order 1 have no pairs; count with order=2 or more")
         if moments.whole:
@@ -248,7 +249,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
     # Using.
 
-    def log_probabilities(self, tokens: Any) -> np.ndarray:
+    def log_probabilities(self, tokens: Text) -> np.ndarray:
         """Return the natural logarithm of the probability of each event, in order.
 
         The events are the tokens and the end of each unit. A model of a stream has no ends. A token
@@ -263,14 +264,14 @@ class BigramModel(LanguageModel, Saved, Estimator):
         scores[known] = pair_scores(contexts[known], events[known], r, self.s_)
         return scores
 
-    def probability(self, word: Any, given: Any = None) -> float:
+    def probability(self, word: Word, given: Word | None = None) -> float:
         """Return p(word | given) for the word before it, or p(word) if none is given."""
         place = self._place(word)
         if place < 0:
             return self.vocabulary_[str(word)]  # raises an error that suggests similar words
         return float(self.states(given) @ self.s_[place])
 
-    def distribution(self, given: Any = None) -> np.ndarray:
+    def distribution(self, given: Word | None = None) -> np.ndarray:
         """Return p(· | given) of all words, of the rare word, and of the end of a unit.
 
         The sum is 1. In a model of a stream, the end has probability 0.
@@ -278,7 +279,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
         states = self.states(given)
         return self.s_ @ states
 
-    def states(self, given: Any = None) -> np.ndarray:
+    def states(self, given: Word | None = None) -> np.ndarray:
         """Return the states r(h | given) after a word, or the prior if none is given.
 
         An unknown word has the states of the rare word.
@@ -320,7 +321,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
     # Private steps.
 
-    def _events(self, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _events(self, tokens: Text) -> tuple[np.ndarray, np.ndarray]:
         """The context and the event of each pair.
 
         An unknown event is -1. The context n_symbols means that nothing comes before.
@@ -336,7 +337,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
         counted = (ids != END) | (edges & (before != END))
         return contexts[counted], events[counted]
 
-    def _place(self, word: Any) -> int:
+    def _place(self, word: Word) -> int:
         check_is_fitted(self)
         return int(symbol_ids([word], self.vocabulary_, self.provenance_["options"])[0])
 

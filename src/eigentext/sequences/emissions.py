@@ -20,6 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from eigentext.matrices.runs import CSR
+
 Classes = Literal["shape", "factor"] | Callable[[str], str] | None
 _LONGEST = 3  # the letters of the longest ending
 _LEAST = 1e-4  # states with a smaller share in a group are left out
@@ -79,7 +81,7 @@ class Emissions:
         Words that occurred at most this often are rare.
     """
 
-    def __init__(self, words: list[str], counts: Any, classes: Classes, rare: int):
+    def __init__(self, words: list[str], counts: CSR, classes: Classes, rare: int):
         from scipy.sparse import csr_array
 
         self.words, self.counts, self.endings = words, counts, classes == "shape"
@@ -168,7 +170,7 @@ class Emissions:
                 yield name + lower[-length:]
 
 
-def _smoothed(counts: Any, row: int, larger: np.ndarray | None) -> np.ndarray:
+def _smoothed(counts: CSR, row: int, larger: np.ndarray | None) -> np.ndarray:
     c = _dense(counts, row)
     if larger is None:
         return c / c.sum()
@@ -176,7 +178,7 @@ def _smoothed(counts: Any, row: int, larger: np.ndarray | None) -> np.ndarray:
     return (c + mu * larger) / (c.sum() + mu)
 
 
-def _dense(counts: Any, row: int) -> np.ndarray:
+def _dense(counts: CSR, row: int) -> np.ndarray:
     first, last = counts.indptr[row : row + 2]
     dense = np.zeros(counts.shape[1])
     dense[counts.indices[first:last]] = counts.data[first:last]

@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.encoded import END
@@ -39,7 +40,7 @@ from eigentext.moments import NgramMoments
 from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.parameters import Count, Seed, argument
 from eigentext.sequences import _hmm_file, inference, parameters
-from eigentext.sequences._given import in_places, without_empty
+from eigentext.sequences._given import Text, Word, Words, in_places, without_empty
 from eigentext.sequences._hmm_findings import findings_of
 from eigentext.sequences._language_model import LanguageModel, provenance_of
 from eigentext.sequences._symbols import Symbols
@@ -153,7 +154,12 @@ class HMM(LanguageModel, Saved, Estimator):
 
     @classmethod
     def from_parameters(
-        cls, initial: Any, transition: Any, emission: Any, *, symbols: Sequence[str] | None = None
+        cls,
+        initial: ArrayLike,
+        transition: ArrayLike,
+        emission: ArrayLike,
+        *,
+        symbols: Sequence[str] | None = None,
     ) -> Self:
         """Make a model with given parameters.
 
@@ -177,7 +183,7 @@ class HMM(LanguageModel, Saved, Estimator):
     @learning
     def fit(
         self,
-        sequences: Any,
+        sequences: Text,
         y: None = None,
         *,
         memory: int | None = None,
@@ -197,7 +203,7 @@ class HMM(LanguageModel, Saved, Estimator):
 
     def collect(
         self,
-        sequences: Any,
+        sequences: Text,
         *,
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
@@ -256,15 +262,15 @@ class HMM(LanguageModel, Saved, Estimator):
 
     # Questions to a fitted model.
 
-    def log_probability(self, sequence: Any) -> float:
+    def log_probability(self, sequence: Words) -> float:
         """Return log p(x_1 .. x_T). It is -inf if p is 0, and 0.0 for an empty sequence."""
         return float(self._filtered(self._ids(sequence)).logs.sum())
 
-    def probability(self, sequence: Any) -> float:
+    def probability(self, sequence: Words) -> float:
         """Return p(x_1 .. x_T). For long sequences it underflows: see :meth:`log_probability`."""
         return float(np.exp(self.log_probability(sequence)))
 
-    def score_samples(self, sequences: Any) -> np.ndarray:
+    def score_samples(self, sequences: Text) -> np.ndarray:
         """Return the log-probability of each sequence, in order. An empty sequence has 0.
 
         In text, each unit with words is a sequence. A stream is one sequence.
@@ -281,7 +287,7 @@ class HMM(LanguageModel, Saved, Estimator):
             found = np.add.reduceat(logs, data.begins)
         return found if is_empty is None else in_places(found, is_empty)
 
-    def scoring_diagnostics(self, sequences: Any) -> dict[str, int]:
+    def scoring_diagnostics(self, sequences: Text) -> dict[str, int]:
         """Count what is repaired when sequences are scored.
 
         The counts are "tokens", "unknown" words and, for a spectral model, "negative" probabilities
@@ -289,7 +295,7 @@ class HMM(LanguageModel, Saved, Estimator):
         """
         return self._filtered(self._all_ids(sequences)).repairs
 
-    def log_probabilities(self, tokens: Any, *, rare: bool = False) -> np.ndarray:
+    def log_probabilities(self, tokens: Text, *, rare: bool = False) -> np.ndarray:
         """Return log p(x_t | x_1 .. x_t-1) of every token. An unknown word has nan.
 
         With `rare`, an unknown word has the log-probability of all rare words together, or -inf if
@@ -301,13 +307,13 @@ class HMM(LanguageModel, Saved, Estimator):
             logs[(ids == UNKNOWN) | (ids == len(self.vocabulary_))] = np.nan
         return logs[ids != END]
 
-    def predict_next(self, prefix: Any = ()) -> np.ndarray:
+    def predict_next(self, prefix: Words = ()) -> np.ndarray:
         """Return the probability of each symbol of `symbols_` after a prefix."""
         ids = self._ids(prefix)
         state = self._filtered(ids).states[-1] if len(ids) else None
         return inference.next_symbols(self._model, state)
 
-    def filter(self, sequence: Any) -> np.ndarray:
+    def filter(self, sequence: Words) -> np.ndarray:
         """Return the state after each token, given all tokens up to it.
 
         A model with parameters gives p(h_t | x_1 .. x_t), and a spectral one gives G times that.
@@ -329,11 +335,11 @@ class HMM(LanguageModel, Saved, Estimator):
         borders = np.cumsum([len(part) for part in parts])
         return [one[:-1] for one in np.split(states, borders[:-1])]
 
-    def viterbi(self, sequence: Any) -> tuple[np.ndarray, float]:
+    def viterbi(self, sequence: Words) -> tuple[np.ndarray, float]:
         """Return the most probable states, and their log-probability with the sequence."""
         return inference.best_path(self._parameters("decode states"), self._ids(sequence))
 
-    def k_best(self, sequence: Any, k: int) -> list[tuple[np.ndarray, float]]:
+    def k_best(self, sequence: Words, k: int) -> list[tuple[np.ndarray, float]]:
         """Return the k most probable sequences of states, exactly, best first.
 
         Each is what :meth:`viterbi` returns. There are fewer than k if fewer have a positive
@@ -361,7 +367,7 @@ class HMM(LanguageModel, Saved, Estimator):
             return ids
         return [[self.symbols_[x] for x in row] for row in ids]
 
-    def operator(self, symbol: Any) -> np.ndarray:
+    def operator(self, symbol: Word) -> np.ndarray:
         """Return B_x or A_x: ``end_ @ B_x @ start_`` is the probability of x."""
         x = int(self._ids([symbol])[0])
         return np.zeros(2 * self.start_.shape) if x == UNKNOWN else self._model.operator(x)
@@ -437,11 +443,11 @@ class HMM(LanguageModel, Saved, Estimator):
             )
         return self._model
 
-    def _ids(self, sequence: Any) -> np.ndarray:
+    def _ids(self, sequence: Words) -> np.ndarray:
         check_is_fitted(self)
         return self._symbols.ids(sequence)
 
-    def _all_ids(self, sequences: Any) -> np.ndarray:
+    def _all_ids(self, sequences: Text) -> np.ndarray:
         check_is_fitted(self)
         return self._symbols.all_ids(sequences)
 

@@ -95,7 +95,7 @@ class HMMTagger(Saved, Estimator):
         scheme: Literal["bio"] | None = None,
     ):
         self.order = order
-        self.classes: Any = classes
+        self.classes: Classes = classes
         self.joint = joint
         self.rare = rare
         self.scheme = scheme

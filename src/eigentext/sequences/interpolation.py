@@ -23,6 +23,7 @@ from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learning
 from eigentext.monitor import Monitor
 from eigentext.sequences import parameters
+from eigentext.sequences._given import Text
 from eigentext.sequences._language_model import LanguageModel
 from eigentext.sequences._renamed import takes_old_names
 
@@ -85,7 +86,7 @@ class Interpolation(LanguageModel, Estimator):
 
     @takes_old_names(heldout="validation")
     @learning
-    def fit(self, validation: Any, y: None = None) -> Self:
+    def fit(self, validation: Text, y: None = None) -> Self:
         """Learn the weights from validation text, from which no model has learned."""
         text = encode_sequences(validation)
         scores = _scores(self.models, text)
@@ -122,7 +123,7 @@ class Interpolation(LanguageModel, Estimator):
         }
         return self
 
-    def log_probabilities(self, tokens: Any) -> np.ndarray:
+    def log_probabilities(self, tokens: Text) -> np.ndarray:
         """Return the natural logarithm of the probability of each event of the models."""
         check_is_fitted(self)
         text, models = encode_sequences(tokens), self.parameters_.models

@@ -23,7 +23,7 @@ context, its b(h). See `_kneser_ney_loops`.
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -37,6 +37,7 @@ from eigentext.moments import NgramMoments
 from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.parameters import Count
 from eigentext.sequences import _saved, parameters
+from eigentext.sequences._given import Text, Word, Words
 from eigentext.sequences._language_model import (
     LanguageModel,
     provenance_of,
@@ -106,7 +107,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
     @learning
     def fit(
         self,
-        tokens: Any,
+        tokens: Text,
         y: None = None,
         *,
         memory: int | None = None,
@@ -121,7 +122,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     def collect(
         self,
-        tokens: Any,
+        tokens: Text,
         *,
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
@@ -169,7 +170,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     # Using.
 
-    def log_probabilities(self, tokens: Any) -> np.ndarray:
+    def log_probabilities(self, tokens: Text) -> np.ndarray:
         """Return the natural logarithm of the probability of each event, in order.
 
         The events are the tokens and the end of each unit. A model of a stream has no ends. A token
@@ -179,7 +180,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         scores = self._scores(ids, starts=not is_stream(self.moments_.options))
         return scores[are_events(ids, self.moments_.options)]
 
-    def probability(self, word: Any, given: Any = (), *, start: bool = False) -> float:
+    def probability(self, word: Word, given: Word | Words = (), *, start: bool = False) -> float:
         """Return p(word | given) for a word or a list of words before it, the nearest last.
 
         With `start`, these are the first words of their unit. Otherwise, nothing is known about
@@ -191,7 +192,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         ids = np.append(self._context(given, start), np.int32(place))
         return float(np.exp(self._scores(ids, starts=start)[-1]))
 
-    def distribution(self, given: Any = (), *, start: bool = False) -> np.ndarray:
+    def distribution(self, given: Word | Words = (), *, start: bool = False) -> np.ndarray:
         """Return p(· | given) of all words, of the rare word, and of the end of a unit.
 
         The sum is 1. In a model of a stream, the end has probability 0.
@@ -243,15 +244,15 @@ class KneserNey(LanguageModel, Saved, Estimator):
                 stacklevel=5,
             )
 
-    def _ids(self, tokens: Any) -> np.ndarray:
+    def _ids(self, tokens: Text) -> np.ndarray:
         check_is_fitted(self)
         return sequence_ids(tokens, self.vocabulary_, self.moments_.options)
 
-    def _symbols(self, words: Sequence[Any]) -> np.ndarray:
+    def _symbols(self, words: Words) -> np.ndarray:
         check_is_fitted(self)
         return symbol_ids(words, self.vocabulary_, self.moments_.options)
 
-    def _context(self, given: Any, start: bool) -> np.ndarray:
+    def _context(self, given: Word | Words, start: bool) -> np.ndarray:
         ids = self._symbols([given] if isinstance(given, (str, int, np.integer)) else given)
         if start and is_stream(self.moments_.options):
             raise ParameterError("this model was learned from a stream, which has no starts")

@@ -2,7 +2,7 @@
 
 import warnings
 from contextlib import nullcontext
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Settings(Protocol):
     """The parameters of :class:`eigentext.HMM` that learning uses."""
 
     n_states: int
-    method: Any
+    method: Literal["spectral", "em", "spectral+em"]
     scaling: Scaling
     rank: int | None
     n_init: int | None
