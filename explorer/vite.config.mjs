@@ -8,10 +8,10 @@ export default defineConfig({
     sourcemap: false,
     modulePreload: false,
     assetsInlineLimit: 0,
-    // Old enough for most, new enough for light-dark() to stay as it is written.
+    // These versions know light-dark(), so that the build need not rewrite it.
     target: ["chrome123", "firefox120", "safari17.5"],
     rollupOptions: {
-      // Fixed names: the files are committed, and their history should read as theirs.
+      // The files are committed. Fixed names keep the history of each file in one place.
       output: { entryFileNames: "explorer.js", assetFileNames: "explorer.[ext]" },
     },
   },

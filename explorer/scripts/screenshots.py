@@ -1,5 +1,7 @@
-"""Pictures of the page for docs/: python screenshots.py ADDRESS, of an `eigentext explore` with
-word vectors, topics and a grammar (in docs/: of text8, 20 newsgroups and GUM).
+"""Takes the pictures of the page in docs/: ``python screenshots.py ADDRESS``.
+
+ADDRESS is that of an `eigentext explore` with word vectors, topics and a grammar. The models of the
+pictures in docs/ were learned from text8, 20 Newsgroups and GUM.
 """
 
 import json
@@ -14,7 +16,7 @@ SENTENCE = "The old man saw the boy with the telescope ."
 
 
 def opened(page: Page, path: str) -> None:
-    """Open a view and wait until it is answered."""
+    """Open a view, and wait for its answer."""
     page.goto("about:blank")
     page.goto(f"{address}/#/{path}")
     page.locator("main h2").wait_for()
@@ -23,7 +25,7 @@ def opened(page: Page, path: str) -> None:
 
 
 def saved(page: Page, name: str) -> None:
-    """The picture, and how large it is."""
+    """Save the picture, and print its size."""
     path = DOCS / f"explorer-{name}.png"
     page.screenshot(path=path)
     print(path, f"{path.stat().st_size / 1000:.0f} kB")

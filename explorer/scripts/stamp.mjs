@@ -1,5 +1,6 @@
-// Write static/.sources: a SHA-256 over all sources, so that a test can tell without Node whether
-// the built page is stale. Equivalent to `sha256sum` of the sorted files, and its sum again.
+// Writes static/.sources, a SHA-256 of all sources. With it, a test finds out without Node whether
+// the built page is older than its sources. It is the SHA-256 of what `sha256sum` prints for the
+// sorted files.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
-// What the server answers, and how to ask it.
+// The types of the answers of the server, and the functions that ask it.
 
-export interface Diagnostic { text: string; level: "good" | "note" | "warning" }
+export interface Diagnostic { text: string; level: "note" | "warning" | "problem" }
 export interface Model {
   id: number;
   name: string;
@@ -19,7 +19,7 @@ export interface WordMap { points: Point[]; n_clusters: number }
 export interface Spectrum { kept: number[]; dropped: number[] }
 export interface Chance { word: string; probability: number }
 export interface Step { word: string | null; known?: boolean; next: Chance[]; state: number[] | null }
-/** What the numbers of a hidden state are: spectral models have coordinates, of either sign. */
+/** What the numbers of a hidden state are. Spectral models have coordinates, which may be negative. */
 export type StatesAre = "probabilities" | "coordinates";
 export interface Steps { steps: Step[]; states?: StatesAre | null }
 export interface Cluster { id: number; bits: string; size: number; words: Counted[] }
@@ -47,7 +47,7 @@ export interface Fragment { fragment: string; size: number; weight: number; plac
 export interface Kernel { value: number; normalized: number; trees: [TreeNode, TreeNode]; fragments: Fragment[] }
 export interface Tags { tokens: { word: string; tag: string; confidence: number | null }[] }
 
-/** An answer that is no answer: one sentence, and near spellings if the server knows some. */
+/** An error: one sentence and, if the server knows some, words with a similar spelling. */
 export class ApiError extends Error {
   constructor(message: string, readonly suggestions: string[] = []) {
     super(message);

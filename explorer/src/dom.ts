@@ -1,5 +1,5 @@
-// Elements from text and attributes. Nothing here, or anywhere else, parses markup: a word of a
-// model is a text node or the value of an attribute, whatever it looks like.
+// Makes elements from text and attributes. No code of the page parses markup: a word of a model
+// always becomes a text node or the value of an attribute.
 
 export type Child = Node | string | number | null | undefined | false;
 type Value = string | number | boolean | null | undefined | ((event: never) => void);
@@ -11,7 +11,7 @@ function fill(element: Element, attributes: Attributes, children: Child[]): void
     if (typeof value === "function") {
       element.addEventListener(name, value as EventListener);
     } else if (/^on|^style$/i.test(name) || (/href$/.test(name) && !String(value).startsWith("#"))) {
-      throw new Error(`no ${name} in this page`); // scripts, inline styles, other places
+      throw new Error(`this page allows no ${name}`); // no scripts, inline styles or other sites
     } else {
       element.setAttribute(name, value === true ? "" : String(value));
     }
@@ -26,7 +26,7 @@ export function append(element: Element, children: Child[]): void {
   }
 }
 
-/** An HTML element; a function among the attributes listens to the event of that name. */
+/** Make an HTML element. An attribute whose value is a function listens to the event of that name. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -37,7 +37,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** An SVG element. */
+/** Make an SVG element. */
 export function s<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -48,7 +48,7 @@ export function s<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Put children in the place of what an element holds. */
+/** Replace the content of an element. */
 export function show(element: Element, ...children: Child[]): void {
   element.replaceChildren();
   append(element, children);
@@ -57,7 +57,7 @@ export function show(element: Element, ...children: Child[]): void {
 let lastId = 0;
 export const newId = (name: string): string => `${name}-${++lastId}`;
 
-/** A box that scrolls sideways by itself, so that the page never does. */
+/** Make a box that scrolls sideways, so that the page itself never does. */
 export function scroller(label: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": label }, ...children);
 }

@@ -1,9 +1,9 @@
-// Numbers and quotes as readers want them.
+// Writes numbers and quotes for readers.
 
 export const whole = (value: number): string => value.toLocaleString("en");
 export const times = (count: number): string => (count === 1 ? "once" : `${whole(count)} times`);
 
-/** Three significant digits, without the zeros that say nothing. */
+/** Write three significant digits, without zeros at the end. */
 export function short(value: number): string {
   if (value === 0) return "0";
   const size = Math.abs(value);

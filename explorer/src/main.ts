@@ -1,4 +1,4 @@
-// The frame: models on one side, a model's views on top, one view at a time.
+// The frame of the page: the models at the side, the views of a model on top, and one view.
 
 import "./style.css";
 import { get, type Model } from "./api";
@@ -22,7 +22,7 @@ const KINDS: Record<string, string> = {
   tagger: "Tagger",
   other: "Other",
 };
-// Trees are compared without any model; a view wants one all the same.
+// The tree kernel needs no model, but a view always gets one.
 const NO_MODEL: Model = { id: -1, name: "Trees", kind: "other", title: "", parameters: {}, facts: [], diagnostics: [], views: [] };
 
 const side = h("nav", { class: "models", "aria-label": "Models" });
@@ -35,7 +35,7 @@ function frame(): void {
       class: "skip",
       href: "#main",
       click: (event: Event) => {
-        event.preventDefault(); // the hash is the route
+        event.preventDefault(); // because the hash of the address is the route
         main.focus();
       },
     },
@@ -88,7 +88,7 @@ function start(models: Model[]): void {
 
   const open = () => {
     const asked = currentRoute();
-    const route = models.length ? asked : { ...asked, model: null }; // then only trees
+    const route = models.length ? asked : { ...asked, model: null }; // without models there is only the tree kernel
     const model = route.model === null ? NO_MODEL : models.find(({ id }) => id === route.model);
     const views = model && model !== NO_MODEL ? viewsOf(model) : [];
     const view = model === NO_MODEL ? kernel : (views.find(({ name }) => name === route.view) ?? (route.view ? undefined : views[0]));
@@ -96,7 +96,7 @@ function start(models: Model[]): void {
     leaving = new AbortController();
     if (!model || !view) {
       shown = null;
-      show(head, h("h1", {}, "Not here"));
+      show(head, h("h1", {}, "Not found"));
       show(body, h("p", { class: "error" }, "There is no such model or view. Choose one from the list."));
       return;
     }
@@ -113,7 +113,7 @@ function start(models: Model[]): void {
     carry(route.query.get("text"));
 
     const wasInside = body.contains(document.activeElement);
-    let opening = true; // what the view asks by itself is no step of the reader's
+    let opening = true; // a query that the view asks by itself adds no step to the history
     const remember = (fields: Record<string, string | number>) => {
       const to = href(route.model, view.name, fields);
       if ("text" in fields) carry(String(fields["text"]));
@@ -124,7 +124,7 @@ function start(models: Model[]): void {
     const heading = h("h2", { tabindex: -1 }, view.title);
     show(body, heading, h("p", { class: "lead" }, view.lead), ...view.open({ model, query: route.query, leaving: leaving.signal, remember }));
     opening = false;
-    if (wasInside) heading.focus(); // what had the focus is gone
+    if (wasInside) heading.focus(); // because the element that had the focus is gone
   };
 
   show(main, head, body);
@@ -137,7 +137,7 @@ function current(link: HTMLElement, here: boolean): void {
   else link.removeAttribute("aria-current");
 }
 
-// "/" goes to the first field, as in many places.
+// The key "/" moves the focus to the first field, as on many pages.
 addEventListener("keydown", (event) => {
   const target = event.target as HTMLElement;
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;

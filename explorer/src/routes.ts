@@ -1,4 +1,4 @@
-// Where the reader is: #/model/view?what=typed. Views are links, and Back goes back.
+// The address of a view: #/model/view?field=value. So views are links, and the Back button works.
 
 export interface Route { model: number | null; view: string; query: URLSearchParams }
 

@@ -1,4 +1,4 @@
-// Light or dark: what the system says, until the reader says otherwise.
+// The light or the dark theme: that of the system, until the reader chooses.
 
 import { h } from "./dom";
 
@@ -9,7 +9,7 @@ function chosen(): string | null {
   try {
     return localStorage.getItem(KEY);
   } catch {
-    return null; // storage may be forbidden
+    return null; // the browser may forbid storage
   }
 }
 
@@ -28,7 +28,7 @@ export function themeButton(): HTMLElement {
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // then it lasts as long as the page
+      // without storage, the choice ends with the page
     }
     name();
   };

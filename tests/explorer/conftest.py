@@ -1,4 +1,4 @@
-"""Small models of all kinds, saved, and `eigentext explore` over them in a process of its own."""
+"""Small saved models of all kinds, and a process of `eigentext explore` that serves them."""
 
 import itertools
 import json
@@ -49,7 +49,7 @@ def _tagged(words: list[str]) -> list[tuple[str, str]]:
 
 
 def _lists(n: int):
-    """Candidates, and the right ones: a phrase is attached high."""
+    """Lists of candidates, and the gold trees, in which a phrase is attached high."""
     lists, gold = [], []
     for noun, verb in itertools.islice(itertools.product(NOUNS, VERBS), n):
         high = f"(S (NP (DT the) (NN {noun})) (VP (VBZ {verb}) (PP (IN of) (NP (NN {noun})))))"
@@ -67,7 +67,7 @@ def model_files(tmp_path_factory) -> dict[str, Path]:
     trees = [_tree(rng) for _ in range(300)]
     texts = [" ".join(rng.choices(rng.choice(TOPICS).split(), k=12)) for _ in range(200)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # so little text is enough to be asked about
+        warnings.simplefilter("ignore")  # so little text causes warnings
         words = et.Eigenwords(4, window=1, min_count=1).fit(sentences)
         models = {
             "words": words,
@@ -95,7 +95,7 @@ def model_files(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def numbers(model_files) -> dict[str, int]:
-    """Which number each model has."""
+    """The number of each model."""
     return {name: number for number, name in enumerate(model_files)}
 
 
@@ -116,7 +116,7 @@ class Server:
 
 @contextmanager
 def running(*arguments, before: str = ""):
-    """Start the command, and end it as Ctrl-C does."""
+    """Start the command. At the end, stop it as Ctrl-C does."""
     code = f"{before}\nfrom eigentext.cli import main\nmain()"
     command = [sys.executable, "-c", code, "explore", "--json", "--port", "0"]
     process = subprocess.Popen(
@@ -147,7 +147,7 @@ def running(*arguments, before: str = ""):
 
 @pytest.fixture(scope="session")
 def server(model_files):
-    """All models, served."""
+    """A server with all models."""
     documents = next(iter(model_files.values())).parent / "documents.txt"
     with running(*model_files.values(), "--documents", documents, "--unit", "line") as one:
         wait_for_workers(one)
@@ -155,7 +155,7 @@ def server(model_files):
 
 
 def wait_for_workers(server: Server) -> None:
-    """Until the first worker has loaded its models."""
+    """Wait until the first worker has loaded its models."""
     for _ in range(20):
         tree = "(S (A a))"
         if server.post("/api/kernel", a=tree, b=tree).status_code == 200:

@@ -23,14 +23,14 @@ class _Odd(Explored):
 
 def test_every_error_is_an_answer(capsys):
     models = [_Odd(None, "odd")]
-    told = {name: answered(models, 0, name, {}) for name in ("mistake", "memory", "bug", "nan")}
-    assert {name: status for name, (status, _) in told.items()} == {
+    answers = {name: answered(models, 0, name, {}) for name in ("mistake", "memory", "bug", "nan")}
+    assert {name: status for name, (status, _) in answers.items()} == {
         "mistake": 400, "memory": 503, "bug": 500, "nan": 500,
     }  # fmt: skip
-    assert json.loads(told["mistake"][1]) == {"error": "give another number"}
-    assert b"secret" not in told["bug"][1]  # it is for the terminal
+    assert json.loads(answers["mistake"][1]) == {"error": "give another number"}
+    assert b"secret" not in answers["bug"][1]  # only the terminal shows it
     assert "secret" in capsys.readouterr().err
-    assert answered(models, 0, "about", {})[0] == 404  # a method, but no query
+    assert answered(models, 0, "about", {})[0] == 404  # a method that is not a query
 
 
 def test_any_string_is_json():

@@ -1,4 +1,4 @@
-"""A real server, asked by real clients: what it refuses, and how."""
+"""A real server and real clients: which requests it refuses, and how."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ TREE = "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))"
 
 
 def _raw(server, request: bytes) -> tuple[int, dict[str, str], bytes]:
-    """What is answered to bytes as they are."""
+    """The answer to raw bytes."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         connection.sendall(request)
         response = http.client.HTTPResponse(connection)
@@ -63,7 +63,7 @@ def test_every_answer_has_safe_headers(server, path):
      "/assets/../../app.py", "/%00", "/app.py", "/api/../app.py", "/api/0/..%2f..%2fapp.py",
      "/index.html/", "/..\\..\\etc\\passwd"],
 )  # fmt: skip
-def test_no_path_leads_out(server, path):
+def test_no_path_leaves_the_page(server, path):
     status, _, body = _raw(server, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     assert status == 404
     assert "error" in json.loads(body)
@@ -165,7 +165,7 @@ def test_a_body_in_chunks_is_refused(server):
     assert "Content-Length" in _refused(answer, 411)
 
 
-def test_what_is_no_http_is_refused(server):
+def test_bytes_that_are_not_http_are_refused(server):
     for request in (b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"):
         assert _raw(server, request)[0] == 400
 
@@ -192,7 +192,7 @@ def test_pages_of_other_sites_are_refused(server):
     assert "access-control-allow-origin" not in answer.headers
 
 
-# Kernels, which need no model.
+# The tree kernel, which needs no model.
 
 
 def test_a_kernel_of_two_trees(server):
@@ -205,12 +205,12 @@ def test_a_kernel_of_two_trees(server):
 @pytest.mark.parametrize("fields", [{"a": TREE}, {"a": "(S", "b": TREE}, {"a": TREE, "b": 1},
                                     {"a": TREE, "b": TREE, "decay": 2},
                                     {"a": "(A " * 300 + "a" + ")" * 300, "b": TREE}])  # fmt: skip
-def test_what_is_no_tree_is_refused(server, fields):
+def test_malformed_trees_are_refused(server, fields):
     _refused(server.post("/api/kernel", **fields), 400)
 
 
 def test_words_are_data_and_never_markup(server):
-    """What is typed comes back as JSON alone, which no browser takes for a page."""
+    """Typed text comes back only as JSON, which no browser shows as a page."""
     word = "<script>alert(1)</script>"
     answer = server.get("/api/0/neighbors", word=word)
     assert answer.headers["content-type"] == "application/json"

@@ -1,6 +1,6 @@
 """The page in a real browser: every view is opened, used and checked, over small saved models.
 
-Needs Debian's ``chromium`` and Python's ``playwright``; skipped where one is missing.
+It needs the ``chromium`` of Debian and the ``playwright`` of Python, and is skipped without them.
 """
 
 import json
@@ -29,7 +29,7 @@ ARGUMENTS = [
 ]
 SENTENCE = "the cat sees the dog with the horse near the river"
 EVIL = "<img src=x onerror=alert(1)>"
-# What there is to type, so that a view has something to show.
+# A query for each view, so that it has something to show.
 ASKED = {
     "neighbors": "word=cat",
     "analogy": "a=cat&b=dog&c=horse",
@@ -50,7 +50,7 @@ def browser(server):
 
 
 class Page:
-    """A page of the explorer that remembers whatever went wrong in it."""
+    """A page of the explorer that remembers its errors."""
 
     def __init__(self, browser, server, **options):
         self.address, self.wrong = server.address.rstrip("/"), []
@@ -69,7 +69,7 @@ class Page:
         self.page.on("request", self._asked)
 
     def _said(self, message):
-        # A refused query is told on the page; the browser logs it by itself.
+        # The page shows a refused query. The browser logs it, too.
         refused = message.text.startswith("Failed to load") and "/api/" in message.location["url"]
         if message.type in ("error", "warning") and not refused:
             self.wrong.append(f"{message.type}: {message.text}")
@@ -79,9 +79,9 @@ class Page:
             self.wrong.append(f"asked {request.url}")
 
     def open(self, model="", view="", query=""):
-        """A view, and what is asked of it, answered."""
+        """Open a view with a query, and wait for the answer."""
         path = "kernel" if model is None else f"{model}/{view}"
-        # Another hash alone would not load the page anew.
+        # Another hash alone would not load the page again.
         self.page.goto("about:blank")
         self.page.goto(f"{self.address}/#/{path}" + (f"?{query}" if query else ""))
         self.settle()
@@ -96,7 +96,7 @@ class Page:
         )
 
     def asking(self, path, change):
-        """Change the API's true answers to what begins so."""
+        """Change the answers of the API to paths that begin with `path`."""
 
         def answer(route):
             response = route.fetch()
@@ -126,7 +126,7 @@ def tab(new_page):
 
 @pytest.fixture(scope="module")
 def everything(server):
-    """(model, view, query) of every view there is."""
+    """(model, view, query) of every view."""
     found = [(None, "kernel", "")]
     for model in server.get("/api/models").json()["models"]:
         known = [*ASKED, "map", "spectrum", "topics", "proportions", "kernel"]
@@ -137,13 +137,13 @@ def everything(server):
 
 @pytest.fixture(scope="module")
 def each_view(everything, numbers):
-    """One of each, and a second where there are two ways to show it."""
+    """One query for each view, and a second one for the view that shows two kinds of states."""
     one = {view: (model, view, query) for model, view, query in reversed(everything)}
     return [*one.values(), (numbers["spectral-hmm"], "next", ASKED["next"])]
 
 
 def bars(page, label) -> list[tuple[str, str]]:
-    """Labels and values of a list of bars."""
+    """The labels and values of a list of bars."""
     rows = page.get_by_role("list", name=label, exact=True).get_by_role("listitem").all()
     return [
         (row.locator(".bar-label").inner_text(), row.locator(".bar-value").inner_text())
@@ -158,7 +158,7 @@ def field(page, label):
 # Every view.
 
 
-def test_every_view_opens_and_tells_its_name(tab, everything):
+def test_every_view_opens(tab, everything):
     views = {view for _, view, _ in everything}
     assert views == {*ASKED, "about", "map", "spectrum", "topics", "proportions", "kernel"}
     for model, view, query in everything:
@@ -168,17 +168,17 @@ def test_every_view_opens_and_tells_its_name(tab, everything):
         assert "eigentext" in page.title()
 
 
-def test_diagnostics_are_told_in_words(tab, server, numbers):
+def test_findings_are_shown_in_words(tab, server, numbers):
     for model in server.get("/api/models").json()["models"]:
         text = tab.open(model["id"], "about").locator("main").inner_text()
         assert model["title"] in text
-        for told in model["diagnostics"]:
-            assert told["text"] in text and told["level"].capitalize() in text
+        for finding in model["diagnostics"]:
+            assert finding["text"] in text and finding["level"].capitalize() in text
         for name, value in model["facts"]:
             assert name in text and value in text
 
 
-def test_neighbours_by_typing(tab, server, numbers):
+def test_neighbors_by_typing(tab, server, numbers):
     page = tab.open(numbers["words"], "neighbors")
     assert page.get_by_text("Try").is_visible()
     box = page.get_by_role("combobox", name="Word")
@@ -190,22 +190,22 @@ def test_neighbours_by_typing(tab, server, numbers):
     box.press("Enter")
     page.locator("h3", has_text="cat").wait_for()
     true = server.get(f"/api/{numbers['words']}/neighbors", word="cat").json()["neighbors"]
-    shown = bars(page, "Neighbours of cat")
+    shown = bars(page, "Neighbors of cat")
     assert shown == [(one["word"], f"{one['cosine']:.2f}") for one in true]
     assert "word=cat" in page.url
-    expect(page.get_by_role("status")).to_contain_text("neighbours of cat")
+    expect(page.get_by_role("status")).to_contain_text("neighbors of cat")
 
     page.get_by_role("link", name=true[0]["word"], exact=True).click()
-    page.get_by_role("list", name=f"Neighbours of {true[0]['word']}").wait_for()
+    page.get_by_role("list", name=f"Neighbors of {true[0]['word']}").wait_for()
     page.go_back()
-    page.get_by_role("list", name="Neighbours of cat").wait_for()
+    page.get_by_role("list", name="Neighbors of cat").wait_for()
 
 
 def test_an_unknown_word_gets_near_spellings(tab, numbers):
     page = tab.open(numbers["words"], "neighbors", "word=hors")
     assert "not in the vocabulary" in page.locator(".error").inner_text()
     page.get_by_role("link", name="horse").click()
-    page.get_by_role("list", name="Neighbours of horse").wait_for()
+    page.get_by_role("list", name="Neighbors of horse").wait_for()
 
 
 def test_analogies(tab, server, numbers):
@@ -271,10 +271,10 @@ def test_the_map(tab, server, numbers):
     cluster.click()
     assert cluster.get_attribute("aria-pressed") == "true"
     assert page.locator("svg.points .faded").count() == paths.count() - 1
-    field(page, "Colour by").select_option("frequency")
+    field(page, "Color by").select_option("frequency")
     assert page.locator("svg.points .f0").count() == 1
-    page.get_by_role("link", name="Its neighbours").click()
-    page.get_by_role("list", name="Neighbours of horse").wait_for()
+    page.get_by_role("link", name="Its neighbors").click()
+    page.get_by_role("list", name="Neighbors of horse").wait_for()
 
 
 def drag(page, element):
@@ -491,7 +491,7 @@ def test_tags(tab, server, numbers, name):
     assert shown == [[one["word"], one["tag"]] for one in true]
 
 
-# Of the frame.
+# The frame.
 
 
 def test_an_unknown_view_says_so(tab):
@@ -500,7 +500,7 @@ def test_an_unknown_view_says_so(tab):
     expect(page.locator(".error")).to_contain_text("no such model")
 
 
-def test_errors_of_the_api_and_of_the_network_are_told(tab, numbers):
+def test_errors_of_the_api_and_of_the_network_are_shown(tab, numbers):
     page = tab.open(numbers["latent"], "parse")
     field(page, "Sentence").fill("the " * 300)
     page.get_by_role("button", name="Parse").click()
@@ -511,7 +511,7 @@ def test_errors_of_the_api_and_of_the_network_are_told(tab, numbers):
     expect(page.locator(".error")).to_contain_text("still running")
 
 
-def test_a_newer_question_takes_the_place_of_an_older(tab, numbers):
+def test_a_newer_query_replaces_an_older_one(tab, numbers):
     held, ended = [], []
     tab.page.on("requestfailed", lambda request: ended.append(request.url))
     page = tab.open(numbers["words"], "neighbors")
@@ -520,15 +520,15 @@ def test_a_newer_question_takes_the_place_of_an_older(tab, numbers):
         field(page, "Word").fill(word)
         page.get_by_role("button", name="Show").click()
         if word == "cat":
-            expect(page.locator(".loading")).to_be_visible()  # slow answers are waited for in words
+            expect(page.locator(".loading")).to_be_visible()  # the page says that it waits
             assert page.locator("[aria-busy]").count() == 1
-    page.get_by_role("list", name="Neighbours of dog").wait_for()
+    page.get_by_role("list", name="Neighbors of dog").wait_for()
     assert any("word=cat" in url for url in ended)  # aborted, not only ignored
 
 
 def test_all_strings_of_a_model_are_text(tab, each_view):
     def with_evil(value, key=""):
-        # What the page looks things up by stays.
+        # The page looks things up by these keys, so they stay.
         if isinstance(value, str):
             return (
                 value if key in ("kind", "views", "level", "states", "states_are") else value + EVIL
@@ -592,14 +592,14 @@ def test_the_keyboard_reaches_everything(tab, numbers):
     assert len(seen) >= least
 
 
-def test_focus_stays_where_one_reads(tab, numbers):
+def test_focus_stays_where_the_reader_is(tab, numbers):
     page = tab.open(numbers["words"], "about")
     page.get_by_role("link", name="Spectrum").focus()
     page.keyboard.press("Enter")
     expect(page.locator("h2")).to_have_text("Spectrum")
     assert page.evaluate("document.activeElement.textContent") == "Spectrum"
     page = tab.open(numbers["words"], "neighbors", "word=cat")
-    link = page.get_by_role("list", name="Neighbours of cat").get_by_role("link").first
+    link = page.get_by_role("list", name="Neighbors of cat").get_by_role("link").first
     link.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.activeElement.tagName === 'H2'")
@@ -633,8 +633,8 @@ def test_everything_has_a_name(tab, each_view):
 # The contrast of a text with what is painted behind it: backgrounds of its ancestors and, in SVG,
 # the rectangle beside it.
 CONTRASTS = """() => {
-    const parse = colour => {
-        const [r, g, b, a = 1] = colour.match(/[\\d.]+/g).map(Number);
+    const parse = color => {
+        const [r, g, b, a = 1] = color.match(/[\\d.]+/g).map(Number);
         return [r, g, b, a]; };
     const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3]));
     const linear = v => v <= 10.31 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4;

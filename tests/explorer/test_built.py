@@ -1,4 +1,4 @@
-"""The built page is that of the sources, small, and needs nothing from elsewhere."""
+"""The built page belongs to its sources, is small, and loads nothing from other hosts."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ LEFT_OUT = {"node_modules", "package-lock.json", "__pycache__"}
 
 
 def sources_hash() -> str:
-    """As explorer/scripts/stamp.mjs has it: the sum of what `sha256sum` says of all sources."""
+    """The SHA-256 of what `sha256sum` prints for all sources, as in explorer/scripts/stamp.mjs."""
     paths = [path for path in SOURCES.rglob("*") if path.is_file()]
     names = {path.relative_to(SOURCES).as_posix(): path for path in paths}
     lines = [
@@ -25,7 +25,9 @@ def sources_hash() -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-@pytest.mark.skipif(not SOURCES.is_dir(), reason="no sources of the page here, as in a wheel")
+@pytest.mark.skipif(
+    not SOURCES.is_dir(), reason="the sources of the page are not here, as in a wheel"
+)
 def test_built_files_are_not_stale():
     stamp = (BUILT / ".sources").read_text().strip()
     assert stamp == sources_hash(), "the page is stale: cd explorer && npm ci && npm run build"
@@ -40,7 +42,7 @@ def test_only_the_known_files_are_there_and_they_are_small():
 def test_nothing_is_asked_of_another_host(name):
     text = (BUILT / name).read_text("utf8")
     hosts = set(re.findall(r"https?://([^/\"'`\s)]*)", text))
-    assert hosts <= {"www.w3.org"}  # the name of SVG's language, which nobody opens
+    assert hosts <= {"www.w3.org"}  # the name space of SVG, which no browser opens
     assert "@import" not in text and "sourceMappingURL" not in text
     assert not re.search(r"[\"'(]//\w", text)
 
@@ -55,7 +57,7 @@ def test_the_page_has_nothing_inline():
 
 def test_no_source_parses_markup_or_code():
     if not SOURCES.is_dir():
-        pytest.skip("no sources of the page here, as in a wheel")
+        pytest.skip("the sources of the page are not here, as in a wheel")
     for path in (SOURCES / "src").rglob("*.ts"):
         text = path.read_text("utf8")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",

@@ -1,4 +1,4 @@
-"""The command: what it prints, and how it ends."""
+"""The command `eigentext explore`: its output, and how it ends."""
 
 import signal
 import subprocess
@@ -20,7 +20,7 @@ def _mistake(capfd, *arguments) -> str:
 
 
 def test_ctrl_c_ends_it_quietly_with_its_workers():
-    with running() as server:  # kernels need no model
+    with running() as server:  # without a model it compares trees
         assert server.get("/api/models").json() == {"models": []}
         assert server.get("/api/0/neighbors", word="a").status_code == 404
         children = f"pgrep -P {server.process.pid} || true"
@@ -34,7 +34,7 @@ def test_ctrl_c_ends_it_quietly_with_its_workers():
             assert subprocess.run(alive, shell=True).returncode != 0
 
 
-def test_others_are_let_in_only_when_told_and_only_by_name(model_files):
+def test_other_machines_are_let_in_only_with_host_and_by_name(model_files):
     arguments = ("--host", "0.0.0.0", "--allow-host", "models.example")
     with running(model_files["words"], *arguments) as server:
         for host, status in (("models.example", 200), ("127.0.0.1", 200), ("other.example", 421)):
@@ -45,7 +45,7 @@ def test_others_are_let_in_only_when_told_and_only_by_name(model_files):
         assert "everybody on the network can query" in server.process.stderr.read()
 
 
-def test_mistakes_are_told_in_a_line(capfd, model_files, tmp_path):
+def test_mistakes_are_reported_in_one_line(capfd, model_files, tmp_path):
     assert "no such file" in _mistake(capfd, tmp_path / "missing").lower()
     (tmp_path / "text").write_text("no model")
     assert "text" in _mistake(capfd, tmp_path / "text")

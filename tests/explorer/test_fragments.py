@@ -36,7 +36,7 @@ def _fragments(tree):
 
 @given(TREES, TREES)
 def test_each_is_a_fragment_of_both_and_no_larger_one_is_there(a, b):
-    """Against all fragments, listed."""
+    """Compare with a list of all fragments."""
     mine, theirs = set(_fragments(a)), set(_fragments(b))
     found = common_fragments(a, b, 0.5)
     assert {one["fragment"] for one in found} <= mine & theirs
@@ -82,9 +82,9 @@ def test_the_value_is_the_kernels():
 
 @pytest.mark.parametrize(
     ("a", "message"),
-    [("(S", "never closed"), ("dog", "outside of brackets"), ("(A a) (B b)", "2 trees")],
+    [("(S", "never closed"), ("dog", "outside all brackets"), ("(A a) (B b)", "2 trees")],
 )
-def test_what_is_no_tree_is_refused(a, message):
+def test_malformed_trees_are_refused(a, message):
     with pytest.raises(RefusedError, match=f"tree a: .*{message}"):
         compare({"a": a, "b": DOG})
 

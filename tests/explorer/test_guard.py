@@ -1,4 +1,4 @@
-"""What passes, asked of the guard itself; test_app asks a server."""
+"""Which requests pass the guard, without a server; test_app tests it with one."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from eigentext.explorer.guard import Guard
 
 
 def _ask(headers, *, path="/api/models", hosts=(), body=b"", body_time=10.0):
-    """The status that a guarded application answers with, and what reached it."""
+    """The status of the answer, the bodies that reached the application, and the headers."""
     reached, sent = [], []
 
     async def inner(scope, receive, send):
@@ -61,7 +61,7 @@ def test_no_host_is_no_name():
 def test_other_sites_may_not_ask(site, status):
     headers = {"Host": "localhost", "Sec-Fetch-Site": site}
     assert _ask(headers)[0] == status
-    assert _ask(headers, path="/")[0] == 200  # a link to the page is fine
+    assert _ask(headers, path="/")[0] == 200  # other sites may link to the page
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from eigentext.explorer.maps import word_map
 
 def _classes(n_words: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(n_classes, 20))
+    centers = rng.normal(size=(n_classes, 20))
     label = rng.integers(0, n_classes, n_words)
-    X = centres[label] + 0.3 * rng.normal(size=(n_words, 20))
+    X = centers[label] + 0.3 * rng.normal(size=(n_words, 20))
     return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), label
 
 
-def test_neighbours_on_the_map_are_of_one_class():
+def test_neighbors_on_the_map_are_of_one_class():
     X, label = _classes(400, 8)
     at, cluster = word_map(X)
     squared = np.square(at[:, None] - at[None]).sum(axis=2)

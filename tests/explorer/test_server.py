@@ -35,12 +35,12 @@ def test_addresses_to_type(host, shown):
         assert server.address("::1", listener) == f"http://[::1]:{port}/"
 
 
-def test_what_is_loopback():
+def test_loopback_addresses():
     assert all(map(server.is_loopback, ["127.0.0.1", "localhost", "::1", "127.1.2.3"]))
     assert not any(map(server.is_loopback, ["0.0.0.0", "::", "10.0.0.1", "example.org"]))
 
 
-def test_names_tell_models_apart():
+def test_names_of_models_differ():
     paths = [Path("a/words.safetensors"), Path("b/words.safetensors"), Path("my.words")]
     names = server.model_names(paths)
     assert names == ["a/words.safetensors", "b/words.safetensors", "my.words"]

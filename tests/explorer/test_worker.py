@@ -1,4 +1,4 @@
-"""A worker alone, spoken to over its pipes."""
+"""A worker alone, over its pipes."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-// Lists of labelled bars: one line a row, readable without the bars.
+// Lists of labeled bars. Each row is readable without its bar.
 
 import { type Child, h } from "../dom";
 
@@ -10,10 +10,10 @@ export interface Row {
   negative?: boolean;
 }
 
-/** A bar alone, for what is told beside it. */
+/** Make a bar without text. */
 export function bar(share: number, negative = false): HTMLElement {
   const made = h("span", { class: negative ? "bar negative" : "bar", "aria-hidden": "true" });
-  // By the CSSOM: the content security policy forbids style attributes, rightly.
+  // Set by a script, because the content security policy forbids style attributes.
   made.style.setProperty("--share", String(Math.max(0, Math.min(1, share))));
   return made;
 }

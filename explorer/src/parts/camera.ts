@@ -1,4 +1,4 @@
-// Where one looks at a plane from, moved by wheel, fingers, keys and buttons.
+// The visible part of a plane. The wheel, fingers, keys and buttons move it.
 
 export class Camera {
   private zoom = 1;
@@ -9,12 +9,12 @@ export class Camera {
 
   constructor(private readonly moved: () => void) {}
 
-  /** Pixels to one unit of the plane, whose square [-1, 1]² fits the picture at zoom 1. */
+  /** The pixels of one unit of the plane. At zoom 1 the square [-1, 1]² fits the picture. */
   get scale(): number {
     return this.zoom * 0.47 * Math.min(this.width, this.height);
   }
 
-  // Upwards is positive in the plane, downwards on the screen.
+  // In the plane, y grows upwards. On the screen, it grows downwards.
   toScreen(x: number, y: number): [number, number] {
     return [this.width / 2 + (x - this.x) * this.scale, this.height / 2 - (y - this.y) * this.scale];
   }
@@ -34,7 +34,7 @@ export class Camera {
     this.moved();
   }
 
-  /** Come nearer by a factor, with one pixel staying where it is. */
+  /** Zoom by a factor. The given pixel stays in its place. */
   zoomBy(factor: number, px = this.width / 2, py = this.height / 2): void {
     const [x, y] = this.toPlane(px, py);
     this.zoom = clamp(this.zoom * factor, 1, 60);
@@ -54,10 +54,10 @@ export class Camera {
     this.moved();
   }
 
-  /** Listen to an element; `tap` hears of a click that was no drag. */
+  /** Listen to an element. Call `tap` for a click that was not a drag. */
   follow(element: HTMLElement, tap: (px: number, py: number) => void): void {
     const held = new Map<number, [number, number]>();
-    let travelled = 0;
+    let traveled = 0;
     const at = (event: MouseEvent): [number, number] => {
       const box = element.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
@@ -72,7 +72,7 @@ export class Camera {
     );
     element.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      if (!held.size) travelled = 0;
+      if (!held.size) traveled = 0;
       held.set(event.pointerId, at(event));
       element.setPointerCapture(event.pointerId);
     });
@@ -81,17 +81,17 @@ export class Camera {
       if (!before) return;
       const now = at(event);
       const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
-      travelled += Math.hypot(dx, dy);
+      traveled += Math.hypot(dx, dy);
       const other = [...held].find(([id]) => id !== event.pointerId)?.[1];
       held.set(event.pointerId, now);
       if (!other) return this.pan(dx, dy);
-      // Two fingers: what lies between them grows with their distance and moves with their middle.
+      // With two fingers, the plane zooms with their distance and moves with their middle.
       const [old, size] = [before, now].map((p) => Math.hypot(p[0] - other[0], p[1] - other[1])) as [number, number];
       this.pan(dx / 2, dy / 2);
       this.zoomBy(size / Math.max(old, 1), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
     });
     const release = (event: PointerEvent) => {
-      if (held.delete(event.pointerId) && event.type === "pointerup" && travelled < 5) tap(...at(event));
+      if (held.delete(event.pointerId) && event.type === "pointerup" && traveled < 5) tap(...at(event));
     };
     element.addEventListener("pointerup", release);
     element.addEventListener("pointercancel", release);

@@ -1,4 +1,4 @@
-// A text field that proposes words while one types: ARIA's combobox with a list, by keyboard or mouse.
+// A text field that proposes words while the reader types: a combobox of ARIA, for keyboard and mouse.
 
 import { type Attributes, h, newId, show } from "../dom";
 import { type Field, textField } from "./fields";
@@ -64,7 +64,7 @@ export function combobox(
           id: newId("option"),
           role: "option",
           "aria-selected": "false",
-          // Before the field loses focus, or the list would be gone at the click.
+          // On mousedown, because at the click the field has lost the focus and the list is gone.
           mousedown: (event: MouseEvent) => {
             event.preventDefault();
             take(word);
@@ -90,7 +90,7 @@ export function combobox(
         (words) => {
           if (!mine.signal.aborted && document.activeElement === input) open(words);
         },
-        () => {}, // proposals are a courtesy: without them, the field still works
+        () => {}, // the field works without proposals
       );
     }, 120);
   };
@@ -106,7 +106,7 @@ export function combobox(
         event.preventDefault();
         take(option.textContent ?? "");
       } else {
-        close(); // the form sends what is typed
+        close(); // the form sends the text of the field
       }
     } else if (event.key === "Escape" && !list.hidden) {
       event.preventDefault();

@@ -1,4 +1,4 @@
-// Labelled inputs, and the form that sends them.
+// Inputs with labels, and the form that sends them.
 
 import { type Attributes, type Child, h, newId } from "../dom";
 

@@ -1,9 +1,9 @@
-// Points of a plane in coloured groups: SVG for some thousands, a canvas beyond.
+// Points of a plane in colored groups: in SVG up to some thousands, otherwise on a canvas.
 
 import { h, s } from "../dom";
 import type { Camera } from "./camera";
 
-export interface Group { colour: string; faded: boolean; points: { x: number; y: number }[] }
+export interface Group { color: string; faded: boolean; points: { x: number; y: number }[] }
 
 export interface Layer {
   element: SVGSVGElement | HTMLCanvasElement;
@@ -18,12 +18,12 @@ export function svgLayer(): Layer {
   const element = s("svg", { class: "points", "aria-hidden": "true" }, plane);
   return {
     element,
-    // One path to a group: lines of no length, whose round ends are the points at any zoom.
+    // A group is one path of lines without length. Their round ends are the points, at any zoom.
     fill: (groups) =>
       plane.replaceChildren(
-        ...groups.map(({ colour, faded, points }) =>
+        ...groups.map(({ color, faded, points }) =>
           s("path", {
-            class: `${colour}${faded ? " faded" : ""}`,
+            class: `${color}${faded ? " faded" : ""}`,
             d: points.map(({ x, y }) => `M${x.toFixed(5)} ${(-y).toFixed(5)}h0`).join(""),
           }),
         ),
@@ -49,9 +49,9 @@ export function canvasLayer(): Layer {
       const dense = window.devicePixelRatio || 1;
       [element.width, element.height] = [camera.width * dense, camera.height * dense];
       context.setTransform(dense, 0, 0, dense, 0, 0);
-      for (const { colour, faded, points } of groups) {
-        // The style sheet owns the colours; a canvas has to be told them.
-        element.setAttribute("class", `points ${colour}`);
+      for (const { color, faded, points } of groups) {
+        // The style sheet has the colors, and a canvas cannot read it.
+        element.setAttribute("class", `points ${color}`);
         context.fillStyle = getComputedStyle(element).color;
         context.globalAlpha = faded ? 0.12 : 0.85;
         for (const { x, y } of points) {

@@ -1,4 +1,4 @@
-// Hidden states as bars: probabilities, or coordinates, which may be negative.
+// Hidden states as bars: probabilities, or coordinates that may be negative.
 
 import type { StatesAre } from "../api";
 import { h } from "../dom";
@@ -23,7 +23,7 @@ export function stateBars(states: number[], are: StatesAre, label: string): HTML
     left > 0 ? `The ${left} smallest are not shown.` : "",
     are === "probabilities"
       ? `Entropy: ${entropy(states).toFixed(2)} bits.`
-      : "A spectral model knows its states up to an unknown change of basis: these are coordinates, not probabilities.",
+      : "A spectral model knows its states only up to an unknown change of basis. So these are coordinates, not probabilities.",
   ];
   return h("div", {}, list, h("p", { class: "hint" }, hints.join(" ").trim()));
 }

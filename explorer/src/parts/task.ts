@@ -1,9 +1,9 @@
-// One place on the page, filled by one request at a time.
+// A place on the page that shows the answer of one request at a time.
 
 import { ApiError } from "../api";
 import { h, show } from "../dom";
 
-/** Tell those who listen to the page rather than see it. */
+/** Announce a text to screen readers. */
 export function announce(text: string): void {
   const status = document.getElementById("status");
   if (status) status.textContent = text;
@@ -23,7 +23,7 @@ export class Task {
     this.place.removeAttribute("aria-busy");
   }
 
-  /** Ask, then show; a newer question aborts this one. */
+  /** Ask, then show the answer. A newer query aborts this one. */
   async run<T>(
     ask: (signal: AbortSignal) => Promise<T>,
     render: (answer: T) => (Node | null)[],
@@ -33,7 +33,7 @@ export class Task {
     if (this.leaving.aborted) return;
     const running = (this.running = new AbortController());
     this.place.setAttribute("aria-busy", "true");
-    // Most answers come at once; only the slow ones deserve a word.
+    // Say that the server is working, but only if the answer is slow.
     const patience = setTimeout(() => show(this.place, h("p", { class: "loading" }, "Working…")), 200);
     let shown: (Node | null)[];
     try {

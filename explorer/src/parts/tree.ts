@@ -1,6 +1,7 @@
-// A tree in SVG: words in a line at the bottom, every node above the middle of what it covers.
-// Lines spread right below a node and then fall straight, so that none crosses another label.
-// One stop of the Tab key; arrows walk to parent, child and sisters, Enter chooses.
+// A drawing of a tree in SVG. The words are in a line at the bottom, and each node is above the
+// middle of its words. Lines spread directly below a node and then go straight down, so that no line
+// crosses another label. The Tab key stops once at the tree; arrow keys go to the parent, a child or
+// a sister, and Enter chooses a node.
 
 import type { TreeNode } from "../api";
 import { s } from "../dom";
@@ -11,7 +12,7 @@ export interface Drawn {
   parent: Drawn | null;
   children: Drawn[];
   x: number;
-  level: number; // the longest way down to a word
+  level: number; // the length of the longest path down to a word
   shape: SVGGElement;
   edge: SVGPathElement | null; // to the parent
 }
@@ -32,7 +33,7 @@ function widthOf(label: string, size = 16): number {
   return measure.measureText(label).width;
 }
 
-/** The words below a node, as they are read. */
+/** The words below a node, in their order. */
 export function words(node: TreeNode): string {
   return node.children?.length ? node.children.map(words).join(" ") : node.label;
 }
@@ -56,7 +57,7 @@ export function drawTree(
     const width = widthOf(node.label) + 2.4 * widthOf(note(node) ?? "", 11) + GAP;
     if (first && last) {
       drawn.level = 1 + Math.max(...drawn.children.map((child) => child.level));
-      // A label wider than what it covers pushes all below it to its middle.
+      // If a label is wider than its words, move these to its middle.
       const spare = left + width - right;
       if (spare > 0) {
         shift(drawn, spare / 2);

@@ -1,9 +1,9 @@
-// What the model is and how well it is, in words.
+// Facts about the model, and its findings in plain words.
 
 import { h, scroller } from "../dom";
 import type { View } from "./view";
 
-const LEVELS = { good: "Good", note: "Note", warning: "Warning" };
+const LEVELS = { note: "Note", warning: "Warning", problem: "Problem" };
 
 function inWords(value: unknown): string {
   if (value === null || value === undefined) return "none";
@@ -30,12 +30,12 @@ function table(caption: string, rows: [string, string][]): HTMLElement | null {
 export const about: View = {
   name: "about",
   title: "About",
-  lead: "What the model is, and what to think of it.",
+  lead: "Facts about the model, and what it says about itself.",
   open: ({ model }) => [
     h(
       "section",
       {},
-      h("h3", {}, "Diagnostics"),
+      h("h3", {}, "Findings"),
       model.diagnostics.length
         ? h(
             "ul",
@@ -44,7 +44,7 @@ export const about: View = {
               h("li", { class: level }, h("strong", {}, LEVELS[level]), h("span", {}, text)),
             ),
           )
-        : h("p", {}, "Nothing to remark."),
+        : h("p", {}, "There are no findings."),
     ),
     h(
       "div",

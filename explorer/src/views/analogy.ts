@@ -1,4 +1,4 @@
-// a is to b as c is to …
+// Analogies: a is to b as c is to …
 
 import { type Analogy, get } from "../api";
 import { h } from "../dom";
@@ -14,7 +14,7 @@ import type { View } from "./view";
 export const analogy: View = {
   name: "analogy",
   title: "Analogies",
-  lead: "What lies from the third word as the second lies from the first.",
+  lead: "The words that relate to the third word as the second word relates to the first.",
   open: ({ model, query, leaving, remember }) => {
     const task = new Task(leaving);
     const field = (label: string, key: string) =>
@@ -30,7 +30,7 @@ export const analogy: View = {
         (signal) => get<Analogy>(`${model.id}/analogy`, { ...words, topn: 10 }, signal),
         ({ answers }) => {
           const question = `As ${quoted(words.a)} is to ${quoted(words.b)}, so is ${quoted(words.c)} to`;
-          announce(`${question} ${answers[0]?.word ?? "nothing known"}`);
+          announce(`${question} ${answers[0]?.word ?? "no known word"}`);
           return [
             h("p", { class: "question" }, question, " …"),
             bars(

@@ -1,4 +1,4 @@
-// Clusters of words, with their bit strings; or the one of a word.
+// All clusters of words with their bit strings, or the cluster of one word.
 
 import { type Clusters, get } from "../api";
 import { h } from "../dom";
@@ -13,7 +13,7 @@ import { vocabulary } from "./words";
 export const clusters: View = {
   name: "clusters",
   title: "Clusters",
-  lead: "Words used alike, together; clusters whose bits begin alike are near in the tree.",
+  lead: "Each cluster has words of similar use. Clusters whose bits begin alike are near each other in the tree.",
   open: ({ model, query, leaving, remember }) => {
     const task = new Task(leaving);
     const ask = () => {

@@ -18,7 +18,7 @@ import type { View } from "./view";
 
 const VIEWS = [about, neighbors, analogy, map, clusters, next, parse, marginals, topics, proportions, kernel, tag, spectrum];
 
-/** What there is to see of a model: "about" of every one, the rest as the server says. */
+/** The views of a model: "about", and those that the server names. */
 export function viewsOf(model: Model): View[] {
   return VIEWS.filter(({ name }) => name === "about" || model.views.includes(name));
 }

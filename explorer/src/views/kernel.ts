@@ -1,4 +1,4 @@
-// Two trees, what they have in common, and where.
+// The kernel of two trees, and the fragments that they share.
 
 import { type Kernel, post } from "../api";
 import { h, scroller } from "../dom";
@@ -14,7 +14,7 @@ const B = "(S (NP (DT the) (NN man)) (VP (VBD saw) (NP (PRP him))))";
 export const kernel: View = {
   name: "kernel",
   title: "Tree kernel",
-  lead: "The kernel counts the fragments two trees share; each level of a fragment weighs less by the decay.",
+  lead: "The kernel counts the fragments that two trees share. Each production of a fragment multiplies its weight by the decay.",
   open: ({ query, leaving, remember }) => {
     const task = new Task(leaving);
     const a = textArea("First tree, in brackets", query.get("a") ?? A, { class: "mono" });
@@ -42,14 +42,14 @@ export const kernel: View = {
           h("small", {}, `${plural(size, "production")}, weight ${short(weight)}`),
         ),
       );
-      announce(`Kernel ${short(value)}, normalised ${short(normalized)}`);
+      announce(`Kernel ${short(value)}, normalized ${short(normalized)}`);
       if (fragments.length) choose(0);
       return [
         h(
           "dl",
           { class: "figures" },
           h("div", {}, h("dt", {}, "Kernel"), h("dd", {}, short(value))),
-          h("div", {}, h("dt", {}, "Normalised"), h("dd", {}, short(normalized))),
+          h("div", {}, h("dt", {}, "Normalized"), h("dd", {}, short(normalized))),
         ),
         h("div", { class: "columns" }, ...drawings.map(({ svg }, i) => scroller(i ? "Drawing of the second tree" : "Drawing of the first tree", svg))),
         h("h3", {}, "The largest common fragments"),

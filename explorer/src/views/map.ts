@@ -1,4 +1,4 @@
-// The words in two dimensions.
+// A map of the words in two dimensions.
 
 import { get, type Point, type WordMap } from "../api";
 import { h, s, show } from "../dom";
@@ -11,7 +11,7 @@ import { announce, Task } from "../parts/task";
 import { href } from "../routes";
 import type { Context, View } from "./view";
 
-const COLOURS = 12;
+const COLORS = 12;
 const CLASSES = 5; // of frequency
 const MOST_LABELS = 70;
 
@@ -41,19 +41,19 @@ function drawMap({ model, leaving }: Context, points: Point[]): { controls: Node
   const about = h("p", { class: "chosen" }, "Choose a point to see its word.");
   let chosen: Point | null = null;
   let only: number | null = null;
-  let colouring = "cluster";
+  let coloring = "cluster";
 
-  const colour = () => {
+  const color = () => {
     const groups: Group[] = [];
-    if (colouring === "cluster") {
+    if (coloring === "cluster") {
       for (const [cluster, members] of clusters) {
-        groups.push({ colour: `c${((cluster % COLOURS) + COLOURS) % COLOURS}`, faded: only !== null && only !== cluster, points: members });
+        groups.push({ color: `c${((cluster % COLORS) + COLORS) % COLORS}`, faded: only !== null && only !== cluster, points: members });
       }
     } else {
       const classes = grouped(frequent, (_, i) => Math.floor((CLASSES * i) / frequent.length));
-      for (const [level, members] of [...classes].reverse()) groups.push({ colour: `f${level}`, faded: false, points: members });
+      for (const [level, members] of [...classes].reverse()) groups.push({ color: `f${level}`, faded: false, points: members });
     }
-    // The faded below, so that they hide nothing.
+    // The faded points come first, so that they cover no others.
     layer.fill(groups.sort((a, b) => Number(b.faded) - Number(a.faded)));
     redraw();
   };
@@ -68,7 +68,7 @@ function drawMap({ model, leaving }: Context, points: Point[]): { controls: Node
   const draw = () => {
     layer.draw(camera);
     labels.replaceChildren();
-    // The frequent words first, each where no other word stands yet.
+    // Frequent words come first. A word is shown if no other word is in its place yet.
     const taken = new Set<string>();
     const place = (point: Point, force: boolean): boolean => {
       const [x, y] = camera.toScreen(point.x, point.y);
@@ -101,7 +101,7 @@ function drawMap({ model, leaving }: Context, points: Point[]): { controls: Node
       about,
       h("strong", {}, point.word),
       `${count}, cluster ${point.cluster}, rank ${whole((rank.get(point) ?? 0) + 1)} here. `,
-      model.views.includes("neighbors") ? h("a", { href: href(model.id, "neighbors", { word: point.word }) }, "Its neighbours") : null,
+      model.views.includes("neighbors") ? h("a", { href: href(model.id, "neighbors", { word: point.word }) }, "Its neighbors") : null,
     );
     announce(`${point.word}${count}`);
     if (come) camera.lookAt(point.x, point.y, 6);
@@ -127,7 +127,7 @@ function drawMap({ model, leaving }: Context, points: Point[]): { controls: Node
       frequent.find(({ word }) => word === typed) ?? frequent.find(({ word }) => word.toLowerCase().startsWith(lower));
     if (point) choose(point, true);
     else {
-      show(about, `“${typed}” is not among the words of this map. Show more words, or try another.`);
+      show(about, `“${typed}” is not among the words of this map. Show more words, or try another word.`);
       announce(`${typed} is not on the map`);
     }
   };
@@ -152,25 +152,25 @@ function drawMap({ model, leaving }: Context, points: Point[]): { controls: Node
         click: () => {
           only = only === cluster ? null : cluster;
           buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(keys[i]?.[0] === only)));
-          colour();
+          color();
         },
       },
-      h("i", { class: `c${((cluster % COLOURS) + COLOURS) % COLOURS}` }),
+      h("i", { class: `c${((cluster % COLORS) + COLORS) % COLORS}` }),
       members.slice(0, 3).map(({ word }) => word).join(", "),
     ),
   );
   legend.append(...buttons);
-  const colours = select("Colour by", [["cluster", "cluster"], ["frequency", "frequency"]], colouring, (value) => {
-    colouring = value;
+  const colors = select("Color by", [["cluster", "cluster"], ["frequency", "frequency"]], coloring, (value) => {
+    coloring = value;
     only = null;
     buttons.forEach((button) => button.setAttribute("aria-pressed", "false"));
     legend.hidden = value !== "cluster";
-    colour();
+    color();
   });
 
   const watch = new ResizeObserver(() => camera.resize(picture.clientWidth, picture.clientHeight));
   watch.observe(picture);
-  const theme = new MutationObserver(redraw); // a canvas does not follow the theme by itself
+  const theme = new MutationObserver(redraw); // a canvas does not follow the theme
   theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   const system = matchMedia("(prefers-color-scheme: dark)");
   system.addEventListener("change", redraw);
@@ -180,7 +180,7 @@ function drawMap({ model, leaving }: Context, points: Point[]): { controls: Node
     system.removeEventListener("change", redraw);
     cancelAnimationFrame(frame);
   });
-  colour();
+  color();
   announce(`Map of ${plural(points.length, "word")} in ${plural(clusters.size, "cluster")}`);
 
   const button = (sign: string, label: string, act: () => void) =>
@@ -200,15 +200,15 @@ function drawMap({ model, leaving }: Context, points: Point[]): { controls: Node
     ),
     about,
     legend,
-    h("p", { class: "hint", id: "map-keys" }, "Drag, wheel or two fingers move the map. With the map in focus: arrows, + and −, 0 for the whole, Enter for the word in the middle."),
+    h("p", { class: "hint", id: "map-keys" }, "Move the map by dragging, with the wheel or with two fingers. Keys when the map has the focus: arrows move, + and − zoom, 0 shows the whole map, Enter chooses the word in the middle."),
   ];
-  return { controls: [form(search, "Find", find.box), colours.box], picture: parts };
+  return { controls: [form(search, "Find", find.box), colors.box], picture: parts };
 }
 
 export const map: View = {
   name: "map",
   title: "Map",
-  lead: "The frequent words in two dimensions, those of one colour in one cluster.",
+  lead: "The frequent words in two dimensions. Words of one color are in one cluster.",
   open: (context) => {
     const task = new Task(context.leaving);
     const controls = h("div", { class: "controls" });

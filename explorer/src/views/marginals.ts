@@ -1,4 +1,4 @@
-// The probability of every span and label, as the chart in which a parser works.
+// The probability of each label over each span, drawn as the chart of a parser.
 
 import { type Marginals, post, type Span } from "../api";
 import { h, s, scroller, show } from "../dom";
@@ -24,7 +24,7 @@ function cells(spans: Span[]): Map<string, Span[]> {
 export const marginals: View = {
   name: "marginals",
   title: "Span chart",
-  lead: "How sure the grammar is of every constituent: each cell is a stretch of words, longer ones higher up.",
+  lead: "The probability of each constituent. A cell stands for a span of words; longer spans are higher up.",
   ofSentence: true,
   open: ({ model, query, leaving, remember }) => {
     const task = new Task(leaving);
@@ -32,7 +32,7 @@ export const marginals: View = {
 
     const render = ({ tokens, spans }: Marginals): (Node | null)[] => {
       const found = cells(spans);
-      if (!found.size) return [h("p", {}, "The grammar finds no constituent here: there is no tree for this sentence.")];
+      if (!found.size) return [h("p", {}, "The grammar has no tree for this sentence, so there are no constituents.")];
       const n = tokens.length;
       const [width, height] = [n * WIDE, n * HIGH + 30];
       const detail = h("section", {});
@@ -56,7 +56,7 @@ export const marginals: View = {
         );
       };
       const walk = (start: number, end: number, dx: number, dy: number) => {
-        // The nearest drawn cell in the direction of the arrow: cells may be far apart.
+        // Go to the nearest cell in the direction of the arrow. Cells may be far apart.
         const here = [(start + end) / 2, end - start] as const;
         let best: SVGGElement | null = null;
         let least = Infinity;
@@ -98,7 +98,7 @@ export const marginals: View = {
                 walk(start, end, ...way);
               },
             },
-            // A tint: the text on it keeps its contrast at any probability.
+            // The color is light, so that the text keeps its contrast at any probability.
             s("rect", { x: -WIDE / 2 + 2, y: 2, width: WIDE - 4, height: HIGH - 4, rx: 5, "fill-opacity": 0.05 + 0.3 * best.probability }),
             s("text", { class: "name", y: 18, "text-anchor": "middle" }, best.label.length > 9 ? best.label.slice(0, 8) + "…" : best.label),
             s("text", { class: "share", y: 32, "text-anchor": "middle" }, percent(best.probability)),
@@ -115,7 +115,7 @@ export const marginals: View = {
       announce(`${plural(shapes.length, "span")} of at least ${percent(LEAST)}`);
       return [
         scroller("Chart of spans", svg),
-        h("p", { class: "hint" }, "Each cell names its likeliest label; arrows walk from cell to cell."),
+        h("p", { class: "hint" }, "Each cell shows its most probable label. Arrow keys move from cell to cell."),
         detail,
       ];
     };

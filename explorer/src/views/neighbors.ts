@@ -1,4 +1,4 @@
-// The words nearest to a word.
+// The nearest neighbors of a word.
 
 import { get, type Neighbors } from "../api";
 import { h } from "../dom";
@@ -13,8 +13,8 @@ import { vocabulary } from "./words";
 
 export const neighbors: View = {
   name: "neighbors",
-  title: "Neighbours",
-  lead: "The words whose vectors point the same way: those used alike.",
+  title: "Neighbors",
+  lead: "The words whose vectors have the most similar direction. They are used in similar ways.",
   open: ({ model, query, leaving, remember }) => {
     const task = new Task(leaving);
     const link = (word: string) => h("a", { href: href(model.id, "neighbors", { word }) }, word);
@@ -28,7 +28,7 @@ export const neighbors: View = {
       void task.run(
         (signal) => get<Neighbors>(`${model.id}/neighbors`, { word, topn: 20 }, signal),
         (answer) => {
-          announce(`${plural(answer.neighbors.length, "neighbour")} of ${answer.word}`);
+          announce(`${plural(answer.neighbors.length, "neighbor")} of ${answer.word}`);
           return [
             h(
               "h3",
@@ -43,9 +43,9 @@ export const neighbors: View = {
                 text: cosine.toFixed(2),
                 aside: count ? whole(count) : null,
               })),
-              { label: `Neighbours of ${answer.word}`, most: 1 },
+              { label: `Neighbors of ${answer.word}`, most: 1 },
             ),
-            h("p", { class: "hint" }, "The cosine of each pair of vectors, and how often the word was seen."),
+            h("p", { class: "hint" }, "The cosine of the two vectors, and how often the text has the word."),
           ];
         },
         ({ suggestions }) => [chips("Did you mean", suggestions)],

@@ -1,4 +1,4 @@
-// What may come next, after every word of a sentence, and what the hidden state is believed to be.
+// The next word after each word of a sentence, and the hidden state there.
 
 import { post, type Step, type Steps } from "../api";
 import { h, s, scroller, show } from "../dom";
@@ -11,7 +11,7 @@ import type { View } from "./view";
 
 const MOST_STATES = 40;
 
-/** The states that matter, the heaviest first in any step, by number. */
+/** The states with the largest values in any step, in the order of their numbers. */
 function shownStates(steps: Step[]): number[] {
   const n = steps.find((step) => step.state)?.state?.length ?? 0;
   const mass = Array.from({ length: n }, (_, i) => Math.max(...steps.map((step) => Math.abs(step.state?.[i] ?? 0))));
@@ -24,7 +24,7 @@ function heat(steps: Step[], states: number[]): SVGSVGElement {
   const [width, height] = [left + wide * steps.length, high * states.length + 26];
   const largest = Math.max(...steps.flatMap((step) => (step.state ?? []).map(Math.abs)), 1e-12);
   const svg = s("svg", { class: "heat", viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
-  svg.setAttribute("aria-label", "The filtered state after each word; the numbers stand beside each step");
+  svg.setAttribute("aria-label", "The filtered state after each word. Choose a step to read its numbers");
   steps.forEach((step, t) => {
     states.forEach((state, row) => {
       const value = step.state?.[state];
@@ -54,7 +54,7 @@ function heat(steps: Step[], states: number[]): SVGSVGElement {
 export const next: View = {
   name: "next",
   title: "Next words",
-  lead: "Type a sentence; choose a place in it to see what the model expects there.",
+  lead: "Type a sentence. Then choose a place in it to see which words the model expects next.",
   open: ({ model, query, leaving, remember }) => {
     const task = new Task(leaving);
     const text = textField("Sentence", query.get("text") ?? "", { placeholder: "the old man" });
@@ -117,7 +117,7 @@ export const next: View = {
                   {},
                   h("h3", {}, "The state along the sentence"),
                   scroller("The state along the sentence", heat(steps, states)),
-                  h("p", { class: "hint" }, `${plural(states.length, are === "coordinates" ? "coordinate" : "state")}, one a row; the stronger the colour, the larger.`),
+                  h("p", { class: "hint" }, `${plural(states.length, are === "coordinates" ? "coordinate" : "state")}, one in each row. A stronger color means a larger value.`),
                 )
               : null,
           ];

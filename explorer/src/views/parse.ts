@@ -1,4 +1,4 @@
-// The best trees of a sentence, drawn, and the hidden states on a node.
+// Drawings of the best trees of a sentence, and the hidden states of a node.
 
 import { type Parse, post, type States } from "../api";
 import { h, scroller, show } from "../dom";
@@ -18,7 +18,7 @@ const DECODINGS: Record<string, string> = {
 export const parse: View = {
   name: "parse",
   title: "Parse",
-  lead: "Type a sentence to see its tree; choose a node to see what the grammar believes of it.",
+  lead: "Type a sentence to see its tree. Then choose a node to see its probability and its hidden states.",
   ofSentence: true,
   open: ({ model, query, leaving, remember }) => {
     const task = new Task(leaving);
@@ -54,7 +54,7 @@ export const parse: View = {
         show(
           onNode.place,
           ...about,
-          isBest ? null : h("p", { class: "hint" }, "Hidden states are known on the first tree only."),
+          isBest ? null : h("p", { class: "hint" }, "Hidden states are shown for the first tree only."),
         );
         announce(`${label} over ${words(drawn.node)}`);
         return;
@@ -88,7 +88,7 @@ export const parse: View = {
             drawn.mark([node.number]);
             choose(node, typed, i === 0);
           },
-          // The doubtful ones only: a hundred per cent on every node says nothing.
+          // Show only probabilities that are clearly below one.
           ({ probability }) => (typeof probability === "number" && probability < 0.995 ? percent(probability) : null),
         );
         show(
@@ -111,7 +111,7 @@ export const parse: View = {
         remark,
         h("div", { class: "steps", role: "group", "aria-label": "The best trees" }, ...buttons),
         drawing,
-        h("p", { class: "hint" }, `${decoding && trees.length > 1 ? `Tree 1 is the parser’s choice, by ${DECODINGS[decoding] ?? decoding}; the others follow by probability. ` : ""}Arrows walk along the tree, Enter chooses a node.`),
+        h("p", { class: "hint" }, `${decoding && trees.length > 1 ? `The parser chose tree 1 by ${DECODINGS[decoding] ?? decoding}. The others are in the order of their probability. ` : ""}Arrow keys move in the tree, Enter chooses a node.`),
       ];
     };
 

@@ -1,4 +1,4 @@
-// The topics of a document that is pasted in.
+// The topics of a document that is pasted.
 
 import { get, post, type Proportions, type Topics } from "../api";
 import { h } from "../dom";

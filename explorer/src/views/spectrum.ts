@@ -1,4 +1,4 @@
-// The singular values: what was kept, and what was left out.
+// The singular values: those that were kept, and the next ones.
 
 import { get, type Spectrum } from "../api";
 import { h, s, scroller } from "../dom";
@@ -59,7 +59,7 @@ function plot({ kept, dropped }: Spectrum, log: boolean): SVGSVGElement {
 export const spectrum: View = {
   name: "spectrum",
   title: "Spectrum",
-  lead: "The singular values: a gap after the kept ones says that the dimension fits the data.",
+  lead: "The singular values. A gap after those that were kept means that the dimension fits the data.",
   open: ({ model, leaving }) => {
     const task = new Task(leaving);
     void task.run(
@@ -73,7 +73,7 @@ export const spectrum: View = {
           `${plural(kept.length, "value is", "values are")} kept, from ${short(kept[0] ?? 0)} down to ${short(last)}.`,
           next === undefined
             ? "No others were computed."
-            : `The first left out is ${short(next)}: ${Math.round((100 * next) / last)} % of the last kept.`,
+            : `The next one, which was left out, is ${short(next)}: ${Math.round((100 * next) / last)} % of the last one kept.`,
         ].join(" ");
         const box = scroller("Plot of the singular values", plot(answer, false));
         announce(words);

@@ -1,4 +1,4 @@
-// Tags of the words of a sentence.
+// The tags of the words of a sentence.
 
 import { post, type Tags } from "../api";
 import { h } from "../dom";
@@ -10,7 +10,7 @@ import type { View } from "./view";
 export const tag: View = {
   name: "tag",
   title: "Tag",
-  lead: "Type a sentence to see the tag of every word, and how sure the model is of it.",
+  lead: "Type a sentence to see the tag of each word, and how sure the model is.",
   open: ({ model, query, leaving, remember }) => {
     const task = new Task(leaving);
     const text = textArea("Sentence", query.get("text") ?? "", { rows: 2 });

@@ -1,4 +1,4 @@
-// Topics by size, with their words and, where there are some, typical documents.
+// Topics by size, with their words and, if the server has documents, typical ones.
 
 import { type Documents, get, type Topics } from "../api";
 import { h } from "../dom";
@@ -38,7 +38,7 @@ function typical({ model, leaving }: Context, topic: number): HTMLElement {
 export const topics: View = {
   name: "topics",
   title: "Topics",
-  lead: "What the documents are about, the largest topic first.",
+  lead: "The topics of the documents, the largest first.",
   open: (context) => {
     const task = new Task(context.leaving);
     void task.run(

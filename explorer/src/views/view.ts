@@ -1,4 +1,4 @@
-// What a view is, and what it is given.
+// The type of a view, and what a view gets.
 
 import type { Model } from "../api";
 
@@ -7,15 +7,15 @@ export interface Context {
   query: URLSearchParams;
   /** Aborted when the reader leaves the view. */
   leaving: AbortSignal;
-  /** Put what was asked into the address, so that it can be kept and gone back to. */
+  /** Write the query into the address, so that it can be bookmarked and the Back button works. */
   remember: (fields: Record<string, string | number>) => void;
 }
 
 export interface View {
-  name: string; // in the address and in the model's list of views
+  name: string; // in the address, and in the list of views of a model
   title: string;
-  lead: string; // one sentence on what there is to see
-  /** Whether it shows a sentence, which then goes along from one such view to the next. */
+  lead: string; // one sentence about what the view shows
+  /** Whether the view shows a sentence. Then other views of sentences open with the same one. */
   ofSentence?: boolean;
   open: (context: Context) => (Node | null)[];
 }

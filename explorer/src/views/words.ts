@@ -1,4 +1,4 @@
-// What the views of words share: proposals from the model's vocabulary.
+// Proposals of words from the vocabulary of a model, for all views of words.
 
 import { type Counted, get, type Model } from "../api";
 

@@ -31,7 +31,7 @@ def test_each_beginning_has_the_models_distribution(server, numbers, model_files
 
 @pytest.mark.parametrize("name", ["bigram", "kneser-ney"])
 def test_a_sentence_begins_where_units_do(server, numbers, name):
-    """All sentences begin with "the"; words in general do not."""
+    """All sentences begin with "the", but most words are others."""
     (first, *_) = server.post(f"/api/{numbers[name]}/next", text=TEXT).json()["steps"]
     assert first["next"][0]["word"] == "the"
     assert first["next"][0]["probability"] > 0.9

@@ -6,7 +6,7 @@ from eigentext.corpus import Vocabulary
 from eigentext.explorer.models.words import Lookup
 
 
-def test_neighbours_are_the_models(server, numbers, model_files):
+def test_neighbors_are_the_models(server, numbers, model_files):
     model = et.load(model_files["words"])
     answer = server.get(f"/api/{numbers['words']}/neighbors", word="cat", topn=5).json()
     assert answer["count"] == model.vocabulary_.counts[model.vocabulary_["cat"]]
