@@ -1,4 +1,4 @@
-"""Whole fits on a cluster: the same model as on one machine, bit for bit."""
+"""Whole fits on a Dask cluster: the same model as on one machine, bit for bit."""
 
 import os
 import signal

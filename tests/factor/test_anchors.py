@@ -94,7 +94,7 @@ def test_fewer_corners_may_be_an_answer():
     assert anchors(line, 3, fewer=True).tolist() == anchors(line, 2).tolist()
     assert anchors(line, 2, fewer=True).tolist() == anchors(line, 2).tolist()
     rng = np.random.default_rng(0)
-    point = np.ones(3) / 3 + 1e-16 * rng.standard_normal((5, 3))  # one, but for rounding
+    point = np.ones(3) / 3 + 1e-16 * rng.standard_normal((5, 3))  # one point, up to rounding
     assert len(anchors(point, 2, fewer=True)) == 1
     with pytest.raises(ParameterError, match="m must be a whole number from 1 to 5, not"):
         anchors(line, 6, fewer=True)

@@ -212,7 +212,7 @@ def test_views_that_are_nearly_one_hot_equal_dense(change, seed, r, center):
 
 
 def test_centering_one_hot_views_removes_the_trivial_triple_and_nothing_else():
-    """Observation 1 of seed 002, exactly: sigma = 1, u = sqrt(p_x), v = sqrt(p_y)."""
+    """Observation 1 of Stratos et al. (2015): sigma = 1, u = sqrt(p_x), v = sqrt(p_y)."""
     X, Y = one_hot_pair(np.random.default_rng(0))
     centered, plain = CCA(4).fit(X, Y), CCA(5, center=False).fit(X, Y)
     assert_allclose(plain.correlations_, [1, *centered.correlations_], atol=1e-12)
@@ -341,7 +341,7 @@ def test_wide_views_of_another_kind_are_refused_before_memory_is_taken():
     assert CCA(1).fit(wide, np.arange(d)).diagnostics_["x"]["constant_columns"] == d - 40
 
 
-# Naive Bayes (seed 000, "Guarantees for CCA") -----------------------------------------------------
+# Naive Bayes (Cohen et al. 2013, "Guarantees for CCA") --------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])

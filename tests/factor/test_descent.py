@@ -73,7 +73,7 @@ def test_components_need_not_be_orthogonal(seed):
 @pytest.mark.parametrize("alpha0", [0.0, 0.7])
 @pytest.mark.parametrize("seed", range(3))
 def test_pairs_tell_lengths(seed, alpha0):
-    """The moments of LDA, both at once, not whitened: weights and topics come out as they are."""
+    """Both moments of LDA together, not whitened, give the weights and topics themselves."""
     rng = np.random.default_rng(seed)
     w, mu = rng.dirichlet(np.full(5, 5.0)), rng.dirichlet(np.full(15, 0.3), 5)
     A = (mu.T * w / (alpha0 + 1)) @ mu

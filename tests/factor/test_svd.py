@@ -1,4 +1,4 @@
-"""The SVD: seed 000's matrices, LAPACK as the oracle, and laws of its factors."""
+"""The SVD: the matrices of Cohen et al. (2013), LAPACK as the oracle, and laws of its factors."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def counts_like(n=1500, d=1200, seed=0):
     return sp.csr_array(np.sqrt(rng.poisson(rates)))
 
 
-def test_singular_values_on_the_rank_slides():
+def test_singular_values_of_matrices_of_known_rank():
     rank2 = np.array([[1, 1, 2], [1, 2, 2], [1, 1, 2]])
     rank3 = np.array([[1, 1, 2], [1, 2, 2], [1, 1, 3]])
     assert np.allclose(svd(rank2, 3)[1], [4.53, 0.7, 0], atol=0.005)
@@ -272,7 +272,7 @@ class Stopped(Exception):  # noqa: N818 - nothing is wrong
 
 
 def stopping(A, after, products):
-    """A whose products are counted, and end with an error `after` so many."""
+    """A matrix that counts its products and raises an error after some of them."""
 
     def counted(times):
         def product(X):

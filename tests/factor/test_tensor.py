@@ -1,4 +1,4 @@
-"""Tensors: the slides' identities, exact recovery of models, quadratic convergence, noise."""
+"""Tensors: identities, exact recovery of models, quadratic convergence, noise."""
 
 from itertools import permutations, product
 
@@ -44,7 +44,7 @@ def errors(found, truth):
     return far[rows, columns], np.abs(weights[rows] - w[columns])
 
 
-# --- the slides -----------------------------------------------------------------------------------
+# --- identities (Cohen et al. 2013) ---------------------------------------------------------------
 
 
 def test_moments_of_the_mixture_are_symmetric_tensors():
@@ -75,7 +75,7 @@ def dirichlet_moments(alpha):
 
 
 def lda_pairs(alpha, mu):
-    """A as the slide defines it, for words whose means are the rows mu."""
+    """A as Cohen et al. (2013) define it, for words whose means are the rows mu."""
     alpha0 = alpha.sum()
     H1, H2, _ = dirichlet_moments(alpha)
     v = H1 @ mu
@@ -83,7 +83,7 @@ def lda_pairs(alpha, mu):
 
 
 def lda_triples(alpha, mu):
-    """T as the slide defines it."""
+    """T as Cohen et al. (2013) define it."""
     alpha0 = alpha.sum()
     H1, H2, H3 = dirichlet_moments(alpha)
     v, pairs = H1 @ mu, mu.T @ H2 @ mu
@@ -254,7 +254,7 @@ def test_far_from_orthogonal_the_polish_is_undone():
     assert 0 < found["residual"] < 1
 
 
-def test_stages_that_find_nothing_are_told():
+def test_stages_that_find_nothing_are_reported():
     T, w, V = orthogonal(8, 3)
     weights, vectors, found = tensor_power(T, 6, return_diagnostics=True)
     assert found["found"] == 3

@@ -31,7 +31,7 @@ def test_sparse_products(dtype, width, threads):
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_the_kernel_is_its_slow_twin(index):
+def test_the_loop_is_its_slow_twin(index):
     rng = np.random.default_rng(0)
     A = sp.random(50, 40, 0.2, format="csr", random_state=1)  # with some empty rows
     X, out = rng.standard_normal((40, PANEL)), np.full((50, PANEL), np.nan)

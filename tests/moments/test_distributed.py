@@ -1,4 +1,4 @@
-"""Counts of a cluster are those of one machine, bit for bit, whatever happens to a worker."""
+"""Counts of a Dask cluster equal those of one machine, bit for bit, also if a worker dies."""
 
 import os
 import signal

@@ -418,7 +418,7 @@ def test_moments_say_what_they_are_and_cannot_do(zipf_lines):
         ({"max_df": 0.1}, ParameterError, r"min_df=1 asks for 1 of the 3 .* at most 0\.3; lower"),
         ({"max_df": 1, "min_df": 1}, CorpusError, "raise max_df"),
         ({"min_count": 9}, CorpusError, "9 times or more"),
-        ({"stop_words": ["a", "b", "c"]}, CorpusError, "take out stop words"),
+        ({"stop_words": ["a", "b", "c"]}, CorpusError, "use fewer stop words"),
         ({"min_df": 0.9, "max_df": 2}, ParameterError, r"min_df=0\.9 asks for 2\.7 of the 3"),
         ({"min_df": 1.5}, ParameterError, r"min_df must be .*, not 1\.5"),
         ({"min_df": -1}, ParameterError, "min_df must be .*, not -1"),
@@ -480,7 +480,7 @@ def test_documents_are_counted_as_they_were_learned_from():
         assert document_counts(X, V, options).toarray().tolist() == [[0, 0, 0]] * len(X)
     for X in ([], (), np.array([], object)):
         assert document_counts(X, V, options).shape == (0, 3)
-    with pytest.raises(CorpusError, match=r"a matrix of 2 columns, but the words .* were 3; give"):
+    with pytest.raises(CorpusError, match=r"a matrix of 2 columns, but .* from 3 words; give"):
         document_counts(np.eye(2), V, options)
     with pytest.raises(CorpusError, match="row 1, column 1: -1"):
         document_counts([[1, 2, 3], [1, -1, 0]], V, options)

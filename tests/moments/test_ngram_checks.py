@@ -1,4 +1,4 @@
-"""Counts of n-grams from hands and files: what kernels could not work with is refused."""
+"""N-gram counts from hands and files: an error for what compiled loops could not work with."""
 
 from dataclasses import replace
 

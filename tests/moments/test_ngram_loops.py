@@ -1,11 +1,11 @@
-"""Each kernel does what its docstring says it is equivalent to."""
+"""Each compiled loop does what its docstring says that it is equivalent to."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from eigentext.matrices.row_loops import sort_positions
-from eigentext.moments import _ngram_loops as kernels
+from eigentext.moments import _ngram_loops as loops
 
 N = 60  # symbols; the last one is the edge
 
@@ -32,7 +32,7 @@ def test_count_next(keep):
     before = positions.copy()
     lengths, ends_in = np.diff(starts), np.arange(N, dtype=np.int32)
     args = tokens, positions, starts[:-1], lengths, ends_in, 1, N, keep
-    halves = [kernels.count_next(*args, *rows) for rows in ((0, 20), (20, N))]
+    halves = [loops.count_next(*args, *rows) for rows in ((0, 20), (20, N))]
     F = np.zeros((N, N), int)
     following = np.where(tokens < 0, N - 1, tokens)
     for p in range(len(tokens) - 1):
@@ -51,7 +51,7 @@ def test_nothing_follows_an_edge_within_a_window():
     nodes = np.array([0, 1]), np.array([1, 1]), np.array([59, 1], np.int32)
     positions = np.array([0, 1], np.int32)
     for depth, expected in ((2, [[0, 0], [0, 1]]), (1, [[0, 0], [0, 1]])):
-        rows = kernels.count_next(tokens, positions, *nodes, depth, N, True, 0, 2)
+        rows = loops.count_next(tokens, positions, *nodes, depth, N, True, 0, 2)
         assert dense(rows, N)[:, :2].tolist() == expected
         assert dense(rows, N)[0, 59] == (depth == 1)
 
@@ -65,7 +65,7 @@ def test_mark_present():
     present = np.zeros(A.nnz, np.bool_)
     b = B.indptr.astype(np.int64), B.indices.astype(np.int32)
     for rows in ((0, 10), (10, 30)):
-        kernels.mark_present(*a[:2], *b, *rows, present)
+        loops.mark_present(*a[:2], *b, *rows, present)
     assert np.array_equal(present, chosen)
 
 
@@ -77,7 +77,7 @@ def test_relabel_nodes_and_find_entries(n_new):
     places = rng.integers(0, n_new, N).astype(np.int32)
     starts, sources = sort_positions(rows, 80, 7)
     parts = [
-        kernels.relabel_nodes(*a, starts, sources, places, n_new, *block)
+        loops.relabel_nodes(*a, starts, sources, places, n_new, *block)
         for block in ((0, 3), (3, 7))
     ]
     B = np.zeros((7, n_new), int)
@@ -87,7 +87,7 @@ def test_relabel_nodes_and_find_entries(n_new):
     new = sp.csr_array(B)
     found = np.full(A.nnz, -1, np.int32)
     for block in ((0, 50), (50, 80)):
-        kernels.find_entries(
+        loops.find_entries(
             *a[:2], rows, places, new.indptr.astype(np.int64), new.indices, *block, found
         )
     entries, targets = sp.coo_array(A), sp.coo_array(new)

@@ -1,10 +1,10 @@
-"""A random Brown model (seed 002, section 4): an HMM in which every word has one hidden state."""
+"""A random Brown model (Stratos et al. 2015, section 4): every word has one hidden state."""
 
 import numpy as np
 
 
 class BrownModel:
-    """m states, n words; `states[w]` is H(w). Columns of O and T are distributions (the seed's)."""
+    """m states, n words; `states[w]` is H(w). Columns of O and T are distributions."""
 
     def __init__(self, m: int, n: int, seed: int):
         rng = np.random.default_rng(seed)

@@ -31,7 +31,7 @@ def merges_of(X, m, block):
 
 
 def plain_merges(X, m):
-    """The algorithm as it is told: all pairs, every time."""
+    """The algorithm by its definition: all pairs, every time."""
     clusters = {w: [X[w]] for w in range(m)}
     waiting = list(range(m, len(X)))
     merges = []

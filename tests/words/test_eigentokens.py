@@ -1,4 +1,4 @@
-"""Eigentokens: CCA by hand and by other means, hidden states told apart by context, Brown."""
+"""Eigentokens: CCA by hand and by other means, hidden states distinguished by context, Brown."""
 
 import importlib.util
 import zipfile
@@ -92,7 +92,7 @@ def test_one_context_word_is_exactly_the_cca_of_one_hot_pairs(sentences, side):
 
 
 def design(sentences, vocabulary, window, side, context):
-    """X and Z as seed 000 has them, one row a token, by brute force."""
+    """X and Z of Cohen et al. (2013), one row for each token, by brute force."""
     n = len(vocabulary) + 1
     offsets = [d for d in range(-window, window + 1) if d]
     offsets = [d for d in offsets if side == "both" or (d < 0) == (side == "left")]
@@ -215,7 +215,7 @@ def test_recovery_of_the_state_of_an_ambiguous_word(seed, count_transform):
     assert max(one_sided, 1 - one_sided) < max(agreement, 1 - agreement)
 
 
-# The kernel and its twin.
+# The compiled loop and its twin.
 
 
 def slow_sum_contexts(ids, places, B):
@@ -239,7 +239,7 @@ def slow_sum_contexts(ids, places, B):
     cut=st.integers(0, 40),
     seed=st.integers(0, 99),
 )
-def test_kernel_equals_its_twin(ids, offsets, cut, seed):
+def test_the_loop_equals_its_twin(ids, offsets, cut, seed):
     rng = np.random.default_rng(seed)
     ids = np.array(ids, np.int32)
     B = rng.normal(size=(2, 5, 3)).astype(np.float32)

@@ -304,7 +304,7 @@ def test_texts_in_any_form(cats_and_dogs, tmp_path):
         paths[-1].write_text(text + "\n")
     assert np.array_equal(cats_and_dogs.transform(paths), expected)
     for one in ("cat", tmp_path):
-        with pytest.raises(CorpusError, match="neither a list of words nor of texts"):
+        with pytest.raises(CorpusError, match="is not a list of words or texts"):
             cats_and_dogs.transform(one)
     with pytest.raises(CorpusError, match="item 1 is 3"):
         cats_and_dogs.transform([3])
@@ -465,7 +465,7 @@ def spelled():
     return lines, stems[-5:]
 
 
-def test_unseen_words_are_told_by_their_spelling(spelled, tmp_path):
+def test_unseen_words_get_vectors_from_their_spelling(spelled, tmp_path):
     lines, unseen = spelled
     words = Eigenwords(4, min_count=1, window=1, oov="characters").fit(lines)
     for stem in unseen:

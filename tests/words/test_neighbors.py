@@ -61,7 +61,7 @@ def test_random_vectors(way, n, topn):
 
 
 @WAYS
-def test_near_ties_are_told_apart(way):
+def test_near_ties_are_distinguished(way):
     """Rows that 8 bits, and sums in float32, cannot put in order."""
     rng = np.random.default_rng(0)
     centre = rng.standard_normal(300)

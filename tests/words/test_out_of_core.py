@@ -20,7 +20,7 @@ from eigentext.matrices.runs import is_on_disk
 from eigentext.moments import pairs, states, tries
 from eigentext.storage.maps import is_mapped
 
-NONE = 1  # a budget that leaves no room: whatever can be on disk is
+NONE = 1  # a budget with no room: everything that can be on disk is there
 pytestmark = pytest.mark.filterwarnings("ignore:memory=1, but")
 
 
@@ -128,13 +128,13 @@ import numpy as np
 from eigentext import Eigenwords
 model = Eigenwords(300, min_count=1, window=2)
 small = [" ".join(f"w{w}" for w in line) for line in np.arange(4000).reshape(-1, 20)]
-Eigenwords(10, min_count=1, window=2).fit(small, memory=1)  # whatever is compiled is compiled
+Eigenwords(10, min_count=1, window=2).fit(small, memory=1)  # compiles the loops first
 text = [line.rstrip() for line in open(sys.argv[1])]
 used = int(open("/proc/self/status").read().split("VmData:")[1].split()[0]) * 1024
 resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[2]), -1))
 try:
     model.fit(text, memory=json.loads(sys.argv[3]))
-except (MemoryError, OSError, RuntimeError, SystemError):  # of NumPy, of threads, of kernels
+except (MemoryError, OSError, RuntimeError, SystemError):  # of NumPy, threads, compiled loops
     print("no memory", flush=True)
     os._exit(0)  # what is left of the interpreter may want memory too
 else:

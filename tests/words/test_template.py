@@ -18,7 +18,7 @@ POWERS = {"none": 1, "two-thirds": 2 / 3, "sqrt": 1 / 2}
 
 
 def omega_by_hand(C, transform, scaling, alpha):
-    """Figure 2 of seed 002, for counts without empty rows and columns."""
+    """Figure 2 of Stratos et al. (2015), for counts without empty rows and columns."""
     t = np.log1p if transform == "log" else lambda x: x ** POWERS[transform]
     wc, w, c = t(C), t(C.sum(axis=1, keepdims=True)), t(C.sum(axis=0, keepdims=True))
     N = (c**alpha).sum()
