@@ -312,7 +312,7 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
         ((train, "--columns", "word,_,_"), "the first column must be called word, and the label"),
         ((train, "--features", "pos", "--template", "word[0]"), "give only one of the two"),
         ((train, "--template", "word"), "'word' is not a feature template; write one as in"),
-        ((train, "--template", "gender[0]"), "no attribute 'gender': there are the columns word"),
+        ((train, "--template", "gender[0]"), "no attribute 'gender': use the columns word"),
         ((train, "--template", "vector[0]"), "a template looks at 'vector'; give --vectors too"),
         ((train, "--scale", 1), "--scale is for --vectors, --eigentokens or --states; give one"),
         ((train, "--epochs", 0), "n_epochs (--epochs) must be a whole number, 1 or more, not 0"),

@@ -155,7 +155,7 @@ def test_pairs_that_are_alike(evaluate, tmp_path):
     path.write_text("cat dog 3\ncat river 3\n")
     lines = evaluate(path)
     assert lines[1] == ["alike.txt", "—", "2/2"]
-    assert " ".join(lines[2]) == f"{path}: not scored, because all covered pairs are alike"
+    assert " ".join(lines[2]) == f"{path}: not scored, because all covered pairs have the same score"
 
 
 # JSON, streams, threads.
@@ -197,9 +197,9 @@ def test_threads_change_nothing(evaluate, questions):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("", "no pairs in it"),
+        ("", "has no pairs"),
         ("cat dog 1\ncat dog\n", "line 2: 'cat dog' is not two words and a score"),
-        ("cat dog 1\ncat dog ?\n", "line 2: the score '?' is no number"),
+        ("cat dog 1\ncat dog ?\n", "line 2: the score '?' is not a number"),
         ("cat dog 1\ncat dog nan\n", "line 2: the score is nan"),
         (": x\ncat dog horse\n", "line 2: 'cat dog horse' is not four words"),
         (b"cat dog 1\n\xff\n", "line 2: byte 0xff is not UTF-8"),

@@ -13,8 +13,6 @@ from eigentext.cli._work import work
 from eigentext.cli.topics._shared import DocumentOptions, ModelArgument, load_topics
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from eigentext import TopicModel
 
 
