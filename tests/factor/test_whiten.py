@@ -156,7 +156,7 @@ def test_bad_input():
         whiten(np.diag([1.0, np.nan]), 1)
     with pytest.raises(ParameterError, match="not finite"):
         whiten(aslinearoperator(np.diag(np.full(600, np.inf))), 1)
-    with pytest.raises(ParameterError, match="symmetric matrix .*: average"):
+    with pytest.raises(ParameterError, match=r"symmetric matrix .*: average"):
         whiten(np.array([[1.0, 2.0], [0.0, 1.0]]), 1)
     for nothing in (np.zeros((3, 3)), -np.eye(3), sp.csr_array((700, 700))):
         with pytest.raises(ParameterError, match="positive eigenvalue"):
