@@ -20,7 +20,7 @@ from functools import wraps
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from eigentext.errors import ParameterError
-from eigentext.parameters import Settings, Table, warn_of_unused
+from eigentext.parameters import Settings, Table, current_names, warn_of_unused
 
 _LONGEST = 200  # characters that repr shows of a parameter, which may be a matrix
 # Attributes that scikit-learn's tools set on an estimator and expect to find after a fit.
@@ -87,6 +87,8 @@ class Estimator(Findings):
 
     def set_params(self, **parameters: Any) -> Self:
         """Change parameters, nested ones too. The change takes effect at the next fit."""
+        if hasattr(type(self), "_table"):
+            parameters = current_names(self._table.renamed, parameters)
         known = self._defaults()
         nested: dict[str, dict[str, Any]] = {}
         for given, value in parameters.items():

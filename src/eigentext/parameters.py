@@ -15,11 +15,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from eigentext.errors import ParameterError
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 _LONGEST = 80  # characters of a value that a message shows
 REQUIRED = inspect.Parameter.empty  # stands for "no default"
 
@@ -419,6 +421,33 @@ def argument(name: str, kind: Parameter, value: Any) -> Any:
     eigentext.errors.ParameterError: topn must be a whole number, 0 or more, not -1
     """
     return Table("", renamed={}, **{name: kind}).taken({name: value})[name]
+
+
+def takes_old_names(**new_names: str) -> Callable[[_Method], _Method]:
+    """Let a method take old names of its arguments too: ``takes_old_names(old="new")``."""
+
+    def decorate(method: _Method) -> _Method:
+        @wraps(method)
+        def renaming(self: Any, *arguments: Any, **given: Any) -> Any:
+            return method(self, *arguments, **current_names(new_names, given))
+
+        return renaming  # type: ignore[return-value]
+
+    return decorate
+
+
+def current_names(new_names: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given arguments by their present names, and warn of each old name."""
+    current: dict[str, Any] = {}
+    for name, value in given.items():
+        new = new_names.get(name, name)
+        if new != name:
+            message = f"the argument {name!r} is called {new!r} now; give {new}={value!r:.40}"
+            warnings.warn(message, DeprecationWarning, stacklevel=3)
+        if new in current:
+            raise ParameterError(f"{new} is given twice, once as {name!r}; give it once")
+        current[new] = value
+    return current
 
 
 def _flag(name: str) -> str:

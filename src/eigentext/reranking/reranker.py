@@ -31,11 +31,10 @@ from eigentext.kernels.kernel import Kernel
 from eigentext.kernels.saving import described, kernel_of
 from eigentext.linear.dual import Average, KernelPerceptron
 from eigentext.linear.perceptron import FACTS
-from eigentext.parameters import Choice, Given, Number
+from eigentext.parameters import Choice, Given, Number, takes_old_names
 from eigentext.reranking import parameters
 from eigentext.reranking._examples import CandidateLists, LabeledLists
 from eigentext.reranking._findings import reranker_findings
-from eigentext.reranking._renamed import current_names, takes_old_names
 from eigentext.reranking.folds import BaseModel, as_gold, jackknife, n_best, words_of
 from eigentext.reranking.measures import MEASURES
 from eigentext.reranking.parameters import BETAS, several
@@ -144,10 +143,6 @@ class Reranker(Estimator, Saved):
         self.closest = closest
         self.validation_share = validation_share
         self.random_state = random_state
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters. The change applies from the next fit."""
-        return super().set_params(**current_names(self._table.renamed, parameters))
 
     # Learning.
 

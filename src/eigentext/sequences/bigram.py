@@ -35,7 +35,7 @@ from eigentext.factor.mixture import pair_scores
 from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
 from eigentext.moments.ngram_checks import check_ngrams
-from eigentext.parameters import Count, Number
+from eigentext.parameters import Count, Number, takes_old_names
 from eigentext.sequences import _saved, parameters
 from eigentext.sequences._given import Text, Word
 from eigentext.sequences._language_model import (
@@ -43,7 +43,6 @@ from eigentext.sequences._language_model import (
     provenance_of,
     rare_word_findings,
 )
-from eigentext.sequences._renamed import current_names, takes_old_names
 from eigentext.sequences.learning.bigram import (
     Init,
     Method,
@@ -160,10 +159,6 @@ class BigramModel(LanguageModel, Saved, Estimator):
         self.init: Init = init
         self.n_candidates = n_candidates
         self.random_state = random_state
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters. The change applies from the next fit."""
-        return super().set_params(**current_names(self._table.renamed, parameters))
 
     # Learning.
 

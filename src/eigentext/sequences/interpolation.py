@@ -22,10 +22,10 @@ from eigentext.corpus.symbols import are_events, sequence_ids
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learning
 from eigentext.monitor import Monitor
+from eigentext.parameters import takes_old_names
 from eigentext.sequences import parameters
 from eigentext.sequences._given import Text
 from eigentext.sequences._language_model import LanguageModel
-from eigentext.sequences._renamed import takes_old_names
 
 _PRIOR = 50.0  # events with the weights of all contexts that are added to each row of weights
 _LITTLE = 0.01  # a model with a smaller weight contributes next to nothing

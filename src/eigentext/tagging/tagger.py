@@ -25,10 +25,10 @@ from eigentext import engine
 from eigentext.corpus import schemes
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
+from eigentext.parameters import takes_old_names
 from eigentext.storage import Saved
 from eigentext.tagging import parameters
 from eigentext.tagging._findings import tagger_findings
-from eigentext.tagging._renamed import takes_old_names
 from eigentext.tagging.choices import Scheme, check_coverage, choose_columns, choose_templates
 from eigentext.tagging.decoding import Decoder, best_temperature
 from eigentext.tagging.features import EncodedSentences, FeatureExtractor, Sentence

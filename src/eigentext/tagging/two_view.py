@@ -32,9 +32,9 @@ from sklearn.utils.validation import validate_data
 
 from eigentext.errors import ParameterError
 from eigentext.estimators import check_table, learning
+from eigentext.parameters import takes_old_names
 from eigentext.storage.schema import damage
 from eigentext.tagging import parameters
-from eigentext.tagging._renamed import takes_old_names
 from eigentext.tagging.projection import CHECKS, TwoViewProjection
 
 __all__ = ["TwoViewClassifier", "TwoViewRegressor"]

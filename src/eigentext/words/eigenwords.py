@@ -27,10 +27,9 @@ from eigentext.matrices import budget
 from eigentext.matrices.budget import give_back
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting
-from eigentext.parameters import Choice, Count, argument
+from eigentext.parameters import Choice, Count, argument, takes_old_names
 from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
-from eigentext.words._renamed import current_names, takes_old_names
 from eigentext.words._saved import UNIT_ROWS, check_values, part_of, words_schema
 from eigentext.words.export import Format, write_vectors
 from eigentext.words.neighbors import Neighbors
@@ -119,7 +118,7 @@ class Eigenwords(CooccurrenceModel):
     _format = "eigentext.words.v2"
     _table = parameters.Eigenwords
 
-    @takes_old_names(parameters.Eigenwords)
+    @takes_old_names(**parameters.Eigenwords.renamed)
     def __init__(
         self,
         n_components: int = 300,
@@ -152,10 +151,6 @@ class Eigenwords(CooccurrenceModel):
         self.keep_pairs = keep_pairs
         self.oov = oov
         self.random_state = random_state
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; takes effect at the next fit."""
-        return super().set_params(**current_names(self._table, parameters))
 
     # Learning.
 
