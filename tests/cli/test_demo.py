@@ -100,7 +100,7 @@ def test_a_text_of_ones_own(cli, text, here):
         near = ", ".join(other for other, _ in model.most_similar(word, 6))
         assert re.search(rf"^  {word} +{near}$", result.out, re.MULTILINE)
     assert "█" in result.out
-    assert "Topics take 500 lines" in result.out  # of more words than these
+    assert "Topics need at least 500 lines" in result.out  # of more words than these
     assert f"Saved as {output.name}, grammar beside it. {STEPS}" in result.out
     neighbors, _, export, _, explore = next_steps(result.out)
     assert explore == ["explore", output.name, f"{output.name}-grammar"]
@@ -191,6 +191,7 @@ def test_it_ends_by_itself_where_nobody_looks(cli, here):
 
 def test_in_a_terminal_it_explores(cli, here, monkeypatch):
     from eigentext.cli import demo, main
+    from eigentext.cli._bundles import RunOptions
 
     (here / "text.txt").write_text("to be or not to be")
     asked = []
@@ -198,6 +199,8 @@ def test_in_a_terminal_it_explores(cli, here, monkeypatch):
         sys.modules[main.__module__], "app", lambda arguments, **_: asked.append(arguments)
     )
     monkeypatch.setattr(demo, "_is_terminal", lambda: True)
-    demo.demo(here / "text.txt", here / "model", explore=True, quiet=True)
-    demo.demo(here / "text.txt", here / "model", explore=False, quiet=True)
+    for explore in (True, False):
+        demo.demo.__wrapped__(
+            RunOptions(quiet=True), here / "text.txt", here / "model", explore=explore
+        )
     assert asked == [["explore", str(here / "model"), str(here / "model-grammar")]]

@@ -150,12 +150,13 @@ def test_files_that_are_not_covered(evaluate, tmp_path):
     assert len(lines) == 3
 
 
-def test_pairs_that_are_alike(evaluate, tmp_path):
+def test_pairs_with_equal_scores(evaluate, tmp_path):
     path = tmp_path / "alike.txt"
     path.write_text("cat dog 3\ncat river 3\n")
     lines = evaluate(path)
     assert lines[1] == ["alike.txt", "—", "2/2"]
-    assert " ".join(lines[2]) == f"{path}: not scored, because all covered pairs have the same score"
+    reason = "all covered pairs have the same score"
+    assert " ".join(lines[2]) == f"{path}: not scored, because {reason}"
 
 
 # JSON, streams, threads.
