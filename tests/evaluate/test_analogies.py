@@ -1,4 +1,4 @@
-"""Answers to analogies are those of a plain loop, on any number of threads and blocks."""
+"""Analogies: the answers equal those of a plain loop, for any number of threads and blocks."""
 
 import json
 import math
@@ -14,7 +14,8 @@ from eigentext.evaluate import AnalogyResult, Question, analogies, read_question
 from eigentext.evaluate._loops import best_by_add, best_by_mul
 from eigentext.evaluate.vectors import WordVectors
 
-module = import_module("eigentext.evaluate.analogies")  # its name in the room is the function's
+# `from eigentext.evaluate import analogies` imports the function, not the module.
+module = import_module("eigentext.evaluate.analogies")
 
 ROYAL = ["man", "woman", "king", "queen", "boy", "girl", "tea"]
 ROYALS = np.array(
@@ -23,7 +24,7 @@ ROYALS = np.array(
 
 
 def plain_answer(unit, a, b, c, method):
-    """One question, straight from the formula."""
+    """Answer one question directly from the formula."""
     cosines = unit @ unit[[a, b, c]].T
     to_a, to_b, to_c = cosines.T if method == "add" else (1 + cosines.T) / 2
     scores = to_b - to_a + to_c if method == "add" else to_b * to_c / (to_a + 1e-3)
@@ -36,7 +37,7 @@ def random_task():
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(700)]
     vectors = rng.standard_normal((700, 6)) * rng.uniform(0.1, 9, (700, 1))
-    questions = rng.integers(0, 60, (900, 3))  # many share words, and some name one twice
+    questions = rng.integers(0, 60, (900, 3))  # many share words, and some have a word twice
     return words, vectors, questions
 
 
@@ -68,8 +69,8 @@ def test_blocks_and_threads_change_nothing(random_task, method, width, threads, 
 
 
 @pytest.mark.parametrize("width", [1, 127, 128, 129, 400])
-def test_kernels_and_their_twins(width):
-    """Few distinct values, so that most maxima are ties: the first of them is taken."""
+def test_loops_equal_their_expressions(width):
+    """There are few distinct values, so most maxima are ties. The first of them wins."""
     rng = np.random.default_rng(width)
     C = (rng.integers(-4, 5, (20, width)) / 4).astype(np.float32)
     P, R = (1 + C) / 2, 2 ** rng.integers(-3, 4, (20, width)).astype(np.float32)
@@ -81,21 +82,21 @@ def test_kernels_and_their_twins(width):
         (P[b] * P[c] * R[a], lambda *out: best_by_mul(P, R, questions, places, start, *out)),
         (C[b] - C[a] + C[c], lambda *out: best_by_add(C, questions, places, start, *out)),
     )
-    for expected, kernel in by_method:
+    for expected, loop in by_method:
         for q, row in enumerate(places[questions] - start):
             expected[q, row[(row >= 0) & (row < width)]] = -np.inf
         scores, found = np.full(200, -np.inf, np.float32), np.full(200, -1)
-        kernel(scores, found)
-        none = np.isneginf(expected.max(axis=1))  # a block of question words alone
+        loop(scores, found)
+        none = np.isneginf(expected.max(axis=1))  # all words of the block are in the question
         assert np.array_equal(found, np.where(none, -1, start + expected.argmax(axis=1)))
         assert np.array_equal(scores, expected.max(axis=1))
         before = scores.copy(), found.copy()
-        kernel(scores, found)  # nothing is more than itself
+        loop(scores, found)  # no score is higher than itself
         assert np.array_equal(scores, before[0])
         assert np.array_equal(found, before[1])
 
 
-def test_of_equal_answers_the_first(monkeypatch):
+def test_the_first_of_equal_answers_wins(monkeypatch):
     vectors = np.vstack([ROYALS[:4], np.repeat(ROYALS[3:4], 200, axis=0)])
     words = [*ROYAL[:4], *(f"queen{i}" for i in range(200))]
     monkeypatch.setattr(module, "_WIDTHS", (64, 64))
@@ -120,8 +121,8 @@ def test_by_hand():
         ("man", "woman", "king", "queen"),
         ("man", "woman", "boy", "girl"),
         ("king", "queen", "boy", "girl"),
-        ("man", "woman", "king", "tea"),  # which it is not
-        ("man", "woman", "king", "man"),  # a question's word is no answer
+        ("man", "woman", "king", "tea"),  # a wrong answer
+        ("man", "woman", "king", "man"),  # a word of the question cannot be the answer
         ("man", "woman", "king", "empress"),
     ]
     result = analogies((ROYAL, ROYALS), questions)
@@ -159,8 +160,8 @@ def test_sections_and_groups():
     result = analogies((ROYAL, ROYALS), questions)
     parts = result.sections | result.groups
     assert list(result.sections) == ["family", "gram1-x", "gram2-y", "currency"]
-    told = {name: (p.correct["mul"], p.n_covered, p.n_questions) for name, p in parts.items()}
-    assert told == {
+    counts = {name: (p.correct["mul"], p.n_covered, p.n_questions) for name, p in parts.items()}
+    assert counts == {
         "family": (2, 2, 3),
         "gram1-x": (1, 1, 1),
         "gram2-y": (0, 1, 1),
@@ -176,7 +177,7 @@ def test_sections_and_groups():
     assert as_json["missing"] == ["empress", "here", "no", "such", "words"]
 
 
-def test_sections_unlike_googles_make_no_groups():
+def test_only_sections_like_googles_have_groups():
     for sections in (("a", "b"), ("gram1", "gram2"), ("", "")):
         questions = [("man", "woman", "king", "queen", section) for section in sections]
         assert analogies((ROYAL, ROYALS), questions).groups == {}
@@ -218,7 +219,7 @@ def test_a_file(tmp_path):
 
 
 def test_gensim_counts_the_same(data_folder, tmp_path):
-    """Vectors made of word + relation, with noise, for every third of Google's questions' words."""
+    """The vectors are word + relation + noise, for the words of every ninth question of Google."""
     questions = read_questions(data_folder / "words" / "google-analogies.txt")[::9]
     rng = np.random.default_rng(0)
     directions = rng.standard_normal((14, 20))

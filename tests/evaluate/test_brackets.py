@@ -1,4 +1,4 @@
-"""Brackets by hand, by a slow twin of EVALB's rules, and failures that count."""
+"""Brackets: computed by hand, compared with a slow version of EVALB's rules, and failures."""
 
 import json
 import math
@@ -32,24 +32,24 @@ def test_a_right_tree():
 
 
 def test_a_wrong_attachment_by_hand():
-    # NP(stars at night) is new and NP(stars), NP(night) are missing; the others are right.
+    # NP(stars at night) is wrong. NP(stars) and NP(night) are missing. The others are right.
     predicted = "(S (NP (PRP she)) (VP (VBD saw) (NP (NN stars) (PP (IN at) (NN night)))) (. .))"
     result = brackets([GOLD], [predicted])
     assert (result.matched, result.gold, result.predicted) == (4, 6, 5)
     assert (result.precision, result.recall) == (4 / 5, 4 / 6)
     assert result.f1 == pytest.approx(8 / 11)
-    assert result.tagging == 4 / 5  # of five words that are no punctuation
+    assert result.tagging == 4 / 5  # of five words, without punctuation
     assert (result.exact, result.crossing) == (0, 0)
 
 
 @pytest.mark.parametrize(
     ("gold", "predicted", "expected"),
     [
-        # Unary chains: each label counts, in any order.
+        # Unary chains: each label counts, and their order does not matter.
         ("(S (VP (NP (NN x))))", "(S (VP (NP (NN x))))", (3, 3, 3)),
         ("(S (VP (NP (NN x))))", "(NP (S (NN x)))", (2, 3, 2)),
         ("(S (VP (NP (NN x))))", "(NN x)", (0, 3, 0)),
-        # Equal brackets one by one.
+        # Equal brackets count separately.
         ("(NP (NP (NP (NN x))))", "(NP (NP (NN x)))", (2, 3, 2)),
         ("(NP (NN x))", "(NP (NP (NP (NN x))))", (1, 1, 3)),
         ("(NP (NP (NN x)) (, ,))", "(NP (NN x) (, ,))", (1, 2, 1)),  # equal without the comma
@@ -57,24 +57,24 @@ def test_a_wrong_attachment_by_hand():
         ("(TOP (S (NN x)))", "(ROOT (S (NN x)))", (1, 1, 1)),
         ("( (S1 (S (NN x))))", "(S (NN x))", (1, 1, 1)),
         ("(S (NP-SBJ-1 (NN x)) (VP=2 (VB y)))", "(S (NP (NN x)) (VP (VB y)))", (3, 3, 3)),
-        # Two names for particles.
+        # ADVP and PRT are the same label.
         ("(VP (VB give) (PRT (RP up)))", "(VP (VB give) (ADVP (RP up)))", (2, 2, 2)),
         ("(VP (ADVP-TMP (RP up)) (VB give))", "(VP (PRT (RP up)) (VB give))", (2, 2, 2)),
-        # Traces are out, and what they leave empty.
+        # Traces are removed, and then empty constituents.
         (
             "(S (NP-SBJ (-NONE- *-1)) (VP (VB go) (SBAR (-NONE- 0) (S (-NONE- *T*)))))",
             "(S (VP (VB go)))",
             (2, 2, 2),
         ),
-        # Punctuation may hang anywhere, and a constituent of nothing else is none.
+        # Punctuation may be attached anywhere. A constituent of only punctuation does not count.
         ("(S (NP (NN x) (, ,)) (VP (VB y)))", "(S (NP (NN x)) (, ,) (VP (VB y)))", (3, 3, 3)),
         ("(S (`` ``) (NP (NN x)) ('' ''))", "(S (`` ``) (NP (NN x) ('' '')))", (2, 2, 2)),
         ("(S (NP (NN x)) (PRN (: --) (, ,)))", "(S (NP (NN x)) (: --) (, ,))", (2, 2, 2)),
         ("(S (NP (NN x)) (. ?))", "(S (NP (NN x) (X (. ?))))", (2, 2, 2)),
-        # ... by the right tree's tags, whatever the parser took it for.
+        # The tags of the right tree decide, not the predicted ones.
         ("(S (NP (NN x)) (: -))", "(S (NP (NN x) (SYM -)))", (2, 2, 2)),
         ("(S (NP (NN x)) (SYM -))", "(S (NP (NN x) (: -)))", (1, 2, 2)),
-        # Other brackets are no punctuation for EVALB.
+        # Round brackets are not punctuation for EVALB.
         ("(S (-LRB- -LRB-) (NP (NN x)))", "(S (NP (-LRB- -LRB-) (NN x)))", (1, 2, 2)),
         (
             "(S (-LRB- -LRB-) (NP (NN x)))",
@@ -96,9 +96,9 @@ def test_crossing_by_hand():
     assert [sentence.crossing for sentence in result.sentences] == [2, 0, 1]
     assert result.crossing == 1
     assert result.no_crossing == 1 / 3
-    twice = "(S (A a) (X (X (B b) (C c))) (D d) (E e))"  # equal brackets cross one by one
+    twice = "(S (A a) (X (X (B b) (C c))) (D d) (E e))"  # equal brackets count separately
     assert brackets([gold], [twice]).crossing == 2
-    # A comma between them: nothing crosses when it is out.
+    # Without the comma, nothing crosses.
     gold, predicted = "(S (NP (A a) (, ,)) (B b))", "(S (A a) (X (, ,) (B b)))"
     assert brackets([gold], [predicted]).crossing == 0
 
@@ -112,14 +112,14 @@ def test_crossing_by_hand():
         "(NP (-NONE- *))",
     ],
 )
-def test_what_failed_counts_against_us(failed):
+def test_failed_sentences_count(failed):
     result = brackets([GOLD, GOLD], [failed, GOLD])
     assert (result.matched, result.gold, result.predicted) == (N_GOLD, 2 * N_GOLD, N_GOLD)
     assert (result.n_sentences, result.n_failed) == (2, 1)
     assert (result.precision, result.recall) == (1, 0.5)
     assert result.f1 == pytest.approx(2 / 3)
     assert result.exact == result.no_crossing == result.tagging == 0.5
-    assert result.crossing == 0  # of the one that has a tree
+    assert result.crossing == 0  # only of the sentence with a tree
     assert str(result).endswith("\nfailed: 1")
     alone = brackets([GOLD], [failed])
     assert (alone.recall, alone.f1, alone.exact) == (0, 0, 0)
@@ -153,7 +153,7 @@ def test_by_length():
     assert sum(part.matched for part in parts.values()) == result.matched == 5
 
 
-def test_length_counts_punctuation_but_no_traces():
+def test_length_counts_punctuation_but_not_traces():
     result = brackets(["(S (NN x) (. .) (-NONE- *))"], [None])
     assert result.sentences[0].length == 2
     assert result.sentences[0].words == 1
@@ -178,10 +178,10 @@ def test_what_is_printed():
 
 def test_bad_input():
     with pytest.raises(
-        ParameterError, match="2 gold trees and 1 predicted ones; give one for each"
+        ParameterError, match="there are 2 gold trees and 1 predicted ones; give one"
     ):
         brackets([GOLD, GOLD], [GOLD])
-    with pytest.raises(ParameterError, match="one tree is no list; give lists of trees"):
+    with pytest.raises(ParameterError, match="this is a single tree; give lists of trees"):
         brackets(GOLD, GOLD)
     with pytest.raises(ParameterError, match="gold tree 2: 'None' of type NoneType is neither"):
         brackets([GOLD, None], [GOLD, GOLD])
@@ -191,11 +191,11 @@ def test_bad_input():
         brackets(["(S (-NONE- *))"], [GOLD])
 
 
-# A twin that does all of it slowly, by removing things from trees and lists.
+# The same counts, computed slowly by removing words and brackets from lists.
 
 
-def twin(gold: Tree, predicted: Tree) -> tuple[int, int, int, int]:
-    """Brackets matched, right, predicted and crossing."""
+def slow_counts(gold: Tree, predicted: Tree) -> tuple[int, int, int, int]:
+    """Return the numbers of matched, right, predicted and crossing brackets."""
     out = [place for place, (_, tag) in enumerate(gold.tags()) if tag in PUNCTUATION]
     right, found = ([*spans(tree, [0], out)] for tree in (gold, predicted))
     crossing = sum(
@@ -210,7 +210,7 @@ def twin(gold: Tree, predicted: Tree) -> tuple[int, int, int, int]:
 
 
 def spans(tree, place, out):
-    """Each constituent as its label and the places of its words but those that are out."""
+    """Yield the label and the places of the words of each constituent, without those in `out`."""
     if tree.is_preterminal:
         place[0] += 1
         return
@@ -232,12 +232,13 @@ def random_tree(rng: random.Random, nodes: list[Tree]) -> Tree:
 
 
 @given(st.integers(0, 1 << 30), st.lists(st.sampled_from(["NN", "VB", ",", "."]), min_size=1))
-def test_the_slow_twin_agrees(seed, tags):
+def test_slow_counts_agree(seed, tags):
     rng = random.Random(seed)
     words = [Tree(tag, [f"w{place}"]) for place, tag in enumerate(tags)]
     gold, predicted = random_tree(rng, words), random_tree(rng, words)
     score = brackets([gold], [predicted]).sentences[0]
-    assert (score.matched, score.gold, score.predicted, score.crossing) == twin(gold, predicted)
+    expected = slow_counts(gold, predicted)
+    assert (score.matched, score.gold, score.predicted, score.crossing) == expected
     assert brackets([gold], [gold]).exact == 1
 
 
@@ -249,5 +250,5 @@ def test_the_real_penn_sample(data_folder, monkeypatch):
     plain = [et.normalize_tree(tree) for tree in raw]
     result = brackets(plain, raw)
     assert (result.gold, result.matched) == (3_674, 3_674)
-    assert result.predicted == 3_681  # X over X, which EVALB counts
+    assert result.predicted == 3_681  # EVALB counts X over X as two brackets
     assert (result.n_failed, result.tagging, result.no_crossing) == (0, 1, 1)

@@ -1,4 +1,4 @@
-"""Chunks by conlleval's rules: by hand, and against its two questions asked one by one."""
+"""Chunks by conlleval's rules: computed by hand, and compared with its two tests per token."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from eigentext.evaluate import chunk_spans, chunks
 
 
 def slow_spans(tags):
-    """Does a chunk end before this token, does one begin at it? conlleval's way, with E- and S-."""
+    """Ask at each token whether a chunk ends before it and whether one begins, like conlleval."""
     tags = [{"L": "E", "U": "S"}.get(tag[0], tag[0]) + tag[1:] for tag in tags]
     parts = [("O", ""), *((tag[0], tag[2:]) for tag in tags), ("O", "")]
     spans, start = [], None
@@ -58,7 +58,7 @@ def test_spans_by_hand(tags, spans):
     assert chunk_spans([("word", "POS", tag) for tag in tags.split()]) == spans
 
 
-def test_spans_as_conlleval_has_them():
+def test_spans_equal_those_of_conlleval():
     rng = random.Random(0)
     names = ["O", *(f"{prefix}-{kind}" for prefix in "BILUES" for kind in "XY")]
     for _ in range(2000):
@@ -85,22 +85,23 @@ def test_scores_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("gold", "predicted", "scores"),  # of each type: right, found and gold, so P, R and F1 by hand
+    # The scores of each type are the numbers of right, predicted and gold chunks.
+    ("gold", "predicted", "scores"),
     [
         ("B-A I-A O", "B-A I-A O", {"A": (1, 1, 1)}),
-        ("B-A I-A O", "O I-A O", {"A": (0, 1, 1)}),  # I-A after O begins a chunk, of one token
-        ("B-A I-A O", "I-A I-A O", {"A": (1, 1, 1)}),  # and here the right one
-        ("B-A I-A I-A", "B-A I-A O", {"A": (0, 1, 1)}),  # an end is wrong
-        ("B-A I-A I-A", "B-A B-A I-A", {"A": (0, 2, 1)}),  # one chunk in two
-        ("B-A B-A I-A", "I-A I-A I-A", {"A": (0, 1, 2)}),  # two in one
-        ("B-A B-A I-A", "I-A B-A I-A", {"A": (2, 2, 2)}),  # B after I begins another
-        ("B-A I-A", "B-A I-B", {"A": (0, 1, 1), "B": (0, 1, 0)}),  # another type, another chunk
+        ("B-A I-A O", "O I-A O", {"A": (0, 1, 1)}),  # I-A after O begins a chunk of one token
+        ("B-A I-A O", "I-A I-A O", {"A": (1, 1, 1)}),  # this chunk is the right one
+        ("B-A I-A I-A", "B-A I-A O", {"A": (0, 1, 1)}),  # the end is wrong
+        ("B-A I-A I-A", "B-A B-A I-A", {"A": (0, 2, 1)}),  # one chunk was cut into two
+        ("B-A B-A I-A", "I-A I-A I-A", {"A": (0, 1, 2)}),  # two chunks were joined
+        ("B-A B-A I-A", "I-A B-A I-A", {"A": (2, 2, 2)}),  # B-A after I-A begins a chunk
+        ("B-A I-A", "B-A I-B", {"A": (0, 1, 1), "B": (0, 1, 0)}),  # another type begins a chunk
         ("B-A B-B I-B", "I-A I-B I-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),
-        ("B-A I-A O B-B", "B-B I-B O B-B", {"A": (0, 0, 1), "B": (1, 2, 1)}),  # a wrong type
+        ("B-A I-A O B-B", "B-B I-B O B-B", {"A": (0, 0, 1), "B": (1, 2, 1)}),  # the type is wrong
         ("B-A O B-A O B-A I-A", "B-A O O B-B B-A O", {"A": (1, 2, 3), "B": (0, 1, 0)}),
-        ("B-A I-A O B-B", "B-A L-A O U-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),  # BILOU is as good
+        ("B-A I-A O B-B", "B-A L-A O U-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),  # BILOU
         ("B-A I-A I-A B-A", "B-A L-A L-A U-A", {"A": (1, 3, 2)}),
-        ("B-A I-A O B-B", "B-A E-A O S-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),  # and IOBES
+        ("B-A I-A O B-B", "B-A E-A O S-B", {"A": (1, 1, 1), "B": (1, 1, 1)}),  # IOBES
         ("O O O", "O B-A O", {"A": (0, 1, 0)}),
         ("B-A O", "O O", {"A": (0, 0, 1)}),
     ],
@@ -118,13 +119,13 @@ def test_scores_of_types_by_hand(gold, predicted, scores):
         recall = right / wanted if wanted else math.nan
         assert part.precision == pytest.approx(precision, nan_ok=True)
         assert part.recall == pytest.approx(recall, nan_ok=True)
-        if right:  # the harmonic mean, of which 0 and 0 have none
+        if right:  # the harmonic mean of 0 and 0 is not defined
             assert part.f1 == pytest.approx(2 / (1 / precision + 1 / recall))
         else:
             assert part.f1 == 0
 
 
-def test_chunks_end_with_their_sentence():
+def test_chunks_end_at_the_end_of_a_sentence():
     result = chunks([["O", "B-A"], ["I-A", "O"]], [["O", "B-A"], ["B-A", "O"]])
     assert (result.n_gold, result.n_right, result.accuracy) == (2, 2, 3 / 4)
 
@@ -143,9 +144,9 @@ def test_bad_input():
         chunks([["O"], ["O"]], [["O"], ["O", "O"]])
     with pytest.raises(CorpusError, match="sentence 1, token 2: 'NP' is not a chunk tag"):
         chunks([["O", "O"]], [["O", "NP"]])
-    with pytest.raises(CorpusError, match="token 1: None is no tag"):
+    with pytest.raises(CorpusError, match="token 1: None is not a chunk tag"):
         chunk_spans([("word", None)])
-    with pytest.raises(CorpusError, match="sentence 2, token 1: None is no tag"):
+    with pytest.raises(CorpusError, match="sentence 2, token 1: None is not a chunk tag"):
         chunks([["O"], [("word", None)]], [["O"], ["O"]])
     with pytest.raises(ParameterError, match="not a string: 'B-NP O'"):
         chunk_spans("B-NP O")

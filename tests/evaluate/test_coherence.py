@@ -1,4 +1,4 @@
-"""Coherence by hand, by gensim, and the same from moments as from the matrix."""
+"""Coherence: computed by hand and by gensim, and equal for moments and for a matrix."""
 
 import json
 import math
@@ -43,7 +43,7 @@ def test_npmi_by_hand():
 
 
 def test_umass_by_hand():
-    """The earlier word of the list is the condition; the mean of log (D(a, b) + 1) / D(a)."""
+    """It is the mean of log (D(a, b) + 1) / D(a), where a is the earlier word of the list."""
     topics = [["a", "b"], ["b", "a"], ["a", "b", "c"]]
     result = coherence(topics, COUNTS, words=WORDS, measure="umass")
     pairs = math.log(3 / 4), math.log(1 / 4), math.log(2 / 3)  # ab, ac, bc
@@ -52,30 +52,30 @@ def test_umass_by_hand():
 
 
 def test_ends_of_the_scale():
-    """Always and only together: 1, even in all documents; independent: 0."""
+    """It is 1 for words that are always together, also in all documents, and 0 if independent."""
     together = [[1, 1, 1, 1], [2, 3, 1, 1], [0, 0, 1, 1]]
     topics = [["a", "b"], ["c", "d"], ["a", "c"]]
     assert coherence(topics, together, words=WORDS[:4]).topics == pytest.approx([1, 1, 0])
 
 
-def test_missing_words_are_left_out_and_told():
+def test_missing_words_are_left_out_and_reported():
     result = coherence([["a", "ghost", "b"], ["e", "a"], ["spook"]], COUNTS, words=WORDS)
-    assert result.missing == ["e", "ghost", "spook"]  # e is a word, but of no document
+    assert result.missing == ["e", "ghost", "spook"]  # e is a column, but in no document
     assert result.topics[0] == coherence([["a", "b"]], COUNTS, words=WORDS).mean == result.mean
     assert math.isnan(result.topics[1])
     assert result.n_pairs == 1
     assert str(result).endswith("; missing words: 3")
-    told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert told["topics"][1:] == [None, None]
-    assert told["mean"] == result.mean
+    data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert data["topics"][1:] == [None, None]
+    assert data["mean"] == result.mean
     nothing = coherence([["spook"]], COUNTS, words=WORDS)
     assert math.isnan(nothing.mean)
     assert nothing.to_dict()["mean"] is None
 
 
 @given(arrays(np.int64, (12, 5), elements=st.integers(0, 2)), st.sampled_from(["npmi", "umass"]))
-def test_moments_as_the_matrix(counts, measure):
-    """Documents that occur twice, and empty ones, count as the matrix has them."""
+def test_moments_equal_the_matrix(counts, measure):
+    """This holds also for documents that occur twice and for empty documents."""
     if not counts.any():
         return
     counts = np.vstack([counts, counts[:4], 0 * counts[:1]])
@@ -90,8 +90,8 @@ def test_moments_as_the_matrix(counts, measure):
         assert backwards == pytest.approx(direct.topics, nan_ok=True)
 
 
-def test_gensim_says_the_same():
-    """Its sliding windows are the documents if they are long enough."""
+def test_gensim_computes_the_same():
+    """Its sliding windows are whole documents if they are long enough."""
     from gensim.corpora import Dictionary
     from gensim.models import CoherenceModel
 
@@ -118,8 +118,8 @@ def test_distinct_words():
     ("arguments", "options", "message"),
     [
         (([["a"]], COUNTS), {"words": WORDS, "measure": "c_v"}, "'npmi' or 'umass', not 'c_v'"),
-        (([["a"]], COUNTS), {}, "5 columns with no words; give words="),
-        (([["a"]], COUNTS), {"words": ["a"]}, "5 columns with 1 words; give words="),
+        (([["a"]], COUNTS), {}, "5 columns with no names; give the names as words"),
+        (([["a"]], COUNTS), {"words": ["a"]}, "5 columns with 1 names; give the names as words"),
         ((["abc"], COUNTS), {"words": WORDS}, "topic 0 is a string"),
         (([["a", "b"], ["c", "b", "c"]], COUNTS), {"words": WORDS}, "topic 1 has 'c' twice"),
     ],
@@ -130,5 +130,5 @@ def test_bad_parameters(arguments, options, message):
 
 
 def test_bad_counts():
-    with pytest.raises(CorpusError, match="row 0, column 1: -5 is no count"):
+    with pytest.raises(CorpusError, match="row 0, column 1: -5 is not a count"):
         coherence([["a"]], COUNTS * [1, -1, 1, 1, 1], words=WORDS)

@@ -1,4 +1,4 @@
-"""Completion: known perplexities, exact halves, proportions at the maximum, the truth is best."""
+"""Completion: known perplexities, exact halves, and the true topics are the best ones."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from eigentext.evaluate.completion import _halves
 
 
 def sample(K=4, d=30, n=200, length=40, alpha=0.2, seed=0):
-    """Topics, proportions and documents."""
+    """Draw topics, proportions and documents."""
     rng = np.random.default_rng(seed)
     phi = rng.dirichlet(np.full(d, 0.2), K)
     theta = rng.dirichlet(np.full(K, alpha), n)
@@ -25,14 +25,14 @@ def sample(K=4, d=30, n=200, length=40, alpha=0.2, seed=0):
 
 
 def test_uniform_topics():
-    """Over d words: d, whatever the documents."""
+    """The perplexity is the number of words, for any documents."""
     result = completion_perplexity(np.ones((3, 7)), [[5, 1, 0, 0, 2, 0, 1], [0, 0, 0, 2, 0, 0, 0]])
     assert result.perplexity == float(result) == pytest.approx(7)
     assert (result.n_tokens, result.n_documents, result.n_short) == (4 + 1, 2, 0)
 
 
 def test_one_topic_by_hand():
-    """One word in each document: its halves are known, and so are their probabilities."""
+    """Each document has one distinct word, so the halves and their probabilities are known."""
     result = completion_perplexity([[0.75, 0.25]], [[4, 0], [0, 2], [0, 1]], smoothing=0.2)
     p, q = 0.8 * 0.75 + 0.1, 0.8 * 0.25 + 0.1
     assert result.perplexity == pytest.approx(math.exp(-(2 * math.log(p) + math.log(q)) / 3))
@@ -47,7 +47,7 @@ def test_one_topic_by_hand():
 
 
 def test_two_topics_by_hand():
-    """Each topic has a word of its own: after m such words theta is (m + alpha) / (m + 2 alpha)."""
+    """Each topic has its own word. After m such words theta is (m + alpha) / (m + 2 alpha)."""
     result = completion_perplexity(np.eye(2), [[7, 0]], alpha=0.5, smoothing=0)
     assert result.perplexity == pytest.approx(1 / (4.5 / 5))
     one_topic = completion_perplexity(np.eye(2), [[7, 0]], alpha=0, weights=[0.5, 0.5], smoothing=0)
@@ -55,7 +55,7 @@ def test_two_topics_by_hand():
 
 
 @given(arrays(np.int64, (6, 5), elements=st.integers(0, 9)), st.integers(0, 5))
-def test_halves_are_the_whole(counts, seed):
+def test_halves_make_the_whole(counts, seed):
     X = sp.csr_array(counts)
     first, second = _halves(X, np.random.default_rng(seed))
     assert np.array_equal((first + second).toarray(), counts)
@@ -66,7 +66,7 @@ def test_halves_are_the_whole(counts, seed):
 
 
 def test_halves_are_hypergeometric():
-    """Two of [2, 2, 1] tokens, a third of 3: chi-square against the urn's probabilities."""
+    """The first half is 3 of 5 tokens. A chi-square test compares it with the urn model."""
     n = 20_000
     X = sp.csr_array(np.tile([2, 2, 1], (n, 1)))
     first, _ = _halves(X, np.random.default_rng(0))
@@ -74,7 +74,8 @@ def test_halves_are_hypergeometric():
     ways = [math.comb(2, a) * math.comb(2, b) * math.comb(1, c) / 10 for a, b, c in kinds]
     assert sum(ways) == pytest.approx(1)
     expected = n * np.array(ways)
-    assert ((seen - expected) ** 2 / expected).sum() < 20  # 4 degrees of freedom: 1 in 2,000
+    # With 4 degrees of freedom, chance exceeds 20 once in 2,000 times.
+    assert ((seen - expected) ** 2 / expected).sum() < 20
 
 
 def test_the_truth_is_best():
@@ -96,7 +97,8 @@ def test_the_truth_is_best_where_documents_have_one_topic():
     one = completion_perplexity(phi, X, alpha=0, weights=weights)
     some = completion_perplexity(phi, X)
     assert one.perplexity < some.perplexity
-    assert completion_perplexity(phi, X, alpha=0.25, weights=weights) == some  # not asked for
+    # Weights matter only if alpha is 0.
+    assert completion_perplexity(phi, X, alpha=0.25, weights=weights) == some
 
 
 def test_same_bits():
@@ -113,7 +115,7 @@ def test_same_bits():
     assert backwards == pytest.approx(found[0])
 
 
-def test_a_word_of_no_topic():
+def test_a_word_that_is_in_no_topic():
     X = [[3, 0, 1], [4, 0, 4]]
     topics = [[1, 1, 0], [2, 1, 0]]
     for prior in ({}, {"alpha": 0}, {"alpha": 0, "weights": [1, 1]}):
@@ -129,9 +131,9 @@ TOPICS = np.ones((2, 3))
 @pytest.mark.parametrize(
     ("components", "X", "options", "message"),
     [
-        (TOPICS, [[2, 1]], {}, "X has 2 words, but topics are over 3"),
-        (TOPICS, [[2, 1, 0.5]], {}, "half a token cannot be held out"),
-        (-TOPICS, [[2, 1, 1]], {}, "components must be .* none below 0"),
+        (TOPICS, [[2, 1]], {}, "X has 2 columns, but the topics have 3 words"),
+        (TOPICS, [[2, 1, 0.5]], {}, "only whole tokens can be held out"),
+        (-TOPICS, [[2, 1, 1]], {}, "components must be .* not below 0"),
         (TOPICS * np.nan, [[2, 1, 1]], {}, "components must be .* finite"),
         (TOPICS[0], [[2, 1, 1]], {}, "components must be a matrix"),
         (TOPICS * [[1], [0]], [[2, 1, 1]], {}, "topic 1 is all zero"),
@@ -150,12 +152,12 @@ def test_bad_parameters(components, X, options, message):
 def test_bad_documents():
     with pytest.raises(CorpusError, match="no document has two known words or more"):
         completion_perplexity(TOPICS, [[1, 0, 0], [0, 0, 0]])
-    with pytest.raises(CorpusError, match="row 0, column 1: -1 is no count"):
+    with pytest.raises(CorpusError, match="row 0, column 1: -1 is not a count"):
         completion_perplexity(TOPICS, [[1, -1, 0]])
 
 
 def test_reuters(data_folder, monkeypatch):
-    """Words of stories by the topics that editors gave them tell more than words of all stories."""
+    """Word frequencies by the topics of the editors predict better than those of all stories."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
@@ -175,7 +177,7 @@ def test_reuters(data_folder, monkeypatch):
     assert edited.n_tokens == unigram.n_tokens > 10_000
 
 
-def test_documents_longer_than_any_text_take_no_more_memory():
+def test_very_long_documents_take_no_more_memory():
     X = np.array([[4 * 10**9, 10**9, 0], [3, 4, 5]])
     first, second = (half.toarray() for half in _halves(sp.csr_array(X), np.random.default_rng(0)))
     assert np.array_equal(first + second, X)

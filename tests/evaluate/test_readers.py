@@ -1,4 +1,4 @@
-"""Files of pairs and analogies: every public layout is read, every bad line is named."""
+"""Files of pairs and analogies: all public layouts can be read, and errors name the line."""
 
 import gzip
 import random
@@ -38,7 +38,7 @@ def write(tmp_path):
         "Word 1,Word 2,Human (mean)\nlove,sex,6.77\ntiger,tiger,10\n",
         "# people's scores\nlove sex 6.77\n  \n# more\ntiger\ttiger  10\n",
         "\ufefflove sex 6.77\ntiger tiger 1e1",
-        "love\tsex\t6.77\t7\t8\tx\ntiger\ttiger\t10\t\t\t",  # rare words: ten judges
+        "love\tsex\t6.77\t7\t8\tx\ntiger\ttiger\t10\t\t\t",  # Rare Words has ten scores per pair
         "word1\tword2\tPOS\tSimLex999\tconc\nlove\tsex\tN\t6.77\t2\ntiger\ttiger\tN\t10\t4",
         "love\tsex\tV\t6.77\tSYNONYMS\ntiger\ttiger\tV\t10\tNONE",
     ],
@@ -49,11 +49,11 @@ def test_layouts_of_pairs(write, content):
     assert read_pairs(path) == PAIRS
 
 
-def test_words_of_more_words_between_tabs(write):
+def test_phrases_between_tabs(write):
     assert read_pairs(write("New York\tDow Jones\t3")) == [("New York", "Dow Jones", 3.0)]
 
 
-def test_packed_files(write):
+def test_compressed_files(write):
     path = write(gzip.compress(b"love sex 6.77\ntiger tiger 10\n"), "pairs.gz")
     assert kind_of(path) == "pairs"
     assert read_pairs(path) == PAIRS
@@ -62,12 +62,13 @@ def test_packed_files(write):
 @pytest.mark.parametrize(
     ("content", "line", "says"),
     [
-        ("a b 1\nc d\n", 2, "'c d' is not two words and a score; mend or delete it"),
+        ("a b 1\nc d\n", 2, "'c d' is not two words and a score; correct or delete it"),
         ("a b\n", 1, "not two words and a score"),
         ("# x\n\na\t\t1\n", 3, "not two words and a score"),
-        ("a b 1\nc d many\n", 2, "the score 'many' is no number; write one, as in 6.5"),
-        ("a b 6,77\nc d 1\n", 1, "the score '6,77' is no number"),  # no title has a digit there
-        ("x y score\nx y score\n", 2, "the score 'score' is no number"),  # one line of titles
+        ("a b 1\nc d many\n", 2, "the score 'many' is not a number; write one, such as 6.5"),
+        # A title would have no digits, and only the first line may be titles.
+        ("a b 6,77\nc d 1\n", 1, "the score '6,77' is not a number"),
+        ("x y score\nx y score\n", 2, "the score 'score' is not a number"),
         ("a b 1\nc d nan\n", 2, "the score is nan; give a number or delete the line"),
         ("a b -inf\n", 1, "the score is -inf"),
         (b"a b 1\nc\xe9 d 2\n", 2, "byte 0xe9 is not UTF-8; convert the file"),
@@ -114,11 +115,11 @@ def test_questions_without_sections(write, content):
 
 
 @pytest.mark.parametrize("line", ["cat cats dog", "cat cats dog dogs ducks", "cat\tcats\t\tdogs x"])
-def test_a_question_of_other_than_four_words_is_named(write, line):
+def test_a_question_without_four_words_is_named(write, line):
     path = write(GOOGLE + line)
     with pytest.raises(CorpusError) as error:
         read_questions(path)
-    assert str(error.value).startswith(f"{path}, line 6: {line!r} is not four words; mend it or")
+    assert str(error.value).startswith(f"{path}, line 6: {line!r} is not four words; correct or")
     assert "':'" in str(error.value)
 
 
@@ -128,20 +129,20 @@ def test_undecodable_questions(write):
         read_questions(path)
 
 
-# Either.
+# Files of either kind.
 
 
-@pytest.mark.parametrize("content", ["", "\n \n", "# only words of mine\n", "\ufeff"])
-def test_files_with_nothing_in_them(write, content):
+@pytest.mark.parametrize("content", ["", "\n \n", "# only a comment\n", "\ufeff"])
+def test_empty_files(write, content):
     path = write(content)
-    with pytest.raises(CorpusError, match=r"file\.txt: no pairs in it; each line should be two"):
+    with pytest.raises(CorpusError, match=r"file\.txt has no pairs; each line should be two"):
         read_pairs(path)
-    with pytest.raises(CorpusError, match=r"file\.txt: no questions in it; each line should be"):
+    with pytest.raises(CorpusError, match=r"file\.txt has no questions; each line should be"):
         read_questions(path)
     assert kind_of(path) == "pairs"
 
 
-def test_titles_alone_are_nothing(write):
+def test_files_of_titles_alone(write):
     with pytest.raises(CorpusError, match="no pairs"):
         read_pairs(write("word1 word2 score"))
     with pytest.raises(CorpusError, match="no questions"):
@@ -149,7 +150,7 @@ def test_titles_alone_are_nothing(write):
 
 
 @pytest.mark.parametrize("read", [read_pairs, read_questions, kind_of])
-def test_files_that_are_not_there(read, write, tmp_path):
+def test_missing_files(read, write, tmp_path):
     with pytest.raises(CorpusError, match="no such file"):
         read(tmp_path / "none.txt")
     for name in ("1.txt", "2.txt"):
@@ -161,7 +162,7 @@ def test_files_that_are_not_there(read, write, tmp_path):
 
 
 @given(st.lists(st.tuples(WORDS, WORDS, st.floats(0, 10)), min_size=1), st.sampled_from("\t ;,"))
-def test_pairs_written_are_pairs_read(tmp_path_factory, pairs, separator):
+def test_written_pairs_can_be_read(tmp_path_factory, pairs, separator):
     path = tmp_path_factory.mktemp("pairs") / "pairs"
     path.write_text("".join(separator.join((a, b, repr(y))) + "\n" for a, b, y in pairs))
     assert kind_of(path) == "pairs"
@@ -183,7 +184,7 @@ def test_the_public_sets(data_folder):
 # Halves.
 
 
-def test_two_halves_are_the_whole_whatever_the_order():
+def test_two_halves_make_the_whole_in_any_order():
     words = [f"w{i}" for i in range(40)]
     items = [Question(a, b, "x", "y", "s") for a in words for b in words]
     dev, test = half(items, "dev"), half(items, "test")
@@ -202,19 +203,19 @@ def test_halves_depend_on_words_alone():
     assert [question[:4] for question in half(named, "test")] == half(plain, "test")
 
 
-def test_the_halves_of_today_are_those_of_tomorrow():
-    """Settings were chosen on one of them: which is which must never move."""
+def test_the_halves_never_change():
+    """Settings were chosen on one half, so no item may move to the other half."""
     pairs = [(a, b, 0.0) for a in "pqr" for b in "uvw"]
     assert ["".join(pair[:2]) for pair in half(pairs, "dev")] == ["pv", "rw"]
 
 
-def test_there_are_but_two_halves():
+def test_there_are_only_two_halves():
     with pytest.raises(ParameterError, match="half must be 'dev' or 'test', not 'train'"):
         half(PAIRS, "train")
 
 
 @pytest.mark.parametrize("reader", [read_pairs, read_questions])
-def test_messages_stay_short_whatever_the_line(tmp_path, reader):
+def test_messages_about_long_lines_are_short(tmp_path, reader):
     path = tmp_path / "long.txt"
     for line in ("x" * 1_000_000, "\t" * 1_000_000 + "x", "a\tb\t" + "9" * 1_000_000 + "z"):
         path.write_text(f"a\tb\t1\n{line}\n" if reader is read_pairs else f"a b c d\n{line}\n")

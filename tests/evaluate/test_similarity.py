@@ -1,4 +1,4 @@
-"""Spearman's rho is scipy's, over covered pairs alone, and says so where there is none."""
+"""Spearman's rho: it equals scipy's, uses only covered pairs, and gives a reason if undefined."""
 
 import json
 import math
@@ -21,14 +21,15 @@ PAIRS = st.lists(st.tuples(st.sampled_from(list(permutations(WORDS, 2))), st.int
 
 def cosine(a, b):
     x, y = VECTORS[WORDS.index(a)], VECTORS[WORDS.index(b)]
-    return round(float(x @ y) / math.sqrt(float(x @ x) * float(y @ y)), 12)  # (a, b) as (b, a)
+    # Rounding makes the cosines of (a, b) and (b, a) equal.
+    return round(float(x @ y) / math.sqrt(float(x @ x) * float(y @ y)), 12)
 
 
 def test_by_hand():
-    """Cosines 1, 0.8, 0.6, 0 rank 4 3 2 1; people's 9 5 7 5 rank 4 1.5 3 1.5."""
+    """Cosines 1, 0.8, 0.6, 0 have the ranks 4 3 2 1, and scores 9 5 7 5 have 4 1.5 3 1.5."""
     model = ["a", "b", "c", "d"], [[1, 0], [8, 6], [3, 4], [0, 2]]
     pairs = [("a", "a", 9), ("a", "b", 5), ("a", "c", 7), ("a", "d", 5)]
-    # Deviations 1.5 .5 -.5 -1.5 and 1.5 -1 .5 -1: 3 / sqrt(5 * 4.5).
+    # The deviations are 1.5 .5 -.5 -1.5 and 1.5 -1 .5 -1, so rho is 3 / sqrt(5 * 4.5).
     result = similarity(model, pairs)
     assert result.rho == pytest.approx(3 / math.sqrt(22.5))
     assert (result.n_covered, result.n_pairs, result.missing) == (4, 4, [])
@@ -36,7 +37,7 @@ def test_by_hand():
 
 
 @given(PAIRS)
-def test_rho_is_scipys(pairs):
+def test_rho_equals_that_of_scipy(pairs):
     cosines = [cosine(*pair) for pair, _ in pairs]
     scores = [score for _, score in pairs]
     result = similarity((WORDS, VECTORS), [(*pair, score) for pair, score in pairs])
@@ -47,12 +48,12 @@ def test_rho_is_scipys(pairs):
 
 
 @given(st.lists(st.integers(-3, 3)))
-def test_ranks_are_scipys(values):
+def test_ranks_equal_those_of_scipy(values):
     x = np.array(values, float)
     assert np.array_equal(_ranks(x), rankdata(x))
 
 
-def test_missing_words_are_left_out_and_told():
+def test_missing_words_are_left_out_and_reported():
     pairs = [("w0", "w1", 1), ("w2", "w3", 2), ("w4", "w5", 3)]
     more = [("w0", "ghost", 9), ("spook", "ghost", 9), *pairs]
     result = similarity((WORDS, VECTORS), more)
@@ -78,18 +79,18 @@ def test_case():
         ([], "no pair is covered"),
         ([("x", "y", 1), ("w1", "y", 2)], "no pair is covered"),
         ([("w1", "w2", 1), ("w1", "y", 2)], "only one pair is covered"),
-        ([("w1", "w2", 1), ("w1", "w3", 1)], "all covered pairs are alike"),
-        ([("w1", "w2", 1), ("w2", "w1", 5)], "all covered pairs are alike"),
+        ([("w1", "w2", 1), ("w1", "w3", 1)], "all covered pairs have the same score"),
+        ([("w1", "w2", 1), ("w2", "w1", 5)], "all covered pairs have the same cosine"),
     ],
 )
-def test_no_rho_has_a_reason(pairs, reason):
+def test_undefined_rho_has_a_reason(pairs, reason):
     result = similarity((WORDS, VECTORS), pairs)
     assert math.isnan(result.rho)
     assert result.reason == reason
     assert f"no rho ({reason}) over {result.n_covered} of {len(pairs)} pairs" in str(result)
-    told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert told["rho"] is None
-    assert told["reason"] == reason
+    data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert data["rho"] is None
+    assert data["reason"] == reason
 
 
 def test_scores_that_are_not_finite():
@@ -108,7 +109,7 @@ def test_a_file(tmp_path):
 
 
 def test_real_pairs(data_folder):
-    """On random vectors for the words of MEN, gensim's evaluator says the same."""
+    """gensim computes the same for random vectors of the words of MEN."""
     from gensim.models import KeyedVectors
 
     path = data_folder / "words" / "men3000.txt"

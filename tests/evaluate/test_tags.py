@@ -1,4 +1,4 @@
-"""Tags one by one: by hand, against plain counting, and bad input."""
+"""Tags: computed by hand, compared with plain counting, and bad input."""
 
 import json
 import math
@@ -26,7 +26,7 @@ def test_scores_by_hand():
     assert other.precision == 0
 
 
-def test_it_is_shown():
+def test_what_is_printed():
     result = tags([["D", "N", "V"]], [["D", "N", "N"]])
     assert repr(result) == "Tags(66.67% of 3 right)"
     lines = str(result).splitlines()

@@ -1,4 +1,4 @@
-"""Vectors from anyone: what they are, which words have one, and under which spelling."""
+"""Vectors of any model: their form, the words that have one, and how words are looked up."""
 
 from types import SimpleNamespace
 
@@ -49,7 +49,7 @@ def test_a_fitted_estimator():
 
 
 @pytest.mark.parametrize("model", [Eigenwords(), "model", None, (WORDS,), SimpleNamespace()])
-def test_what_has_no_vectors(model):
+def test_models_without_vectors(model):
     with pytest.raises(ParameterError, match="has no word vectors: give a fitted model, gensim's"):
         WordVectors(model)
 
@@ -68,19 +68,19 @@ def test_vectors_that_are_not_finite(bad):
         WordVectors((WORDS, vectors))
 
 
-def test_lengths_that_float32_does_not_have():
+def test_lengths_beyond_float32():
     vectors = WordVectors((WORDS, VECTORS * 1e30))
     assert np.allclose(vectors.unit_rows(slice(None)), UNIT)
 
 
-def test_words_without_a_direction_are_not_there():
+def test_words_without_a_direction_are_missing():
     vectors = WordVectors((["none", *WORDS, "tiny"], np.vstack([[0, 0], VECTORS, [1e-40, 0]])))
     assert len(vectors) == 3
     assert [vectors.place(word) for word in ("none", *WORDS, "tiny")] == [-1, 0, 1, 2, -1]
     assert np.allclose(vectors.unit_rows(slice(None)), UNIT)
 
 
-def test_of_two_rows_for_a_word_the_first():
+def test_the_first_of_two_rows_of_a_word_counts():
     assert WordVectors((["a", "b", "a"], np.eye(3))).place("a") == 0
 
 

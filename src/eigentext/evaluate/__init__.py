@@ -1,4 +1,4 @@
-"""How good is it? Scores of fitted models, on data that other tools are scored on too."""
+"""Scores of fitted models, on the data that other tools are scored on."""
 
 from eigentext.evaluate.analogies import Accuracy, AnalogyResult, analogies
 from eigentext.evaluate.brackets import BracketResult, brackets

@@ -1,10 +1,12 @@
 """The best answer to each analogy among a block of words, given cosines.
 
-C[r, j] is the cosine of the r-th question word with the j-th word of the block; a question is three
-rows (a, b, c), and `places` says which word a row is. Words of the question are no answers.
+C[r, j] is the cosine of the r-th question word and the j-th word of the block. A question is three
+rows (a, b, c), and `places` has the place of the word of each row. A word of the question cannot be
+its answer.
 
-Few scores beat the best so far. Whether any of a run of them does is a question that the compiler
-turns into vector instructions (unlike a maximum); only where one does, the run is walked.
+Few scores are higher than the best one so far. The loops take the scores in runs of 128. They first
+ask whether any score of a run is higher, because the compiler can use vector instructions for that
+question (but not for a maximum). Only if one is higher do they look at the scores one by one.
 """
 
 from eigentext.engine.compiled import njit
@@ -14,9 +16,9 @@ _RUN = 128
 
 @njit(cache=True, nogil=True)
 def best_by_mul(P, R, questions, places, start, scores, answers):
-    """Equivalent to argmax over j of ``P[b, j] * P[c, j] * R[a, j]``, but for a, b, c themselves.
+    """Equivalent to argmax over j of ``P[b, j] * P[c, j] * R[a, j]``, without a, b and c.
 
-    `scores` and `answers` (start + j) are updated where that is more than what they hold.
+    The loop updates `scores` and `answers` (start + j) if the new score is higher.
     """
     width = P.shape[1]
     for q in range(questions.shape[0]):
@@ -40,7 +42,7 @@ def best_by_mul(P, R, questions, places, start, scores, answers):
 
 @njit(cache=True, nogil=True)
 def best_by_add(C, questions, places, start, scores, answers):
-    """Equivalent to argmax over j of ``C[b, j] - C[a, j] + C[c, j]``, else as `best_by_mul`."""
+    """Equivalent to argmax over j of ``C[b, j] - C[a, j] + C[c, j]``; see `best_by_mul`."""
     width = C.shape[1]
     for q in range(questions.shape[0]):
         a, b, c = questions[q, 0], questions[q, 1], questions[q, 2]

@@ -1,17 +1,17 @@
 r"""Word analogies: a is to b as c is to what?
 
-Levy and Goldberg (2014) compare two ways to answer with the cosines of a word x to the three:
+Levy and Goldberg (2014) compare two scores of a word x, made of its cosines with a, b and c:
 
 .. math:: \text{3CosAdd: } \cos(x, b) - \cos(x, a) + \cos(x, c), \qquad
           \text{3CosMul: } \frac{\cos'(x, b)\,\cos'(x, c)}{\cos'(x, a) + \varepsilon}
 
 where :math:`\cos' = (1 + \cos) / 2` and :math:`\varepsilon = 10^{-3}`. The answer is the x with the
-highest score among all words but a, b and c (of equal ones, the first in the vocabulary). Accuracy
-is over the questions whose four words all have vectors.
+highest score among all words except a, b and c. Of equal scores, the first in the vocabulary wins.
+The accuracy is over the covered questions: those whose four words all have vectors.
 
-A question word's cosines are needed by many questions. They are computed once, for one block of the
-vocabulary after another, and each question keeps its best answer so far: memory does not grow with
-questions times words.
+Many questions need the cosines of the same word. They are computed once, for one block of the
+vocabulary after another, and each question keeps its best answer so far. So the memory does not
+grow with the number of questions times the number of words.
 """
 
 import math
@@ -25,18 +25,19 @@ import numpy as np
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.evaluate.readers import Question, read_questions
-from eigentext.evaluate.vectors import Case, WordVectors
+from eigentext.evaluate.vectors import Case, VectorModel, WordVectors
 
 Method = Literal["mul", "add"]
+Best = dict[Method, tuple[np.ndarray, np.ndarray]]  # scores and answers of all questions
 METHODS: tuple[Method, ...] = ("mul", "add")
 _EPSILON = np.float32(1e-3)
-_CELLS = 1 << 21  # cosines of one block
-_WIDTHS = 64, 4096  # fewest and most words of a block
+_CELLS = 1 << 21  # the number of cosines of one block
+_WIDTHS = 64, 4096  # the fewest and the most words of a block
 
 
 @dataclass(frozen=True, repr=False)
 class Accuracy:
-    """How many questions were answered right, by method, of those covered, of all."""
+    """The number of right answers by method, of covered questions and of all questions."""
 
     correct: dict[str, int]
     n_covered: int
@@ -44,7 +45,7 @@ class Accuracy:
 
     @property
     def accuracy(self) -> dict[str, float]:
-        """The share of the covered questions that was right, by method; nan if there are none."""
+        """The share of right answers by method, or nan if no question is covered."""
         covered = self.n_covered or math.nan
         return {method: correct / covered for method, correct in self.correct.items()}
 
@@ -57,7 +58,7 @@ class Accuracy:
         return f"{type(self).__name__}({self})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, where nan is None."""
+        """Return plain data for JSON. None stands for nan."""
         shares = self.accuracy.items()
         return {
             "accuracy": {name: None if math.isnan(x) else x for name, x in shares},
@@ -69,19 +70,19 @@ class Accuracy:
 
 @dataclass(frozen=True, repr=False)
 class AnalogyResult(Accuracy):
-    """The accuracy in total, by section, and of semantic and syntactic sections if they are so."""
+    """The accuracy in total, by section, and by group: semantic and syntactic sections."""
 
     sections: dict[str, Accuracy]
     groups: dict[str, Accuracy]
     missing: list[str]
-    folded: int  # words found in another case
+    folded: int  # the number of words found in another case
 
     def __str__(self) -> str:
         missing = f"; missing words: {len(self.missing):,}" if self.missing else ""
         return super().__str__() + missing
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, where nan is None."""
+        """Return plain data for JSON. None stands for nan."""
         return {
             **super().to_dict(),
             "sections": {name: part.to_dict() for name, part in self.sections.items()},
@@ -92,27 +93,29 @@ class AnalogyResult(Accuracy):
 
 
 def analogies(
-    model: Any,
+    model: VectorModel,
     questions: str | os.PathLike[str] | Sequence[tuple[str, ...]],
     *,
     method: Method | Sequence[Method] = METHODS,
     case: Case = "fold",
 ) -> AnalogyResult:
-    """The share of analogies answered right.
+    """Compute the share of analogies that a model answers right.
 
     Parameters
     ----------
     model : fitted estimator, KeyedVectors, or (words, vectors)
-        Anything with `vocabulary_` and `vectors_` (of any length), or with gensim's `index_to_key`
-        and `vectors`, or the two themselves. Words whose vector is zero count as missing.
+        A model with `vocabulary_` and `vectors_`, an object with gensim's `index_to_key` and
+        `vectors`, or the words and the vectors themselves. Vectors may have any length. A word
+        whose vector is zero counts as missing.
     questions : file, or list of (a, b, c, d) or (a, b, c, d, section)
-        See :func:`read_questions`. Where the names of some sections but not of all begin with
-        "gram", as Google's do, these are the syntactic ones and the others the semantic ones.
+        See :func:`read_questions`. As in Google's file, sections whose names begin with "gram" are
+        the syntactic group and the others are the semantic group. If either group is empty, the
+        result has no groups.
     method : "mul", "add" or both
         3CosMul, 3CosAdd.
     case : "fold" or "exact"
-        Whether a word that is not there as it is may be found in lower case, or else with a first
-        capital letter.
+        "fold" looks up a word as it is written, then in lower case, then with a capital first
+        letter. "exact" looks it up only as it is written.
 
     Examples
     --------
@@ -122,35 +125,27 @@ def analogies(
     >>> print(analogies((words, vectors), [("Man", "woman", "king", "queen")]))
     mul 100.0%, add 100.0% over 1 of 1 questions
     """
-    methods: tuple[Method, ...] = (method,) if isinstance(method, str) else tuple(method)
-    if not methods or not set(methods) <= set(METHODS):
-        raise ParameterError(f"method must be 'mul', 'add' or both, not {method!r}")
+    methods = _checked(method)
     if isinstance(questions, (str, os.PathLike)):
         questions = read_questions(questions)
     asked = [Question(*question) for question in questions]
     vectors = WordVectors(model, case)
     place, missing, folded = vectors.find({word for question in asked for word in question[:4]})
     places = np.array([[place[word] for word in question[:4]] for question in asked], np.int64)
-    places = places.reshape(-1, 4)  # there may be none
+    places = places.reshape(-1, 4)  # also if there are no questions
     covered: np.ndarray = np.all(places >= 0, axis=1)
-    right = {name: np.zeros(len(asked), bool) for name in methods}
+    right: dict[Method, np.ndarray] = {name: np.zeros(len(asked), bool) for name in methods}
     if covered.any():
         for name, answers in answer(vectors, places[covered, :3], methods).items():
             right[name][covered] = answers == places[covered, 3]
-
-    def accuracy(rows: Any) -> Accuracy:
-        correct = {name: int(right[name][rows].sum()) for name in methods}
-        return Accuracy(correct, int(covered[rows].sum()), len(covered[rows]))
-
-    rows = _by_section(asked)
-    groups = _google_groups(rows)
-    total = accuracy(slice(None))
+    sections = _by_section(asked)
+    total = _accuracy(right, covered, slice(None))
     return AnalogyResult(
         total.correct,
         total.n_covered,
         total.n_questions,
-        {name: accuracy(part) for name, part in rows.items()},
-        {name: accuracy(part) for name, part in groups.items()},
+        {name: _accuracy(right, covered, rows) for name, rows in sections.items()},
+        {name: _accuracy(right, covered, rows) for name, rows in _google_groups(sections).items()},
         missing,
         folded,
     )
@@ -159,33 +154,20 @@ def analogies(
 def answer(
     vectors: WordVectors, questions: np.ndarray, methods: Iterable[Method]
 ) -> dict[Method, np.ndarray]:
-    """The place of the best word for each question, given the places of its a, b and c."""
-    from eigentext.evaluate._loops import best_by_add, best_by_mul
-
+    """Return the place of the best word for each question, given the places of a, b and c."""
     places, rows = np.unique(questions, return_inverse=True)
     rows = rows.reshape(questions.shape).astype(np.int32)
     asked = vectors.unit_rows(places).astype(np.float32)
     width = max(_WIDTHS[0], min(_WIDTHS[1], _CELLS // len(places)))
 
-    def work(start: int) -> dict[Method, tuple[np.ndarray, np.ndarray]]:
+    def work(start: int) -> Best:
         block = vectors.unit_rows(slice(start, start + width)).astype(np.float32)
-        C = asked @ block.T
-        best = {}
-        for method in methods:
-            scores = np.full(len(rows), -np.inf, np.float32)
-            answers = np.full(len(rows), -1, np.int64)
-            if method == "add":
-                best_by_add(C, rows, places, start, scores, answers)
-            else:
-                P = (1 + C) / 2
-                best_by_mul(P, 1 / (P + _EPSILON), rows, places, start, scores, answers)
-            best[method] = scores, answers
-        return best
+        return _best_of_block(asked @ block.T, rows, places, start, methods)
 
-    total: dict[Method, tuple[np.ndarray, np.ndarray]] = {}
+    total: Best = {}
     n_words = len(vectors)
     starts = range(0, n_words, width)
-    # One BLAS thread, as in eigentext.matrices.products: the blocks are dealt out to threads.
+    # The engine gives each block to one of its threads, so BLAS has one thread for each block.
     with (
         engine.one_blas_thread(),
         engine.phase("analogies", n_words, "words") as advance,
@@ -195,11 +177,46 @@ def answer(
                 if method not in total:
                     total[method] = scores, answers
                     continue
-                better = scores > total[method][0]  # blocks come in order: ties stay with the first
+                # The blocks come in order, so of equal scores the first stays.
+                better = scores > total[method][0]
                 total[method][0][better] = scores[better]
                 total[method][1][better] = answers[better]
             advance(min(width, n_words - start))
     return {method: answers for method, (_, answers) in total.items()}
+
+
+def _best_of_block(
+    C: np.ndarray, rows: np.ndarray, places: np.ndarray, start: int, methods: Iterable[Method]
+) -> Best:
+    """Return the best scores and answers among the words of a block that begins at `start`."""
+    from eigentext.evaluate._loops import best_by_add, best_by_mul
+
+    best: Best = {}
+    for method in methods:
+        scores = np.full(len(rows), -np.inf, np.float32)
+        answers = np.full(len(rows), -1, np.int64)
+        if method == "add":
+            best_by_add(C, rows, places, start, scores, answers)
+        else:
+            P = (1 + C) / 2
+            best_by_mul(P, 1 / (P + _EPSILON), rows, places, start, scores, answers)
+        best[method] = scores, answers
+    return best
+
+
+def _checked(method: Method | Sequence[Method]) -> tuple[Method, ...]:
+    methods: tuple[Method, ...] = (method,) if isinstance(method, str) else tuple(method)
+    if not methods or not set(methods) <= set(METHODS):
+        raise ParameterError(f"method must be 'mul', 'add' or both, not {method!r}")
+    return methods
+
+
+def _accuracy(
+    right: dict[Method, np.ndarray], covered: np.ndarray, rows: list[int] | slice
+) -> Accuracy:
+    """Return the accuracy over some of the questions."""
+    correct: dict[str, int] = {name: int(marks[rows].sum()) for name, marks in right.items()}
+    return Accuracy(correct, int(covered[rows].sum()), len(covered[rows]))
 
 
 def _by_section(questions: list[Question]) -> dict[str, list[int]]:

@@ -1,26 +1,31 @@
-r"""Labelled brackets: which constituents of the right trees does a parser find?
+r"""Labeled brackets: which constituents of the right trees does a parser find?
 
-A constituent is a bracket, its label over a span of words. With M brackets that both trees have, of
-G in the right ones and P in the predicted ones,
+A bracket is the label and the span of words of a constituent. Let G be the number of brackets of
+the right trees, P the number of brackets of the predicted trees, and M the number of brackets that
+are in both. Then
 
 .. math:: \text{precision} = M / P, \qquad \text{recall} = M / G, \qquad
           F_1 = \frac{2M}{G + P}
 
-(PARSEVAL; Black et al. 1991). What counts is settled by the rules of the program EVALB (Sekine and
-Collins 1997) with its parameters COLLINS.prm:
+(PARSEVAL; Black et al. 1991). The rules are those of the program EVALB (Sekine and Collins 1997)
+with its parameter file COLLINS.prm:
 
-- parts of speech are no brackets, nor are roots (TOP; here also ROOT, S1 and an empty label);
-- traces are taken out, and function tags and indices cut off: NP-SBJ-1 is NP;
-- punctuation is taken out (tagged with a comma, a colon, a full stop or quotation marks), and then
-  brackets without words;
-- ADVP and PRT are one label;
-- equal brackets of one tree (NP over NP) count one by one.
+- parts of speech and roots do not count as brackets (EVALB's root is TOP; here ROOT, S1 and an
+  empty label are roots too);
+- traces are removed, and function tags and indices are cut off: NP-SBJ-1 becomes NP;
+- punctuation is removed (words whose tag is a comma, a colon, a full stop or quotation marks), and
+  then all brackets without words;
+- ADVP and PRT are the same label;
+- equal brackets of one tree (NP over NP) count separately.
 
-Two rules differ. EVALB takes punctuation out by each tree's own tags, and a sentence whose
-remaining words then differ is left out of all sums; here the right tree's tags say which words go
-from both. And a sentence that failed (no tree, or one over other words) counts: it has no predicted
-brackets, its right ones count against recall, its words against tagging, and it is neither exact
-nor free of crossing.
+Two rules differ from EVALB:
+
+- EVALB removes the punctuation of each tree by the tags of that tree. It leaves a sentence out if
+  the remaining words of its two trees differ. Here the tags of the right tree decide which words
+  are removed from both trees.
+- Here a failed sentence counts. A sentence failed if it has no predicted tree, or one over other
+  words. It has no predicted brackets, its right brackets lower the recall, and its words lower the
+  accuracy of tags. It is not exact, and it is not free of crossing brackets.
 """
 
 import math
@@ -43,7 +48,7 @@ from eigentext.errors import CorpusError, EigentextError, ParameterError
 
 PUNCTUATION = frozenset((",", ":", "``", "''", "."))
 _SAME = {"PRT": "ADVP"}
-_WIDTH, _LONG = 10, 40  # bins of sentence length, up to the one that has no end
+_WIDTH, _LONG = 10, 40  # bins of 10 words; all longer sentences are in the last bin
 _TITLES = "words  sentences  precision  recall     F1   exact  crossing    tags"
 _MEASURES = ("precision", "recall", "f1", "exact", "crossing", "no_crossing", "tagging")
 
@@ -51,7 +56,7 @@ _MEASURES = ("precision", "recall", "f1", "exact", "crossing", "no_crossing", "t
 class SentenceScore(NamedTuple):
     """The counts of one sentence."""
 
-    length: int  # in words, with punctuation
+    length: int  # words, with punctuation
     gold: int
     predicted: int
     matched: int
@@ -63,33 +68,33 @@ class SentenceScore(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class BracketResult:
-    """The scores of sentences: shares from 0 to 1, nan where there is nothing to divide by."""
+    """The scores of sentences: shares from 0 to 1, or nan if the divisor is 0."""
 
     sentences: tuple[SentenceScore, ...]
 
     @property
     def n_sentences(self) -> int:
-        """All sentences, with those that failed."""
+        """The number of sentences, including those that failed."""
         return len(self.sentences)
 
     @property
     def n_failed(self) -> int:
-        """Sentences without a tree, or with one over other words."""
+        """The number of sentences without a tree, or with a tree over other words."""
         return self._total("failed")
 
     @property
     def gold(self) -> int:
-        """Brackets of the right trees."""
+        """The number of brackets of the right trees."""
         return self._total("gold")
 
     @property
     def predicted(self) -> int:
-        """Brackets of the predicted trees."""
+        """The number of brackets of the predicted trees."""
         return self._total("predicted")
 
     @property
     def matched(self) -> int:
-        """Brackets that both have."""
+        """The number of brackets that are in both."""
         return self._total("matched")
 
     @property
@@ -115,23 +120,23 @@ class BracketResult:
 
     @property
     def crossing(self) -> float:
-        """Predicted brackets that cross a right one, per sentence that did not fail."""
+        """The predicted brackets that cross a right one, per sentence that did not fail."""
         return self._total("crossing") / (self.n_sentences - self.n_failed or math.nan)
 
     @property
     def no_crossing(self) -> float:
-        """The share of sentences with no such bracket."""
+        """The share of sentences in which no predicted bracket crosses a right one."""
         free = sum(not s.crossing and not s.failed for s in self.sentences)
         return free / (self.n_sentences or math.nan)
 
     @property
     def tagging(self) -> float:
-        """The share of words, without punctuation, that have the right tag."""
+        """The share of words with the right tag, without punctuation."""
         return self._total("tagged") / (self._total("words") or math.nan)
 
     @property
     def by_length(self) -> dict[str, "BracketResult"]:
-        """The same by length of sentence: "1-10", "11-20", ... and "41+", those there are."""
+        """The same scores by sentence length: "1-10", "11-20", ... "41+", without empty groups."""
         bins: dict[int, list[SentenceScore]] = {}
         for sentence in sorted(self.sentences, key=lambda sentence: sentence.length):
             first = min((sentence.length - 1) // _WIDTH * _WIDTH, _LONG) + 1
@@ -144,7 +149,7 @@ class BracketResult:
         }
 
     def up_to(self, length: int) -> "BracketResult":
-        """The scores of sentences of at most so many words; results are often given for 40."""
+        """Return the scores of sentences of at most this many words. Papers often use 40."""
         return BracketResult(tuple(s for s in self.sentences if s.length <= length))
 
     def __str__(self) -> str:
@@ -157,7 +162,7 @@ class BracketResult:
         return f"BracketResult(F1 {self.f1:.2%} over {self.n_sentences:,} sentences)"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, where nan is None."""
+        """Return plain data for JSON. None stands for nan."""
         return self._numbers() | {
             "by_length": {name: part._numbers() for name, part in self.by_length.items()}
         }
@@ -181,17 +186,17 @@ class BracketResult:
 
 
 def brackets(gold_trees: Iterable[Any], predicted_trees: Iterable[Any]) -> BracketResult:
-    """Score predicted trees against the right ones, by EVALB's rules (see above).
+    """Score predicted trees against the right ones, by EVALB's rules.
 
     Parameters
     ----------
     gold_trees : list of Tree, nltk.Tree or str
-        The right trees, as a treebank has them or normalised. EVALB does not join X over X, which
-        parsers that learn from :func:`normalize_tree` cannot predict: normalise these trees too if
-        that should not count.
+        The right trees, as they are in the treebank, or normalized. EVALB counts X over X as two
+        brackets. A parser that learns from trees of :func:`normalize_tree` cannot predict them.
+        Normalize the right trees too if this should not count against the parser.
     predicted_trees : list of Tree, nltk.Tree, str or None
-        A tree for each of them, or None where the parser found none. The words must be the same;
-        round brackets in them may be written as -LRB- and -RRB-.
+        One tree for each right tree, or None if the parser found no tree. The words must be the
+        same. Round brackets in words may be written as -LRB- and -RRB-.
 
     Examples
     --------
@@ -207,8 +212,8 @@ def brackets(gold_trees: Iterable[Any], predicted_trees: Iterable[Any]) -> Brack
     gold_trees, predicted_trees = _listed(gold_trees), _listed(predicted_trees)
     if len(gold_trees) != len(predicted_trees):
         raise ParameterError(
-            f"{len(gold_trees)} gold trees and {len(predicted_trees)} predicted ones; "
-            "give one for each, None for a sentence without a parse"
+            f"there are {len(gold_trees)} gold trees and {len(predicted_trees)} predicted ones; "
+            "give one for each sentence, or None for a sentence without a parse"
         )
     return BracketResult(
         tuple(
@@ -219,7 +224,7 @@ def brackets(gold_trees: Iterable[Any], predicted_trees: Iterable[Any]) -> Brack
 
 
 class _Analysis(NamedTuple):
-    """A tree without traces; brackets are labels with the borders of their words."""
+    """A tree without traces. A bracket is (label, start, end), where `end` is exclusive."""
 
     words: list[str]
     tags: list[str]
@@ -228,7 +233,9 @@ class _Analysis(NamedTuple):
 
 def _listed(trees: Any) -> list[Any]:
     if isinstance(trees, (str, Tree)):
-        raise ParameterError("one tree is no list; give lists of trees, such as read_trees gives")
+        raise ParameterError(
+            "this is a single tree; give lists of trees, such as read_trees returns"
+        )
     return list(trees)
 
 
@@ -265,14 +272,14 @@ def _analysis(tree: Any, which: str, number: int) -> _Analysis:
 
 @lru_cache(maxsize=1 << 12)
 def _scored_label(label: str) -> str:
-    """What a constituent counts as; nothing if it is a root."""
+    """Return the label that a constituent counts as, or "" if it is a root."""
     label = without_functions(label)
     return "" if label in ROOTS else _SAME.get(label, label)
 
 
 def _score(gold: _Analysis, predicted: _Analysis) -> SentenceScore:
     is_kept = [tag not in PUNCTUATION for tag in gold.tags]
-    border = list(accumulate(is_kept, initial=0))  # where each is when punctuation is out
+    border = list(accumulate(is_kept, initial=0))  # the place of each word without punctuation
     right = _counted(gold.brackets, border)
     length, n_words = len(gold.words), border[-1]
     if not _are_same(gold.words, predicted.words):

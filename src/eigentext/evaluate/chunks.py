@@ -1,13 +1,14 @@
-r"""Chunks: which of the right ones does a tagger find?
+r"""Chunks: which of the right chunks does a tagger find?
 
-A chunk is a type over a span of tokens, written as tags: B-X begins a chunk of type X, I-X goes on
-with one, O is outside of all. With M chunks that both have, of G right and P predicted ones,
+A chunk is a span of tokens with a type. Tags describe it: B-X begins a chunk of type X, I-X
+continues it, and O is outside of all chunks. Let G be the number of right chunks, P the number of
+predicted chunks, and M the number of chunks that are in both. Then
 
-.. math:: \text{precision} = M / P, \qquad \text{recall} = M / G, \qquad F_1 = \frac{2M}{G + P}
+.. math:: \text{precision} = M / P, \qquad \text{recall} = M / G, \qquad F_1 = \frac{2M}{G + P}.
 
-The rules are those of conlleval, the program of the CoNLL tasks: I-X after O, or after a chunk of
-another type, begins a chunk. L-X or E-X ends a chunk, and U-X or S-X is a whole one (BILOU, IOBES;
-see :mod:`eigentext.corpus.schemes`).
+The rules are those of conlleval, the program of the CoNLL tasks: I-X also begins a chunk if it
+follows O or a chunk of another type. L-X or E-X ends a chunk, and U-X or S-X is a chunk of one
+token (BILOU and IOBES; see :mod:`eigentext.corpus.schemes`).
 """
 
 import math
@@ -19,6 +20,7 @@ from typing import Any
 from eigentext.corpus.schemes import Span, spans
 from eigentext.errors import CorpusError, ParameterError
 
+Tagging = Iterable[str | Sequence[str]]  # tags, or tokens that end with their tag
 TITLES = "  {:>8}  {:>9}  {:>9}  {:>6}  {:>6}".format(
     "right", "predicted", "precision", "recall", "F1"
 )
@@ -26,14 +28,14 @@ TITLES = "  {:>8}  {:>9}  {:>9}  {:>6}  {:>6}".format(
 
 @dataclass(frozen=True, repr=False)
 class Chunks:
-    """The scores of taggings: shares from 0 to 1, nan where there is nothing to divide by."""
+    """The scores of taggings: shares from 0 to 1, or nan if the divisor is 0."""
 
     n_gold: int
     n_predicted: int
-    n_right: int  # chunks that both have
+    n_right: int  # chunks that are in both
     n_tokens: int = 0
     n_right_tags: int = 0
-    by_type: dict[str, "Chunks"] = field(default_factory=dict)  # of chunks alone, not of tags
+    by_type: dict[str, "Chunks"] = field(default_factory=dict)  # without tokens and tags
 
     @property
     def precision(self) -> float:
@@ -56,7 +58,7 @@ class Chunks:
         return self.n_right_tags / (self.n_tokens or math.nan)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, where nan is None."""
+        """Return plain data for JSON. None stands for nan."""
         values = {name: getattr(self, name) for name in ("precision", "recall", "f1", "accuracy")}
         counts = ("n_gold", "n_predicted", "n_right", "n_tokens", "n_right_tags")
         numbers = {name: None if math.isnan(value) else value for name, value in values.items()}
@@ -80,16 +82,16 @@ class Chunks:
         )
 
 
-def chunks(gold: Iterable[Any], predicted: Iterable[Any], *, scheme: str = "bio") -> Chunks:
-    """Score predicted taggings against the right ones, by conlleval's rules (see above).
+def chunks(gold: Iterable[Tagging], predicted: Iterable[Tagging], *, scheme: str = "bio") -> Chunks:
+    """Score predicted taggings against the right ones, by conlleval's rules.
 
     Parameters
     ----------
     gold, predicted
-        Lists of sentences; a sentence is a list of tags, or of tuples that end in one, such as
-        (word, tag).
+        Lists of sentences. A sentence is a list of tags, or of tuples that end with the tag, such
+        as (word, tag).
     scheme : "bio"
-        B-, I- and O, also with L- and U-, or E- and S-.
+        Tags that begin with B- or I-, and O. L- and U-, or E- and S-, are allowed too.
 
     Examples
     --------
@@ -123,8 +125,8 @@ def chunks(gold: Iterable[Any], predicted: Iterable[Any], *, scheme: str = "bio"
     )
 
 
-def chunk_spans(tags: Sequence[Any]) -> list[Span]:
-    """The chunks of a sentence, as (type, start, end): tokens ``start`` to ``end - 1``.
+def chunk_spans(tags: Tagging) -> list[Span]:
+    """Return the chunks of a sentence as (type, start, end): tokens ``start`` to ``end - 1``.
 
     Examples
     --------
@@ -135,30 +137,35 @@ def chunk_spans(tags: Sequence[Any]) -> list[Span]:
 
 
 def paired_tags(
-    gold: Iterable[Any], predicted: Iterable[Any]
-) -> Iterator[tuple[list[Any], list[Any]]]:
-    """The right and the predicted tags of each sentence, if there are as many."""
+    gold: Iterable[Tagging], predicted: Iterable[Tagging]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the right and the predicted tags of each sentence.
+
+    Raise ParameterError if the numbers of sentences or of tags differ.
+    """
     gold, predicted = _listed(gold), _listed(predicted)
     if len(gold) != len(predicted):
         raise ParameterError(
-            f"{len(gold)} gold sentences and {len(predicted)} predicted ones; give one for each"
+            f"there are {len(gold)} gold sentences and {len(predicted)} predicted ones; "
+            "give one predicted sentence for each gold sentence"
         )
     for number, (right, found) in enumerate(zip(map(_tags, gold), map(_tags, predicted)), start=1):
         if len(right) != len(found):
             raise ParameterError(
-                f"sentence {number}: {len(right)} gold tags and {len(found)} predicted ones"
+                f"sentence {number}: {len(right)} gold tags and {len(found)} predicted ones; "
+                "give one predicted tag for each token"
             )
         yield right, found
 
 
-def _listed(sentences: Any) -> list[Any]:
+def _listed(sentences: Iterable[Tagging]) -> list[Tagging]:
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-        raise ParameterError("give lists of sentences, each a list of tags")
+        raise ParameterError("give lists of sentences; each sentence is a list of tags")
     return list(sentences)
 
 
-def _tags(sentence: Any) -> list[str]:
-    """The tags of a sentence, whose tokens may be tuples that end in them."""
+def _tags(sentence: Tagging) -> list[str]:
+    """Return the tags of a sentence, whose tokens may be tuples that end with the tag."""
     if isinstance(sentence, str):
         raise ParameterError(f"a sentence is a list of tags, not a string: {sentence[:40]!r}")
     return [token if isinstance(token, str) else token[-1] for token in sentence]

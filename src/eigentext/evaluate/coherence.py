@@ -1,45 +1,52 @@
 r"""Coherence: do the top words of a topic occur in the same documents?
 
-With :math:`D(a)` the documents that have the word a, :math:`D(a, b)` those that have both, n all
-documents and :math:`p = D / n`, a pair of top words has the coherence
+Let :math:`D(a)` be the number of documents with the word a, :math:`D(a, b)` the number of documents
+with both words, n the number of all documents, and :math:`p = D / n`. The coherence of a pair of
+top words is
 
 .. math:: \mathrm{NPMI}(a, b) = \log \frac{p(a, b)}{p(a)\,p(b)} \Bigm/ -\log p(a, b)
 
-(Bouma 2009; for topics Lau et al. 2014): -1 where the two never meet, 0 where they are independent,
-1 where they are always together; or, for a word b after a word a in the list,
+(Bouma 2009; for topics Lau et al. 2014). It is -1 if the two words are never in one document, 0 if
+they are independent, and 1 if they are always together. The other measure is, for a word b after a
+word a in the list,
 
 .. math:: \mathrm{UMass}(a, b) = \log \frac{D(a, b) + 1}{D(a)}
 
-(Mimno et al. 2011). A topic's coherence is the mean over its pairs: Mimno's sum, divided by their
-number. High coherence alone is no praise: one odd document posted ten times makes a perfect topic,
-and so do the same words in every topic; see :func:`distinct_words` and
+(Mimno et al. 2011). The coherence of a topic is the mean over its pairs; Mimno et al. take the sum.
+High coherence alone does not make topics good. One odd document that was posted ten times makes a
+perfect topic, and so do the same words in every topic. See also :func:`distinct_words` and
 :func:`completion_perplexity`.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.documents import checked_matrix
 from eigentext.errors import ParameterError
+
+if TYPE_CHECKING:
+    from eigentext.moments import DocumentMoments
 
 Measure = Literal["npmi", "umass"]
 
 
 @dataclass(frozen=True, repr=False)
 class CoherenceResult:
-    """The coherence of each topic, nan where it has no pair of known words, and their mean."""
+    """The coherence of each topic, or nan if it has no pair of known words, and the mean."""
 
     measure: Measure
     mean: float
     topics: list[float]
     n_pairs: int
     n_documents: int
-    missing: list[str]  # top words that no document has
+    missing: list[str]  # top words that are in no document
 
     def __str__(self) -> str:
         name = {"npmi": "NPMI", "umass": "UMass"}[self.measure]
@@ -53,7 +60,7 @@ class CoherenceResult:
         return f"{type(self).__name__}({self})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, where nan is None."""
+        """Return plain data for JSON. None stands for nan."""
         topics = [None if math.isnan(x) else x for x in self.topics]
         return asdict(self) | {
             "mean": None if math.isnan(self.mean) else self.mean,
@@ -63,24 +70,24 @@ class CoherenceResult:
 
 def coherence(
     top_words: Sequence[Sequence[str]],
-    documents: Any,
+    documents: "DocumentMoments | ArrayLike | sp.sparray | sp.spmatrix",
     *,
     measure: Measure = "npmi",
     words: Sequence[str] | None = None,
 ) -> CoherenceResult:
-    """How often top words of a topic share documents.
+    """Measure how often the top words of each topic are in the same documents.
 
     Parameters
     ----------
     top_words : list of lists of str
-        The top words of each topic, the first one first; all of them are used.
+        The top words of each topic, the most probable word first. All of them are used.
     documents : DocumentMoments, or array or scipy sparse matrix of shape (n, d)
-        The reference: documents, or counts of words in them. That a word is there counts, not how
-        often.
+        The documents in which words are looked up, or counts of words in them. It only matters
+        whether a word is in a document, not how often.
     measure : "npmi" or "umass"
-        As above. NPMI does not depend on the order of the words.
+        The measure of a pair. NPMI does not depend on the order of the words.
     words : list of str
-        The names of a matrix's columns.
+        The names of the columns, if `documents` is a matrix.
 
     Examples
     --------
@@ -114,7 +121,9 @@ def coherence(
 
 
 def distinct_words(top_words: Sequence[Sequence[str]]) -> float:
-    """The share of distinct words among the top words of all topics: 1 if no two share a word.
+    """Return the share of distinct words among the top words of all topics.
+
+    It is 1 if no two topics share a word.
 
     Examples
     --------
@@ -127,29 +136,31 @@ def distinct_words(top_words: Sequence[Sequence[str]]) -> float:
     return len(set(every)) / len(every)
 
 
-def _reference(documents: Any, words: Any) -> tuple[Vocabulary, Any, np.ndarray, int]:
-    """Words, counts of distinct documents, how often each one occurred, and how many there are."""
+def _reference(
+    documents: Any, words: Sequence[str] | None
+) -> tuple[Vocabulary, Any, np.ndarray, int]:
+    """Return the words, the distinct documents, the times of each, and the number of documents."""
     if hasattr(documents, "vocabulary"):
         return documents.vocabulary, documents.counts, documents.times, documents.n_documents
     counts = checked_matrix(documents)
     n, d = counts.shape
     if words is None or len(words) != d:
-        named = "no words" if words is None else f"{len(words)} words"
+        named = "no names" if words is None else f"{len(words)} names"
         raise ParameterError(
-            f"documents are a matrix of {d} columns with {named}; give words=, their names"
+            f"documents is a matrix of {d} columns with {named}; give the names as words"
         )
     return Vocabulary(words, np.zeros(d)), counts, np.ones(n, np.int64), n
 
 
 def _pair_scores(has: Any, times: np.ndarray, n: int, measure: Measure) -> np.ndarray:
-    """Of each pair of columns a < b."""
+    """Return the coherence of each pair of columns a < b."""
     D = (has.T @ has.multiply(times[:, None])).toarray()
     a, b = np.triu_indices(len(D), 1)
     both, one, other = D[a, b].astype(float), D[a, a], D[b, b]
     if measure == "umass":
         return np.log((both + 1) / one)
     scores = np.full(len(both), -1.0)  # never together
-    scores[both == n] = 1.0  # always together: 0 / 0, but 1 for all p(a, b) = p(a) = p(b) < 1
+    scores[both == n] = 1.0  # in all documents: 0 / 0. For p(a, b) = p(a) = p(b) < 1 it is 1.
     usual = (both > 0) & (both < n)
     both, one, other = both[usual], one[usual], other[usual]
     scores[usual] = np.log(both * n / (one * other)) / -np.log(both / n)
@@ -161,5 +172,5 @@ def _topic(topic: Sequence[str], number: int) -> list[str]:
         raise ParameterError(f"topic {number} is a string; give a list of words for each topic")
     topic = list(topic)
     if repeated := {word for word in topic if topic.count(word) > 1}:
-        raise ParameterError(f"topic {number} has {min(repeated)!r} twice; top words are distinct")
+        raise ParameterError(f"topic {number} has {min(repeated)!r} twice; give distinct words")
     return topic

@@ -1,8 +1,8 @@
-"""The files that word vectors are scored on: pairs of words with scores, and analogies.
+"""Read the files that word vectors are scored on: pairs of words with scores, and analogies.
 
-Columns are separated by TABs, semicolons, commas or blanks; lines that begin with ``#`` and empty
-lines are passed over, and so is one line of column titles. Files may be packed (.gz, .xz, ...),
-and may begin with a byte order mark.
+TABs, semicolons, commas or blanks separate the columns. Empty lines, lines that begin with ``#``
+and one line of column titles are skipped. Files may be compressed (.gz, .xz, ...), and may begin
+with a byte order mark.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ from eigentext.errors import CorpusError, ParameterError
 Source = str | os.PathLike[str]
 Half = Literal["dev", "test"]
 _SEPARATORS = ("\t", ";", ",", None)  # None: any run of blanks
-_MOST = 4  # cuts of a line
-_PART_OF_SPEECH = re.compile("[A-Z]")  # SimLex and SimVerb have one before the score
+_MOST = 4  # the most cuts of a line
+_PART_OF_SPEECH = re.compile("[A-Z]")  # stands before the score in SimLex and SimVerb
 _TITLE = re.compile(r"[a-d]['*]?|(word|term|w)?[ _-]?[1-4]|query|target|expected|answer", re.I)
 
 
 class Pair(NamedTuple):
-    """Two words, and how similar (or related) people found them."""
+    """Two words, and the score of their similarity (or relatedness) that people gave."""
 
     a: str
     b: str
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 class Question(NamedTuple):
-    """a is to b as c is to d."""
+    """An analogy: a is to b as c is to d."""
 
     a: str
     b: str
@@ -45,10 +45,10 @@ Item = TypeVar("Item", bound=tuple)
 
 
 def read_pairs(path: Source) -> list[Pair]:
-    """The pairs of a file such as WordSim-353, MEN, Rare Words or SimLex-999.
+    """Return the pairs of a file such as WordSim-353, MEN, Rare Words or SimLex-999.
 
-    A line is two words and their score; a part of speech (one capital letter) may stand before
-    the score, and anything after it.
+    A line is two words and their score. A part of speech (one capital letter) may stand before the
+    score. Columns after the score are ignored.
     """
     pairs: list[Pair] = []
     for number, line in (lines := _lines(path)):
@@ -56,7 +56,7 @@ def read_pairs(path: Source) -> list[Pair]:
         place = f"{path}, line {number}"
         if len(columns) < 3 or not (columns[0] and columns[1]):
             raise CorpusError(
-                f"{place}: {line[:80]!r} is not two words and a score; mend or delete it"
+                f"{place}: {line[:80]!r} is not two words and a score; correct or delete it"
             )
         tagged = len(columns) > 3 and _PART_OF_SPEECH.fullmatch(columns[2])
         given = columns[3 if tagged else 2]
@@ -66,7 +66,7 @@ def read_pairs(path: Source) -> list[Pair]:
             if number == lines.first and not any(map(str.isdigit, columns[2])):
                 continue  # the titles of the columns
             raise CorpusError(
-                f"{place}: the score {given[:40]!r} is no number; write one, as in 6.5"
+                f"{place}: the score {given[:40]!r} is not a number; write one, such as 6.5"
             ) from None
         if not math.isfinite(score):
             raise CorpusError(
@@ -74,14 +74,14 @@ def read_pairs(path: Source) -> list[Pair]:
             )
         pairs.append(Pair(columns[0], columns[1], score))
     if not pairs:
-        raise CorpusError(f"{path}: no pairs in it; each line should be two words and a score")
+        raise CorpusError(f"{path} has no pairs; each line should be two words and a score")
     return pairs
 
 
 def read_questions(path: Source) -> list[Question]:
-    """The questions of a file such as Google's or MSR's analogies.
+    """Return the questions of a file such as Google's or MSR's analogies.
 
-    A line is four words, or begins with a colon and names the section that follows.
+    A line is four words. A line that begins with a colon is the name of the section that follows.
     """
     questions: list[Question] = []
     section = ""
@@ -92,7 +92,7 @@ def read_questions(path: Source) -> list[Question]:
         columns = _columns(line, 4)
         if len(columns) != 4 or not all(columns):
             raise CorpusError(
-                f"{path}, line {number}: {line[:80]!r} is not four words; mend it or delete it "
+                f"{path}, line {number}: {line[:80]!r} is not four words; correct or delete it "
                 "(a section's name begins with ':', a comment with '#')"
             )
         if number == lines.first and all(map(_TITLE.fullmatch, columns)):
@@ -100,12 +100,12 @@ def read_questions(path: Source) -> list[Question]:
         a, b, c, d = columns
         questions.append(Question(a, b, c, d, section))
     if not questions:
-        raise CorpusError(f"{path}: no questions in it; each line should be four words")
+        raise CorpusError(f"{path} has no questions; each line should be four words")
     return questions
 
 
 def kind_of(path: Source) -> Literal["pairs", "questions"]:
-    """What a file holds, by its first two lines (of which one may be titles)."""
+    """Return what a file contains. The first two lines decide; one of them may be titles."""
     top = [line for _, (_, line) in zip(range(2), _lines(path))]
     if top and top[0].startswith(":"):
         return "questions"
@@ -117,9 +117,9 @@ def kind_of(path: Source) -> Literal["pairs", "questions"]:
 
 
 def half(items: Iterable[Item], which: Half) -> list[Item]:
-    """One of two halves of pairs or questions: choose settings on "dev", report on "test".
+    """Return one of two halves of pairs or questions. Choose settings on "dev", report on "test".
 
-    The words alone decide (a hash of them), not the order of the file or the scores.
+    A hash of the words decides. The order of the file and the scores do not matter.
 
     Examples
     --------
@@ -141,7 +141,10 @@ def _half_of(item: tuple) -> Half:
 
 
 class _lines:  # noqa: N801 - used like a function
-    """The lines that say something, with their numbers; `first` is the number of the first."""
+    """Iterate over the numbers and texts of lines that are not empty and not comments.
+
+    `first` is the number of the first of these lines.
+    """
 
     def __init__(self, path: Source):
         paths = expand_paths([path])
@@ -165,9 +168,9 @@ class _lines:  # noqa: N801 - used like a function
 
 
 def _columns(line: str, least: int) -> list[str]:
-    """Cut at the first kind of separator that gives enough columns, else at blanks.
+    """Cut a line at the first kind of separator that gives enough columns, or else at blanks.
 
-    Of columns past the fourth there is one, which nobody reads.
+    There are at most five columns. The fifth is the rest of the line, and is not used.
     """
     columns: list[str] = []
     for separator in _SEPARATORS:

@@ -1,8 +1,9 @@
 r"""Word similarity: do cosines rank pairs of words as people do?
 
-Spearman's :math:`\rho` is the correlation of the ranks of :math:`\cos(v_a, v_b)` with those of the
-scores people gave; ties get their average rank. It is over the pairs whose two words have vectors:
-how many these are is part of the answer, for a model may do well on the few words it knows.
+Spearman's :math:`\rho` is the correlation of the ranks of :math:`\cos(v_a, v_b)` with the ranks of
+the scores that people gave. Ties get their average rank. Only pairs whose two words have vectors
+are covered. The result says how many these are, because a model may do well on the few words that
+it knows.
 """
 
 import math
@@ -15,18 +16,18 @@ import numpy as np
 
 from eigentext.errors import ParameterError
 from eigentext.evaluate.readers import read_pairs
-from eigentext.evaluate.vectors import Case, WordVectors
+from eigentext.evaluate.vectors import Case, VectorModel, WordVectors
 
 
 @dataclass(frozen=True, repr=False)
 class SimilarityResult:
-    """Spearman's rho (nan if it is not defined: see `reason`), over so many of the pairs."""
+    """Spearman's rho over the covered pairs. It is nan if it is not defined; `reason` says why."""
 
     rho: float
     n_covered: int
     n_pairs: int
     missing: list[str]
-    folded: int  # words found in another case
+    folded: int  # the number of words found in another case
     reason: str
 
     def __str__(self) -> str:
@@ -38,7 +39,7 @@ class SimilarityResult:
         return f"{type(self).__name__}({self})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, where nan is None."""
+        """Return plain data for JSON. None stands for nan."""
         return {
             "rho": None if math.isnan(self.rho) else self.rho,
             "n_covered": self.n_covered,
@@ -50,23 +51,24 @@ class SimilarityResult:
 
 
 def similarity(
-    model: Any,
+    model: VectorModel,
     pairs: str | os.PathLike[str] | Sequence[tuple[str, str, float]],
     *,
     case: Case = "fold",
 ) -> SimilarityResult:
-    """Spearman's correlation of cosines with people's scores.
+    """Compute Spearman's correlation of cosines with people's scores.
 
     Parameters
     ----------
     model : fitted estimator, KeyedVectors, or (words, vectors)
-        Anything with `vocabulary_` and `vectors_` (of any length), or with gensim's `index_to_key`
-        and `vectors`, or the two themselves. Words whose vector is zero count as missing.
+        A model with `vocabulary_` and `vectors_`, an object with gensim's `index_to_key` and
+        `vectors`, or the words and the vectors themselves. Vectors may have any length. A word
+        whose vector is zero counts as missing.
     pairs : file, or list of (word, word, score)
         See :func:`read_pairs`.
     case : "fold" or "exact"
-        Whether a word that is not there as it is may be found in lower case, or else with a first
-        capital letter.
+        "fold" looks up a word as it is written, then in lower case, then with a capital first
+        letter. "exact" looks it up only as it is written.
 
     Examples
     --------
@@ -85,24 +87,24 @@ def similarity(
     right = vectors.unit_rows(np.array([b for _, b, _ in covered], np.int64))
     scores = np.array([y for _, _, y in covered], np.float64)
     if not np.isfinite(scores).all():
-        raise ParameterError("a score is not finite; leave such pairs out")
+        raise ParameterError("a score is not finite; leave out pairs with such scores")
     rho, reason = _spearman(np.einsum("ij,ij->i", left, right), scores)
     return SimilarityResult(rho, len(covered), len(pairs), missing, folded, reason)
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
-    """The correlation of ranks, or nan and why there is none."""
+    """Return the correlation of ranks and "", or nan and the reason."""
     if len(x) < 2:
         return math.nan, "only one pair is covered" if len(x) else "no pair is covered"
     x, y = _ranks(x), _ranks(y)
     x, y = x - x.mean(), y - y.mean()
-    scale = math.sqrt(float(x @ x) * float(y @ y))
-    if scale == 0:
-        return math.nan, "all covered pairs are alike"
-    return float(x @ y) / scale, ""
+    for deviations, name in ((x, "cosine"), (y, "score")):
+        if not deviations.any():
+            return math.nan, f"all covered pairs have the same {name}"
+    return float(x @ y) / math.sqrt(float(x @ x) * float(y @ y)), ""
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:
-    """Ranks from 1, ties averaged; scipy.stats has this, but takes longer to load than all else."""
+    """Return ranks from 1; ties get their mean. (scipy.stats has this, but is slow to import.)"""
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
     return (counts.cumsum() - (counts - 1) / 2)[inverse]

@@ -1,4 +1,4 @@
-"""Tags: how many of the right ones does a tagger give?"""
+"""Tags: how many tokens get the right tag from a tagger?"""
 
 import math
 from collections import Counter
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigentext.evaluate.chunks import TITLES, paired_tags
+from eigentext.evaluate.chunks import TITLES, Tagging, paired_tags
 
 
 @dataclass(frozen=True, repr=False)
 class Tags:
-    """The scores of taggings, or of one tag: shares from 0 to 1, nan where nothing is divided."""
+    """The scores of taggings, or of one tag: shares from 0 to 1, or nan if the divisor is 0."""
 
     n_gold: int
     n_predicted: int
@@ -20,7 +20,7 @@ class Tags:
 
     @property
     def accuracy(self) -> float:
-        """The share of tokens with the right tag; of one tag, its recall."""
+        """The share of tokens with the right tag. For one tag, this is its recall."""
         return self.n_right / (self.n_gold or math.nan)
 
     @property
@@ -30,11 +30,11 @@ class Tags:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; over all tags, the accuracy."""
+        """The harmonic mean of precision and recall. For all tags, this is the accuracy."""
         return 2 * self.n_right / (self.n_gold + self.n_predicted or math.nan)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, where nan is None."""
+        """Return plain data for JSON. None stands for nan."""
         shares = {name: getattr(self, name) for name in ("accuracy", "precision", "f1")}
         shares = {name: None if math.isnan(value) else value for name, value in shares.items()}
         counts = {name: getattr(self, name) for name in ("n_gold", "n_predicted", "n_right")}
@@ -56,14 +56,14 @@ class Tags:
         return f"Tags({self.accuracy:.2%} of {self.n_gold:,} right)"
 
 
-def tags(gold: Iterable[Any], predicted: Iterable[Any]) -> Tags:
+def tags(gold: Iterable[Tagging], predicted: Iterable[Tagging]) -> Tags:
     """Score predicted taggings against the right ones, token by token.
 
     Parameters
     ----------
     gold, predicted
-        Lists of sentences; a sentence is a list of tags, or of tuples that end in one, such as
-        (word, tag).
+        Lists of sentences. A sentence is a list of tags, or of tuples that end with the tag, such
+        as (word, tag).
 
     Examples
     --------

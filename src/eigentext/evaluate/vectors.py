@@ -1,9 +1,10 @@
-"""Word vectors as plain data, whoever made them, and how the words of a question are found."""
+"""Word vectors of any model as plain data, and how words are looked up in them."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from eigentext.errors import ParameterError
 
@@ -12,20 +13,44 @@ _ROWS = 4096
 _NO_LENGTH = np.finfo(np.float32).tiny
 
 
+class _FittedModel(Protocol):
+    @property
+    def vocabulary_(self) -> Iterable[str]: ...
+    @property
+    def vectors_(self) -> ArrayLike: ...
+
+
+class _KeyedVectors(Protocol):
+    @property
+    def index_to_key(self) -> Iterable[str]: ...
+    @property
+    def vectors(self) -> ArrayLike: ...
+
+
+class _GensimModel(Protocol):
+    @property
+    def wv(self) -> _KeyedVectors: ...
+
+
+VectorModel = _FittedModel | _KeyedVectors | _GensimModel | tuple[Iterable[str], ArrayLike]
+
+
 class WordVectors:
-    """Words with a direction: those whose vector is zero have none and are left out.
+    """Words and their directions. A word whose vector is zero has no direction and is left out.
 
     Parameters
     ----------
     model : fitted estimator, KeyedVectors, or (words, vectors)
-        Anything with `vocabulary_` and `vectors_`, or with `index_to_key` and `vectors` (gensim's;
-        its models, too, by their `wv`), or the two themselves. The vectors may have any length.
+        A model with `vocabulary_` and `vectors_`, an object with gensim's `index_to_key` and
+        `vectors`, a gensim model with such an object as `wv`, or the words and the vectors
+        themselves. Vectors may have any length.
     case : "fold" or "exact"
-        "fold" looks a word up as it is, else in lower case, else with a first capital letter, so
-        that "Athens" is found by a model of lower-cased text and "athens" by one of cased text.
+        "fold" looks up a word as it is written, then in lower case, then with a capital first
+        letter. So it finds "Athens" in a model of lower-case text, and "athens" in a model of
+        cased text. "exact" looks up a word only as it is written.
     """
 
-    def __init__(self, model: Any, case: Case = "fold"):
+    def __init__(self, model: VectorModel, case: Case = "fold"):
         if case not in ("fold", "exact"):
             raise ParameterError(f"case must be 'fold' or 'exact', not {case!r}")
         self.case = case
@@ -44,28 +69,30 @@ class WordVectors:
         return len(self._kept)
 
     def place(self, word: str) -> int:
-        """Where the word stands among those with a direction; -1 if it is not there."""
+        """Return the place of the word among the words with a direction, or -1 if it is missing."""
         if word in self._places or self.case == "exact":
             return self._places.get(word, -1)
         lower = self._places.get(word.lower(), -1)
         return lower if lower >= 0 else self._places.get(word[:1].upper() + word[1:], -1)
 
     def unit_rows(self, places: np.ndarray | slice) -> np.ndarray:
-        """The vectors at these places, of length 1, in float64."""
+        """Return the vectors at these places, scaled to length 1, in float64."""
         rows = self._kept[places]
         return np.asarray(self._vectors[rows], np.float64) / self._lengths[rows, None]
 
     def find(self, words: set[str]) -> tuple[dict[str, int], list[str], int]:
-        """The places of words, those missing (sorted), and how many needed another case."""
+        """Return the places of words, the missing ones (sorted), and the number of folded words."""
         found = {word: self.place(word) for word in words}
         missing = sorted(word for word, place in found.items() if place < 0)
         folded = sum(place >= 0 and word not in self._places for word, place in found.items())
         return found, missing, folded
 
 
-def words_and_vectors(model: Any) -> tuple[list[str], np.ndarray]:
-    """The words and the matrix of what :class:`WordVectors` takes."""
-    gensim = getattr(model, "wv", model)
+def words_and_vectors(model: VectorModel) -> tuple[list[str], np.ndarray]:
+    """Return the words and the matrix of any model that :class:`WordVectors` accepts."""
+    words: Any
+    vectors: Any
+    gensim: Any = getattr(model, "wv", model)
     if hasattr(model, "vectors_") and hasattr(model, "vocabulary_"):
         words, vectors = model.vocabulary_, model.vectors_
     elif hasattr(gensim, "vectors") and hasattr(gensim, "index_to_key"):
@@ -77,12 +104,13 @@ def words_and_vectors(model: Any) -> tuple[list[str], np.ndarray]:
             f"{type(model).__name__} has no word vectors: give a fitted model, gensim's "
             "KeyedVectors, or (words, vectors)"
         )
-    if isinstance(words, Mapping):  # from words to rows
+    if isinstance(words, Mapping):  # from each word to its row
         words = sorted(words, key=words.__getitem__)
     words, vectors = list(words), np.asarray(vectors)
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise ParameterError(
-            f"{len(words)} words, but vectors of shape {vectors.shape}; give one row for each word"
+            f"there are {len(words)} words, but vectors of shape {vectors.shape}; "
+            "give one row for each word"
         )
     return words, vectors
 
