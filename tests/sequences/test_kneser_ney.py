@@ -290,7 +290,7 @@ def test_bad_input(zipf_lines):
         model.probability("zzz", given="a")
     with pytest.raises(CorpusError, match="no word of this text is in the vocabulary"):
         fitted(["a", "b"], 2).perplexity(["zzz"])
-    with pytest.raises(CorpusError, match="empty list"):
+    with pytest.raises(CorpusError, match="the list is empty"):
         model.log_probabilities([])
     with pytest.raises(CorpusError, match="integers given"):
         model.log_probabilities([1, 2])
