@@ -190,14 +190,14 @@ def _warm_up_wide(model: Any) -> None:
     """Compile the loops that a parser needs only for numbers out of range."""
     if not hasattr(model, "parses"):
         return
-    from eigentext.grammars.chart import passes, pruning
+    from eigentext.grammars.chart import forest, pruning
 
-    kept = pruning._DOUBTS, passes._FAR
-    pruning._DOUBTS, passes._FAR = -1.0, -1.0
+    kept = pruning._DOUBTS, forest._FAR
+    pruning._DOUBTS, forest._FAR = -1.0, -1.0
     try:
         model.marginals(["the", "cat", "sees", "a", "bird", "."])
     finally:
-        pruning._DOUBTS, passes._FAR = kept
+        pruning._DOUBTS, forest._FAR = kept
 
 
 class Fuzzer:

@@ -108,7 +108,7 @@ WALKS = {
         Step(
             "grammars",
             "Parse: prune twice, compute marginals, choose the tree.",
-            "grammars/chart/cascade.py, pruning.py, passes.py, decoding.py",
+            "grammars/chart/cascade.py, pruning.py, forest.py, decoding.py",
             "trees",
         ),
         Step(

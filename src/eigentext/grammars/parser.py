@@ -24,8 +24,7 @@ from eigentext.grammars.answers import (
 )
 from eigentext.grammars.chart.cascade import Cascade, Reading, thresholds
 from eigentext.grammars.chart.decoding import Brackets, Decoder, brackets, k_best, restored
-from eigentext.grammars.chart.forest import tree_forest
-from eigentext.grammars.chart.passes import state_posteriors
+from eigentext.grammars.chart.forest import state_posteriors, tree_forest
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.parameters import N_JOBS
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank

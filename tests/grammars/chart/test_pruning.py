@@ -395,5 +395,5 @@ def test_bad_grammars_and_parameters():
     found = prune(grammar, *words)
     with pytest.raises(ParameterError, match="of 100 words needs more than 1e-06 GB; raise"):
         refine(found, fine, *words, memory=1e3)
-    with pytest.raises(ParameterError, match="survivors are those of a sentence of another length"):
+    with pytest.raises(ParameterError, match="survivors belong to a sentence of another length"):
         refine(found, fine, [0, 1], [1], [1.0])

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eigentext.errors import ParameterError
-from eigentext.grammars.chart import passes
-from eigentext.grammars.chart.forest import ParseForest
-from eigentext.grammars.chart.passes import inside_outside, log_probability
+from eigentext.grammars.chart import forest as forests
+from eigentext.grammars.chart.forest import ParseForest, inside_outside, log_probability
 from eigentext.grammars.chart.pruning import CoarseGrammar, _prune, prune
 from eigentext.grammars.chart.wide import Wide, inside_wide_forest, posteriors_wide, prune_wide
 from eigentext.grammars.grammar import Grammar
@@ -82,10 +81,22 @@ def same(one, other):
 
 
 @given(seeds, st.integers(1, 8), st.sampled_from([0.02, 0.1, 0.4]), st.sampled_from([0, 1e-2]))
+@example(244, 7, 0.02, 0)
 def test_the_chart_is_that_of_doubles(seed, n, density, threshold):
     grammar, _ = random_chart(seed, density=density)
     leaves = random_leaves(seed, n)
-    same(_prune(grammar, leaves.copy(), threshold), prune_wide(grammar, leaves, threshold, 1e9))
+    one = _prune(grammar, leaves.copy(), threshold)
+    other = prune_wide(grammar, leaves, threshold, 1e9)
+    if one[4] is None or other[4] is None or np.array_equal(one[4], other[4]):
+        same(one, other)
+        return
+    inside = log_inside(grammar, leaves)  # two covers are equally good, and rounding decides
+    first, second = (
+        [np.log(grammar.prior[a]) + inside[a, i, j - i] for a, i, j in pieces.tolist()]
+        for pieces in (one[4], other[4])
+    )
+    assert len(first) == len(second)
+    assert sum(first) == pytest.approx(sum(second), rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [60, 125, 250, 400])
@@ -255,7 +266,7 @@ def test_signs_that_cancel_leave_finite_marginals():
 
 def test_ordinary_forests_need_no_exponents(whole_forest, monkeypatch):
     """The same for a forest to which the grammar gives no probability."""
-    monkeypatch.setattr(passes, "inside_wide_forest", None)
+    monkeypatch.setattr(forests, "inside_wide_forest", None)
     forest = whole_forest(RULES, [[0, 2], [2], [0], [0, 2]])
     grammar = Grammar(RULES, np.array([1, 1, 1]), np.full(5, 0.1), np.ones(3))
     words = np.ones((np.diff(forest.groups) == 0).sum())

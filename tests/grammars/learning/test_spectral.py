@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigentext import engine
-from eigentext.grammars.chart.forest import tree_forest
-from eigentext.grammars.chart.passes import inside_outside
+from eigentext.grammars.chart.forest import inside_outside, tree_forest
 from eigentext.grammars.learning import spectral as spectral_module
 from eigentext.grammars.learning.spectral import one_hot, project, scaled, spectral
 from eigentext.grammars.treebank.features import Coded, TreebankNodes, code_features

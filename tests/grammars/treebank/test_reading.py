@@ -35,11 +35,11 @@ def test_one_tree_of_nltk_is_not_taken_for_its_children():
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ("(S (N a)", "tree 2: .* is never closed; put the missing"),
+        ("(S (N a)", "tree 2: .* is never closed; add the missing"),
         ("(S (N a)))", "tree 2: .* closes nothing"),
         ("", "tree 2: .* contains no trees"),
         ("()", "tree 2: .* has neither words nor trees"),
-        ("(N a) (N b)", "tree 2: .* 2 trees; give a string for each"),
+        ("(N a) (N b)", "tree 2: .* 2 trees; give one string per tree"),
         ("(S (NP (-NONE- *)))", "tree 2: .* has no words; leave such trees out"),
         ("wsj_0001.mrg", "tree 2: .* is outside all brackets"),
         (Path("wsj_0001.mrg"), "tree 2: .* is neither a tree nor a word"),

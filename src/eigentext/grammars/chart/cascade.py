@@ -15,8 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from eigentext.grammars.chart.forest import ParseForest, kept
-from eigentext.grammars.chart.passes import Posteriors, inside_outside, log_probability
+from eigentext.grammars.chart.forest import (
+    ParseForest,
+    Posteriors,
+    inside_outside,
+    kept,
+    log_probability,
+)
 from eigentext.grammars.chart.pruning import CoarseGrammar, FineGrammar, Survivors, prune, refine
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.treebank.lexicon import WordStates

@@ -385,12 +385,12 @@ def _roots(
 ) -> np.ndarray:
     """The items over all words that may be the root; or the items of the pieces."""
     if survivors.pieces is None:
-        whole = np.arange(items[-2], items[-1])
+        whole = np.arange(int(items[-2]), int(items[-1]))
         return whole[grammar.is_root[label[whole]]]
     roots = []
     for a, i, j in survivors.pieces.tolist():
         cell = j * (j - 1) // 2 + j - 1 - i
-        span = np.arange(items[cell], items[cell + 1])
+        span = np.arange(int(items[cell]), int(items[cell + 1]))
         roots.append(span[grammar.coarse[label[span]] == a])
     return np.concatenate(roots)
 
@@ -416,11 +416,13 @@ def _checked(
     return offsets, labels, scores
 
 
-def _rules(parent: ArrayLike, left: ArrayLike, right: ArrayLike, n_labels: int) -> np.ndarray:
+def _rules(
+    parent: ArrayLike, left: ArrayLike, right: ArrayLike, n_labels: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rules = np.array((parent, left, right), np.int32).reshape(3, -1)
     if rules.size and not 0 <= rules.min() <= rules.max() < n_labels:
         raise ParameterError(f"labels of rules must be from 0 to {n_labels - 1}, as many as pi has")
-    return rules
+    return rules[0], rules[1], rules[2]
 
 
 def _offsets(keys: np.ndarray, n: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What ``pruning.py`` and ``passes.py`` do if the numbers of a sentence leave the range of doubles.
+"""What ``pruning.py`` and ``forest.py`` do if the numbers of a sentence leave the range of doubles.
 
 The sums are the same, with an exponent for each number (``_wide_loops``). They work for sentences
 of any length, and are several times slower.

@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 from numba import config
 
-from eigentext.grammars.chart.forest import ParseForest, kept, tree_forest
-from eigentext.grammars.chart.passes import inside_outside, inside_pass
+from eigentext.grammars.chart.forest import (
+    ParseForest,
+    inside_outside,
+    inside_pass,
+    kept,
+    tree_forest,
+)
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.treebank.normal_form import Rules
 
