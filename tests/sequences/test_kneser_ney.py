@@ -292,7 +292,7 @@ def test_bad_input(zipf_lines):
         fitted(["a", "b"], 2).perplexity(["zzz"])
     with pytest.raises(CorpusError, match="the list is empty"):
         model.log_probabilities([])
-    with pytest.raises(CorpusError, match="integers given"):
+    with pytest.raises(CorpusError, match="the input has integers"):
         model.log_probabilities([1, 2])
     with pytest.raises(CorpusError, match=r"symbol 1 is 0\.5"):
         model.probability(0.5)
