@@ -70,7 +70,8 @@ def fit_text(
     their names, as corpora, or None for an empty list.
     """
     with fitting(output, run, text.files, *others.values()) as fit:
-        corpus, *rest = (text.corpus(paths) if paths else None for paths in fit.paths)
+        corpus = text.corpus(fit.paths[0])
+        rest = [text.corpus(paths) if paths else None for paths in fit.paths[1:]]
         for one in (corpus, *rest):
             fit.check_not_read(one.files if one is not None else ())
         model.fit(corpus, **dict(zip(others, rest)), **text.arguments())

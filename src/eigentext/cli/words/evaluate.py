@@ -1,6 +1,7 @@
 """`eigentext words evaluate`: scores on word similarity and analogies, with their coverage."""
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from rich.text import Text
 from eigentext.cli._bundles import JsonFlag, RunOptions, ThreadsOption
 from eigentext.cli._console import can_print, print_json, print_plain, printer
 from eigentext.cli._files import inputs
+from eigentext.cli._options import Bundle, with_options
 from eigentext.cli._work import work
 from eigentext.cli.words._shared import ModelArgument, load_words
 from eigentext.errors import ParameterError
@@ -26,6 +28,19 @@ _SOME = 20  # how many missing words to print; --json has all
 _Half = Literal["dev", "test"]
 
 
+@dataclass(kw_only=True)
+class TableOptions(Bundle):
+    """What is printed besides the scores."""
+
+    by_section: Annotated[
+        bool, typer.Option("--by-section", help="Print every section of the analogies.")
+    ] = False
+    missing: Annotated[
+        bool, typer.Option("--missing", help="List the words that have no vector.")
+    ] = False
+
+
+@with_options()
 def evaluate(
     model: ModelArgument,
     files: Annotated[
@@ -35,6 +50,7 @@ def evaluate(
             "standard input."
         ),
     ],
+    shown: TableOptions,
     method: Annotated[
         Literal["mul", "add", "both"],
         typer.Option(help="How to solve analogies: 3CosMul, 3CosAdd, or both."),
@@ -46,16 +62,10 @@ def evaluate(
             "as it is."
         ),
     ] = "fold",
-    by_section: Annotated[
-        bool, typer.Option("--by-section", help="Print every section of the analogies.")
-    ] = False,
     half: Annotated[
         _Half | None,
         typer.Option(help="Use only this half: choose settings on dev, report on test."),
     ] = None,
-    missing: Annotated[
-        bool, typer.Option("--missing", help="List the words that have no vector.")
-    ] = False,
     unseen: Annotated[
         bool,
         typer.Option(
@@ -86,8 +96,8 @@ def evaluate(
         ]
         print_json({"model": str(model), "half": half, "case": case, "files": parts})
         return
-    _print_table(results, methods, by_section=by_section)
-    _print_notes(results, missing=missing)
+    _print_table(results, methods, by_section=shown.by_section)
+    _print_notes(results, missing=shown.missing)
 
 
 def _score(
