@@ -30,7 +30,7 @@ def test_the_family_is_complete():
 @pytest.mark.parametrize("error", FAMILY)
 def test_the_message_is_the_sentence_itself(error):
     # A KeyError would print it in quotes.
-    assert str(error('it\'s a "sentence"; mend it')) == 'it\'s a "sentence"; mend it'
+    assert str(error('it\'s a "sentence"; correct it')) == 'it\'s a "sentence"; correct it'
     assert str(error()) == ""
     assert str(error(ValueError("inner"))) == "inner"
 

@@ -173,7 +173,7 @@ def test_hmm():
     drawn = lines(both.plot())
     assert drawn["kept"] + drawn["dropped"] == told["singular_values"].tolist()
     assert drawn["noise"][0] == told["noise"]
-    assert lines(both.plot("curve"))["log-likelihood of a token"] == both.history_
+    assert lines(both.plot("curve"))["log-likelihood per token"] == both.history_
     with pytest.raises(ParameterError, match="no spectrum"):
         true.plot("spectrum")
     with pytest.raises(ParameterError, match="spectral"):

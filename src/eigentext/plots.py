@@ -23,7 +23,7 @@ _FONT = 9  # of names on a map, in points
 _LABELS = 40  # rows or columns of a table that have room for a name
 
 
-def new_axes(ax: Any = None, *, size: tuple[float, float] = (6.4, 4.0)) -> "Axes":
+def new_axes(ax: "Axes | None" = None, *, size: tuple[float, float] = (6.4, 4.0)) -> "Axes":
     """The given Axes, or those of a new figure. `size` is in inches."""
     return _figure(size).subplots() if ax is None else ax
 
@@ -42,7 +42,7 @@ def spectrum(
     *,
     noise: float | None = None,
     ylabel: str = "singular value",
-    ax: Any = None,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """The values that a decomposition kept, the next ones that it dropped, and the noise level.
 
@@ -86,7 +86,7 @@ def curves(
     chosen: int | None = None,
     xlabel: str = "step",
     ylabel: str = "",
-    ax: Any = None,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """The history of learning: one line per series, over steps that count from one.
 
@@ -114,14 +114,18 @@ def curves(
         ax.axvline(chosen, color="0.5", linestyle="--", linewidth=1, label="chosen")
     if len(lines) > 1 or chosen is not None:
         ax.legend()
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    _use_whole_ticks(ax.xaxis)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel or next(iter(lines)))
     return ax
 
 
 def points(
-    X: ArrayLike, names: Sequence[str], *, groups: Sequence[Any] | None = None, ax: Any = None
+    X: ArrayLike,
+    names: Sequence[str],
+    *,
+    groups: Sequence[Any] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Vectors as named points, on the plane that keeps most of their variance.
 
@@ -199,7 +203,7 @@ def table(
     *,
     xlabel: str = "",
     ylabel: str = "",
-    ax: Any = None,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """A matrix of probabilities as shades of color, with a color bar."""
     values = np.asarray(matrix, float)
@@ -211,7 +215,7 @@ def table(
         if names and len(names) <= _LABELS:
             axis.set_ticks(range(len(names)), [_plain(name) for name in names])
         else:
-            axis.get_major_locator().set_params(integer=True)
+            _use_whole_ticks(axis)
     if columns:
         ax.tick_params(axis="x", rotation=90)
     ax.set_xlabel(xlabel)
@@ -245,7 +249,12 @@ def _on_plane(X: np.ndarray) -> tuple[np.ndarray, tuple[float | None, float | No
     return Y, (float(shares[0]), float(shares[1]))
 
 
-def _apart(Y: np.ndarray, names: Sequence[str], ax: Any) -> list[tuple[int, float]]:
+def _use_whole_ticks(axis: Any) -> None:
+    """Put ticks only at whole numbers."""
+    axis.get_major_locator().set_params(integer=True)
+
+
+def _apart(Y: np.ndarray, names: Sequence[str], ax: "Axes") -> list[tuple[int, float]]:
     """The height of each name above its point, in points, so that no name covers another.
 
     Names are placed from the lowest to the highest. A name moves up above those that it would

@@ -31,7 +31,7 @@ def test_exact_moments_give_exact_topics(random_topics, matched, alpha0, solver,
 
 @pytest.mark.parametrize("alpha0", [0.0, 0.5, 3.0])
 def test_identities_of_the_moments(random_topics, alpha0):
-    """A and T are sums over topics, with the weights of Anandkumar et al. (2012) in alpha_i."""
+    """A and T are sums over topics, with the weights of Anandkumar et al. (2014) in alpha_i."""
     truth = random_topics(4, 9, alpha0)
     A = _centered_pairs(truth, alpha0, np.ones(9)).times(np.eye(9))
     T = _centered_triples(truth, alpha0, np.eye(9))

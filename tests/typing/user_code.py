@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
+from matplotlib.axes import Axes
 
 import eigentext as et
 
@@ -27,11 +28,18 @@ def words() -> None:
     assert_type(words.vectors_, Array)
     assert_type(words.transform(["a text"]), Array)
     assert_type(et.WordClusters(1000).fit(words), et.WordClusters)
+    assert_type(words.plot("spectrum"), Axes)
     words.save("my-words")
     words.save(Path("my-words"))
     words.export("vectors.txt")
     et.Eigenwords(300).fit(["a list", "of texts"])
     et.Eigenwords(300).fit(Path("text.txt"))
+
+    assert_type(et.evaluate.similarity(words, "pairs.txt").rho, float)
+    assert_type(
+        et.evaluate.analogies((words.vocabulary_.words, words.vectors_), []).missing, list[str]
+    )
+    et.evaluate.similarity(3, "pairs.txt")  # pyright: ignore[reportArgumentType]
 
     et.Eigenwords(dimensions=300)  # pyright: ignore[reportCallIssue]
     et.Eigenwords(context="tree")  # pyright: ignore[reportArgumentType]
@@ -44,6 +52,8 @@ def topics(texts: list[str]) -> None:
     assert_type(topics, et.TopicModel)
     assert_type(topics.top_words(8), list[list[str]])
     assert_type(topics.transform(["a new text"]), Array)
+    assert_type(topics.plot("curve"), Axes)
+    assert_type(topics.plot(), Array)
 
     et.TopicModel("20")  # pyright: ignore[reportArgumentType]
 
@@ -81,7 +91,8 @@ def tagging(tagged: list[list[tuple[str, str]]], held_out: list[list[tuple[str, 
     tagger = et.Tagger(vectors=words, clusters=et.WordClusters(1000).fit(words)).fit(tagged)
     assert_type(tagger, et.Tagger)
     assert_type(tagger.tag(["with Anna in London tonight"]), list[list[tuple[str, ...]]])
-    print(tagger.evaluate(held_out).f1)
+    assert_type(tagger.evaluate(held_out).f1, float)
+    assert_type(et.evaluate.tags(held_out, tagger.tag(["a b"])).accuracy, float)
 
 
 def files_and_settings(texts: Iterable[str]) -> None:

@@ -150,8 +150,8 @@ def test_the_order_of_frequency_counts_not_that_of_rows():
 
 
 def test_more_running_clusters_forgive_the_order():
-    # One class after another, the third late: by then the first has split, which is not cheap to
-    # mend, and the second is near.
+    # The classes come one after another, and the third comes late. By then the first class has
+    # split, and joining its parts again costs much. The second class is near the third.
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 10], [10, 0], [10, 3]], [60, 20, 20], axis=0)
     X += rng.uniform(-1, 1, X.shape)

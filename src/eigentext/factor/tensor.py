@@ -1,6 +1,6 @@
 r"""Decomposing a symmetric tensor, :math:`T = \sum_i \lambda_i\, v_i \otimes v_i \otimes v_i`.
 
-After Anandkumar et al. (2012). T is small and dense, K x K x K. The solvers need only
+After Anandkumar et al. (2014). T is small and dense, K x K x K. The solvers need only
 :math:`T(I, x, x) = \sum_{jk} T_{\cdot jk} x_j x_k`, which is one matrix product for many x.
 If the :math:`v_i` are orthonormal (see :mod:`eigentext.factor.whiten`),
 

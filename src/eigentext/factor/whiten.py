@@ -3,7 +3,7 @@ r"""Whitening a symmetric matrix: :math:`W^\top A W = I` on the space of its lar
 Where :math:`A = \sum_i w_i \mu_i \mu_i^\top` has rank K, the vectors
 :math:`\sqrt{w_i}\,W^\top \mu_i` are orthonormal, so W turns a moment tensor
 :math:`\sum_i w_i\,\mu_i \otimes \mu_i \otimes \mu_i` into an orthogonal one of size K x K x K
-(Anandkumar et al. 2012, section 4.3). With :math:`A = U \Lambda U^\top`,
+(Anandkumar et al. 2014, section 4.3). With :math:`A = U \Lambda U^\top`,
 
 .. math:: W = U \Lambda^{-1/2}, \qquad B = A W = U \Lambda^{1/2}, \qquad W^\top B = I,
 

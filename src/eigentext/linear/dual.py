@@ -28,7 +28,7 @@ One run gives three models. :math:`W_s` are the weights after step s = 1 … S o
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from eigentext.monitor import Monitor
 from eigentext.parameters import Count, is_whole
 from eigentext.storage import Saved
 from eigentext.storage.schema import Array, Schema, Strings, damage
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Average = Literal["vote", "mean"] | None
 _CELLS = 1 << 22  # entries of the matrices of votes that are in memory at a time
@@ -258,7 +261,7 @@ class KernelPerceptron(Saved, Estimator):
             "prediction compares each candidate with all of them.",
         )
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the number of mistakes in each pass with matplotlib; return the Axes."""
         from eigentext import plots
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from itertools import chain
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from eigentext.monitor import Monitor
 from eigentext.parameters import Count, Flag, Given, Number, Settings, is_whole
 from eigentext.storage import Saved
 from eigentext.storage.schema import Array, Schema, Strings, damage
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MISSING = (
     "leave the example out, or use the closest candidate in its place: Reranker(closest=True) does "
@@ -211,7 +214,7 @@ class Perceptron(Saved, Estimator):
                 f"{self._bound.limit:,.0f} mistakes. It made {self._bound.n_mistakes:,}.",
             )
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the number of mistakes in each pass with matplotlib; return the Axes."""
         from eigentext import plots
 

@@ -16,7 +16,7 @@ There are three methods:
 
 import os
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -53,6 +53,9 @@ from eigentext.sequences.learning.bigram import (
 from eigentext.storage import Saved
 from eigentext.storage.facts import PROVENANCE, TEXTS, facts
 from eigentext.storage.schema import Array, Schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _OTHERS = (RARE, "<edge>")  # the names of symbols that are not words
 _MOST = 1.01  # probabilities in a file are below this: they are rounded to 32 bits and added up
@@ -285,7 +288,7 @@ class BigramModel(LanguageModel, Saved, Estimator):
         place = self._place(given)
         return self.r_[place if place >= 0 else len(self.vocabulary_)]
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the perplexity on training and validation pairs after each step; return the Axes."""
         from eigentext import plots
 

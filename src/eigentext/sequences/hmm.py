@@ -25,7 +25,7 @@ over the stream, and the probability of a first symbol is its frequency.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,6 +51,9 @@ from eigentext.sequences.learning.methods import by_em, by_spectrum
 from eigentext.sequences.learning.spectral import Scaling
 from eigentext.sequences.learning.windows import population
 from eigentext.storage import Saved
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Method = Literal["spectral", "em", "spectral+em"]
 
@@ -416,8 +419,8 @@ class HMM(LanguageModel, Saved, Estimator):
         self,
         kind: Literal["spectrum", "curve", "transitions"] | None = None,
         *,
-        ax: Any = None,
-    ) -> Any:
+        ax: "Axes | None" = None,
+    ) -> "Axes":
         """Draw with matplotlib, and return the Axes.
 
         "spectrum" shows the singular values of pairs of symbols and the noise that they must

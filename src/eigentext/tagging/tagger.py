@@ -54,6 +54,8 @@ from eigentext.tagging.weights import TrainingProblem, Weights
 from eigentext.trellis import ScoredTagging, check_k
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from eigentext.evaluate import Chunks, Tags
 
 
@@ -277,7 +279,7 @@ class Tagger(Saved, Estimator):
         best = np.argsort(-weights, kind="stable")[: max(topn, 0)]
         return [(self._features.name(f), float(weights[f])) for f in best.tolist()]
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the wrong tags of each pass, or the loss of each CRF step; return the Axes."""
         from eigentext import plots
 

@@ -1,7 +1,7 @@
 r"""`TopicModel`: the topics of documents, from their pairs and triples of words.
 
 The words of a document are drawn from topics :math:`\mu_1 \dots \mu_K`, which are distributions
-over d words (Anandkumar et al. 2012):
+over d words (Anandkumar et al. 2014):
 
 - ``alpha0 = 0``, *bag of words*: one topic i is drawn with the probability :math:`w_i`, and then
   every word from :math:`\mu_i`;
@@ -18,7 +18,7 @@ import math
 import os
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from eigentext.topics._findings import findings_of
 from eigentext.topics.anchors import Recovery
 from eigentext.topics.learning import Method, learn_topics
 from eigentext.topics.tensor import Solver
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _LIMITS = ("min_df", "max_df", "max_size", "stop_words")
 
@@ -306,14 +309,32 @@ class TopicModel(Saved, Estimator):
         check_is_fitted(self)
         return report(self, documents, path, **options)
 
+    @overload
+    def plot(
+        self,
+        kind: Literal["topics"] = "topics",
+        *,
+        n_words: int = 8,
+        words: Any = None,
+        ax: "Axes | None" = None,
+    ) -> np.ndarray: ...
+    @overload
+    def plot(
+        self,
+        kind: Literal["spectrum", "curve"],
+        *,
+        n_words: int = 8,
+        words: Any = None,
+        ax: "Axes | None" = None,
+    ) -> "Axes": ...
     def plot(
         self,
         kind: Literal["topics", "spectrum", "curve"] = "topics",
         *,
         n_words: int = 8,
         words: Any = None,
-        ax: Any = None,
-    ) -> Any:
+        ax: "Axes | None" = None,
+    ) -> "Axes | np.ndarray":
         """Draw with matplotlib, and return the Axes.
 
         "topics" shows the words of each topic in its own figure, and returns an array of Axes.

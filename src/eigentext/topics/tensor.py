@@ -1,4 +1,4 @@
-r"""Topics by tensor decomposition, after Anandkumar et al. (2012).
+r"""Topics by tensor decomposition, after Anandkumar et al. (2014).
 
 With :math:`w_i = \alpha_i / \alpha_0` (or the topics' probabilities, where :math:`\alpha_0 = 0`),
 

@@ -16,7 +16,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from eigentext.words.template import (
     unit_rows,
 )
 from eigentext.words.texts import mean_vectors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _TOPN = Count(10, least=0)
 _METHOD = Choice("mul", of=("mul", "add"))
@@ -297,8 +300,8 @@ class Eigenwords(CooccurrenceModel):
         *,
         words: Sequence[str] | int = 60,
         groups: Sequence[Any] | None = None,
-        ax: Any = None,
-    ) -> Any:
+        ax: "Axes | None" = None,
+    ) -> "Axes":
         """Draw with matplotlib; returns the Axes.
 
         Parameters
@@ -317,7 +320,7 @@ class Eigenwords(CooccurrenceModel):
 
         check_is_fitted(self)
 
-        def draw_map() -> Any:
+        def draw_map() -> "Axes":
             if isinstance(words, Sequence):
                 shown = words
             else:
@@ -326,7 +329,7 @@ class Eigenwords(CooccurrenceModel):
             vectors = np.array([self[word] for word in shown])
             return plots.points(vectors, shown, groups=groups, ax=ax)
 
-        def draw_spectrum() -> Any:
+        def draw_spectrum() -> "Axes":
             dropped = self.diagnostics_.get("dropped_singular_values", [])
             return plots.spectrum(self.singular_values_, dropped, ax=ax)
 
