@@ -2,8 +2,8 @@
 
 ``python benchmarks/walk.py`` fits small models of words, topics and a grammar, notes each function
 of the library when it is first called, and prints the files in that order. "Rooms" are the folders
-of ``src/eigentext``. The foundation (engine, storage, parameters, estimators, monitor) is counted
-as files but not as changes of room: every room stands on it.
+of ``src/eigentext``. The foundation (engine, storage, matrices, parameters, estimators, monitor)
+counts as files but not as changes of room: every room stands on it.
 """
 
 import argparse
@@ -20,7 +20,15 @@ from _record import Table, fact, record, score
 from eigentext import Tree
 
 ROOT = Path(et.__file__).parent
-FOUNDATION = ("engine", "storage", "parameters.py", "estimators.py", "monitor.py", "errors.py")
+FOUNDATION = (
+    "engine",
+    "storage",
+    "matrices",
+    "parameters.py",
+    "estimators.py",
+    "monitor.py",
+    "errors.py",
+)
 
 
 def words() -> None:
