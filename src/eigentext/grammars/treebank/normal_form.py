@@ -19,8 +19,7 @@ the ancestors of its children are VP, S, …. A chain has the ancestors of its t
 those of X, the lowest node of its chain, whose children it covers. Preterminals remember no
 ancestors, unless `annotate_tags` is set.
 
-In the arrays, nodes are in post-order: children before their parent, left before right. The order
-of leaves and inner nodes alone then determines the shape of the tree.
+Nodes are stored in post-order. The order of leaves and inner nodes determines the shape of a tree.
 
 [Klein and Manning 2003] D. Klein and C. Manning, Accurate unlexicalized parsing, ACL 2003.
 """
