@@ -41,7 +41,7 @@ format: $(VENV)/.test
 interpreted: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto --dist worksteal $(INTERPRETED)
 
-INTERPRETED := $(shell find tests -name 'test_*loops.py') tests/trellis tests/matrices \
+INTERPRETED := $(shell find tests -name 'test_*loops.py') tests/trellis/test_k_best.py tests/matrices \
   tests/factor/test_anchors.py tests/factor/test_mixture.py tests/moments/test_packing.py \
   tests/moments/test_cooccurrence.py
 
