@@ -20,6 +20,7 @@ two runs are compared (`TOLERANCES`).
 """
 
 import json
+import math
 import os
 import platform
 import shlex
@@ -137,7 +138,7 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     value = float(value)
-    return float(f"{value:.5g}") if value == value else None
+    return float(f"{value:.5g}") if math.isfinite(value) else None  # JSON has no infinity
 
 
 def figure(value: Any, digits: int | None = None) -> str:
@@ -246,7 +247,7 @@ def dumped(value: Any, indent: str = "") -> str:
     elif isinstance(value, list) and value and not _is_flat(value):
         parts, brackets = [dumped(one, indent + " ") for one in value], "[]"
     else:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
     inside = f",\n{indent} ".join(parts)
     end = "\n" if not indent else ""
     return f"{brackets[0]}\n{indent} {inside}\n{indent}{brackets[1]}{end}"

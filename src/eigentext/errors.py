@@ -40,3 +40,11 @@ class ClusterError(EigentextError):
 
 class UnknownWordError(EigentextError, KeyError):
     """A word outside the vocabulary. The message suggests similar spellings."""
+
+
+class BadItemsWarning(UserWarning):
+    """Some items of a file were skipped, because they are not what the reader reads."""
+
+
+class LittleDataWarning(UserWarning):
+    """The data are too few for the model that was asked for. `findings` says the same."""

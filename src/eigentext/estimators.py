@@ -15,11 +15,12 @@ from scikit-learn's ``BaseEstimator`` and pass its checks. Both follow these rul
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
-from eigentext.errors import ParameterError
+from eigentext.errors import LittleDataWarning, ParameterError
 from eigentext.parameters import Settings, Table, current_names, warn_of_unused
 
 _LONGEST = 200  # characters that repr shows of a parameter, which may be a matrix
@@ -38,16 +39,28 @@ class Finding(NamedTuple):
     sentence: str
     remedy: str = ""
 
+    @property
+    def line(self) -> str:
+        """The sentence and the remedy in one line."""
+        return f"{self.sentence} {self.remedy}".strip()
+
 
 class Findings:
-    """Mixin with :meth:`findings`; a class writes them in ``_findings``."""
+    """Mixin with :meth:`findings`; a class writes them in ``_findings``.
+
+    Those of ``_size_findings`` are about too few data. They are also warnings of the fit.
+    """
 
     def findings(self) -> list[Finding]:
         """The diagnostics of the fitted model in plain words, the most severe first."""
         check_is_fitted(self)
-        return sorted(self._findings(), key=lambda one: -SEVERITIES.index(one.severity))
+        found = [*self._findings(), *self._size_findings()]
+        return sorted(found, key=lambda one: -SEVERITIES.index(one.severity))
 
     def _findings(self) -> Iterator[Finding]:
+        yield from ()
+
+    def _size_findings(self) -> Iterator[Finding]:
         yield from ()
 
 
@@ -192,10 +205,22 @@ def _transaction(method: _Method, *, goes_on: bool) -> _Method:
             if name not in table and name != "_learning"
         }
         used = Settings({name: vars(twin)[name] for name in table})
+        if isinstance(twin, Findings):
+            vars(twin)["parameters_"] = used
+            for finding in twin._size_findings():
+                warnings.warn(finding.line, LittleDataWarning, stacklevel=_users_level())
         self.__dict__ = {**given, **_set_by_users(self), **learned, "parameters_": used}
         return self
 
     return learn  # type: ignore[return-value]
+
+
+def _users_level() -> int:
+    """The `stacklevel` of the code that called this library, for a warning of the caller."""
+    level, frame = 2, sys._getframe(2)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("eigentext."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _lasting(estimator: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Figures of what models are made of: spectra, curves, maps of words, topics, tables.
+"""Figures of what models are made of: spectra, curves, maps of words, topics, tables, calibration.
 
 These functions draw plain numbers and know no model. The method ``plot()`` of an estimator calls
 them. Each draws into `ax`, or into a new figure, and returns the Axes. Change titles and sizes and
@@ -117,6 +117,40 @@ def curves(
     _use_whole_ticks(ax.xaxis)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel or next(iter(lines)))
+    return ax
+
+
+def reliability(
+    series: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: "Axes | None" = None
+) -> "Axes":
+    """How often answers are right, by the probability that they were given: one line per model.
+
+    A calibrated model is on the diagonal. Below it, a model is too sure; above it, not sure enough.
+
+    Parameters
+    ----------
+    series : dict
+        For each model the mean probability and the share of right answers of some bins, such as
+        those of :func:`eigentext.evaluate.calibration`. Bins without answers (nan) are left out.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    """
+    lines = {
+        name: tuple(np.asarray(part, float).ravel() for part in pair)
+        for name, pair in series.items()
+    }
+    if not lines or any(p.shape != y.shape or not p.size for p, y in lines.values()):
+        raise ParameterError("give the mean probability and the share of right answers of each bin")
+    ax = new_axes(ax, size=(4.6, 4.4))
+    ax.plot([0, 1], [0, 1], color="0.5", linestyle="--", linewidth=1, label="calibrated")
+    for name, (p, y) in lines.items():
+        there = ~(np.isnan(p) | np.isnan(y))
+        ax.plot(p[there], y[there], marker="o", markersize=4, label=name)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("probability by the model")
+    ax.set_ylabel("share of right answers")
+    ax.legend()
     return ax
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from eigentext.cli._lines import (
     Line,
+    ReadingOptions,
     in_step,
     input_paths,
     line_writer,
@@ -52,13 +53,13 @@ def test_places(tmp_path):
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("one ( two\n\nthree")
     paths = input_paths([str(tmp_path / "a.txt")])
-    assert list(read_lines(paths, "strict")) == [
+    assert list(read_lines(paths, ReadingOptions(tokenized=True))) == [
         ("1", ["one", "-LRB-", "two"]),
         ("2", []),
         ("3", ["three"]),
     ]
     paths = input_paths([str(tmp_path / "*.txt")])
-    places = [line.place for line in read_lines(paths, "strict")]
+    places = [line.place for line in read_lines(paths, ReadingOptions())]
     assert places == [f"{tmp_path}/{name}:{n}" for name in ("a.txt", "b.txt") for n in (1, 2, 3)]
 
 

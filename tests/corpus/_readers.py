@@ -12,6 +12,7 @@ import contextlib
 import gzip
 import lzma
 import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,10 +73,12 @@ def attempt_file(name: str, path: Path, choice: int | None = None) -> bool:
     """The same for a file; without a choice, it is read and no more."""
     reader = READERS[name]
     try:
-        if choice is None and reader.only is not None:
-            reader.only(path)
-        else:
-            reader.read(path, choice or 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # trees may look like another dialect
+            if choice is None and reader.only is not None:
+                reader.only(path)
+            else:
+                reader.read(path, choice or 0)
     except EigentextError as error:
         str(error).encode()  # a message that can be printed
         return False
@@ -93,6 +96,20 @@ def _trees(path: Path, choice: int) -> None:
     other = path.with_name("again.txt")
     write_trees(some, other)
     assert read_trees([other]) == some
+
+
+def _other_trees(path: Path, choice: int) -> None:
+    """The same with a dialect, and maybe with what it cuts, and without bad trees."""
+    names = ("auto", "ppche", "cess", "lemma", "tut", "export", "tiger-xml", "auto")
+    keep = ("none", "all", "features", "functions")[choice // 8 % 4]
+    errors = ("raise", "skip")[choice // 32 % 2]
+    trees = read_trees(path, dialect=names[choice % 8], keep=keep, errors=errors)
+    assert len(trees) == trees.about.n_trees
+    assert trees.about.facts(trees)["n_traces"] >= 0
+    some = trees[:20]
+    other = path.with_name("again.txt")
+    write_trees(some, other)
+    assert read_trees(other, dialect="penn") == some
 
 
 def _conll(path: Path, choice: int) -> None:
@@ -152,10 +169,34 @@ def _questions(path: Path, choice: int) -> None:
 
 _BRACKETS = [b"(", b")", b"((", b"))", b"( ", b"(S ", b"-NONE-", b"NP-SBJ", b"=", b"\n"]
 _TREE = b"( (S (NP-SBJ-1 (DT the) (NN cat)) (VP (VBZ sleeps) (NP (-NONE- *T*-1)))) )\n"
+_HISTORICAL = (
+    b"( (IP-MAT (NP-SBJ *con*) (VBD ran-run) (C 0) (NP (N cats-cat)) (CODE <x>)) (ID A,1))\n" * 3
+)
+_CESS = b"(S (sn.e-SUJ *0*) (gv (vmip3s0 come comer)) (grup.nom.ms (ncms000 pan pan)) (,))\n" * 3
+_EXPORT = (
+    b"#FORMAT 3\n#BOS 1 1\na\tX\t--\tHD\t500\n,\t$,\t--\t--\t0\nb\tY\t--\tSB\t501\n"
+    b"c\tX\t--\tMO\t500\n#500\tVP\t--\tOC\t501\n#501\tS\t--\t--\t0\n#EOS 1\n"
+)
+_XML = (
+    b'<corpus><s><graph root="9"><t id="1" word="a" pos="X"/><t id="2" word="b" pos="Y"/>'
+    b'<nt id="9" cat="S"><edge idref="1" label="HD"/><edge idref="2" label="--"/></nt></graph></s>'
+    b"</corpus>"
+)
 _LIST = b"-12.25\t(S (NP (NNS cats)) (VP (VBP sleep)))\n2\t-inf\t(S (X cats) (Y sleep))\n\n\n"
 _TAGS = b"-1.5\tcats/NNS sleep/VBP\n-2e3\tand/or/CC (/-LRB-\n\n"
 READERS = {
     "trees": Reader(_trees, [_TREE, b"(NP (N cats))(NP (N dogs) (N x y))"], _BRACKETS),
+    "dialects": Reader(
+        _other_trees, [_HISTORICAL, _CESS], [*_BRACKETS, b"(CODE ", b"(ID x)", b"*T*-1"]
+    ),
+    "export": Reader(
+        _other_trees, [_EXPORT], [b"#BOS 1\n", b"#EOS 1\n", b"#500", b"500", b"\t", b"--", b"%%"]
+    ),
+    "tiger-xml": Reader(
+        _other_trees,
+        [_XML],
+        [b"<s>", b"</s>", b"<t ", b"<nt ", b"<edge ", b'id="2"', b"/>", b"<!DOCTYPE a [", b"&a;"],
+    ),
     "conll": Reader(
         _conll,
         [b"Dogs NNS B-NP\nbark VBP B-VP\n\nYes UH O\n", b"Dogs\tN\n\n-DOCSTART- O\n\na b\n", b"x"],

@@ -137,7 +137,7 @@ def test_tags_and_schemes_that_are_none():
     ):
         allowed(["O", "S-X"], "bilou")
     for call in (allowed, find_misfit, check_tags):
-        with pytest.raises(ParameterError, match="must be 'bio', 'bilou' or None, not 'iob1'"):
+        with pytest.raises(ParameterError, match="must be 'bio', 'bilou', 'iobes' or None, not"):
             call(["O"], "iob1")
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from eigentext import TextCorpus
 from eigentext.corpus import encode, readers
+from eigentext.corpus.shards import shards_of
 from eigentext.corpus.tokenizers import lowered
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.errors import BadItemsWarning, CorpusError, ParameterError
 
 UNITS = ("line", "document", "stream")
 TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0")))
@@ -408,3 +409,60 @@ def test_repr_says_what_is_in_it(tmp_path):
     assert str(path) in repr(TextCorpus(path))
     assert "2 texts" in repr(TextCorpus(["a b", "c d"]))
     assert "1 token lists" in repr(TextCorpus([["a"]]))
+
+
+# Encodings, and lines that are skipped.
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32", "latin-1"])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_encodings(tmp_path, encoding, ending):
+    text = "Él comió jamón\nañadió más\n\nfin"
+    path = tmp_path / f"text.txt{ending}"
+    data = text.encode(encoding)
+    path.write_bytes(gzip.compress(data) if ending else data)
+    for unit, block_bytes in product(UNITS, (1, 3, 100)):
+        with small_blocks(block_bytes):
+            corpus = TextCorpus(path, encoding=encoding, unit=unit)
+            assert list(corpus) == twin([text], unit)
+            parts = shards_of(corpus, 4)
+            assert [token for part in parts for unit in part for token in unit] == text.split()
+    if encoding != "utf-8-sig":
+        assert corpus.size is None  # its bytes are not those of the file
+        with pytest.raises(CorpusError) as caught:
+            list(TextCorpus(path))
+        assert "(--encoding " in str(caught.value) or "name its encoding" in str(caught.value)
+        assert "or read it with errors='replace' (--errors replace)" in str(caught.value)
+        assert corpus.fingerprint() != TextCorpus(path, unit=corpus.unit).fingerprint()
+
+
+def test_the_wrong_encoding(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"one\ntwo \x81\n")
+    with pytest.raises(CorpusError, match="line 2: byte 0x81 is not cp1252; name another encoding"):
+        list(TextCorpus(path, encoding="cp1252"))
+    replaced = TextCorpus(path, encoding="cp1252", errors="replace")
+    assert list(replaced) == [["one"], ["two", "\ufffd"]]
+    with pytest.raises(ParameterError, match="encoding must be the name"):
+        TextCorpus(path, encoding="klingon")
+
+
+@pytest.mark.parametrize(("encoding", "bad"), [("utf-8", b"d\xe9j\xe0"), ("cp1252", b"\x81")])
+@pytest.mark.parametrize("block_bytes", [1, 20, 1000])
+def test_lines_that_are_not_text_can_be_skipped(tmp_path, encoding, bad, block_bytes):
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"a b\n" * 15 + bad + b" c\n" + b"a b\n" * 14)
+    corpus = TextCorpus(path, errors="skip", encoding=encoding)
+    with small_blocks(block_bytes):
+        with pytest.warns(BadItemsWarning, match=r"skipped 1 of 30 lines: .*text.txt, line 16: "):
+            assert list(corpus) == [["a", "b"]] * 29
+        assert list(corpus) == [["a", "b"]] * 29
+    document = TextCorpus(path, errors="skip", encoding=encoding, unit="document")
+    with pytest.warns(BadItemsWarning):
+        assert list(document) == [["a", "b"] * 29]
+    path.write_bytes(b"a b\n" * 40 + (bad + b"\n") * 3)
+    with pytest.warns(BadItemsWarning, match=r"line 41.*line 42.*line 43"):
+        list(TextCorpus(path, errors="skip", encoding=encoding))
+    path.write_bytes(b"a b\n" * 5 + bad + b"\n")
+    with pytest.raises(CorpusError, match="1 of 6 lines are bad, more than a tenth"):
+        list(TextCorpus(path, errors="skip", encoding=encoding))

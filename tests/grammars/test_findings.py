@@ -3,6 +3,7 @@
 import pytest
 
 import eigentext as et
+from eigentext.errors import LittleDataWarning
 from eigentext.estimators import SEVERITIES
 
 
@@ -21,8 +22,21 @@ def spectral(hand_trees):
 
 
 def test_few_trees_are_a_warning(pcfg, hand_trees):
-    (found,) = sentences(pcfg, "warning")
+    found, *_ = sentences(pcfg, "warning")
     assert f"learned from {len(hand_trees)} trees only" in found
+
+
+def test_more_labels_than_trees_are_a_warning_of_the_fit():
+    tree = "(S (A a) (B b))"
+    with pytest.warns(LittleDataWarning, match="3 different labels in 2 trees"):
+        few = et.PCFG().fit([tree] * 2)
+    assert any("3 different labels in 2 trees" in one for one in sentences(few, "warning"))
+    assert not any("labels" in one for one in sentences(et.PCFG().fit([tree] * 3), "warning"))
+
+
+def test_fewer_states_than_asked_for_are_a_warning_of_the_fit():
+    with pytest.warns(LittleDataWarning, match="more than 1 of the 8 states asked for"):
+        et.LatentPCFG(8).fit(["(S (A a) (B b))"] * 5)
 
 
 def test_many_trees_are_none(pcfg, hand_trees):

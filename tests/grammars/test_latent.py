@@ -322,20 +322,18 @@ def test_wrong_parameters(hand_trees, parameters, message):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "validated", "message"),
+    ("parameters", "message"),
     [
-        ({"method": "em", "kappa": 1.0}, False, "with method='em' does not use kappa: 1.0 has no"),
-        ({"method": "split-merge", "n_smooth": 3}, False, "n_smooth (--smooth-steps): 3 has no"),
-        ({"decoding": "viterbi", "tau": 0.1}, False, "with decoding='viterbi' does not use tau"),
-        ({"noise": 0.1}, False, "noise makes grammars differ: let several of them vote"),
-        ({"method": "em", "early_stopping": "f1"}, False, "early_stopping needs trees to measure"),
-        ({"method": "pivot"}, True, "validation trees have no effect with method='pivot'"),
+        ({"method": "em", "kappa": 1.0}, "with method='em' does not use kappa: 1.0 has no"),
+        ({"method": "split-merge", "n_smooth": 3}, "n_smooth (--smooth-steps): 3 has no"),
+        ({"decoding": "viterbi", "tau": 0.1}, "with decoding='viterbi' does not use tau"),
+        ({"noise": 0.1}, "noise makes grammars differ: let several of them vote"),
+        ({"method": "em", "early_stopping": "f1"}, "early_stopping needs trees to measure"),
     ],
 )
-def test_what_has_no_effect_is_told(hand_trees, parameters, validated, message):
-    validation = hand_trees[:2] if validated else None
+def test_what_has_no_effect_is_told(hand_trees, parameters, message):
     with pytest.warns(UnusedParameterWarning, match=re.escape(message)) as caught:
-        LatentPCFG(2, **parameters).fit(hand_trees, validation=validation)
+        LatentPCFG(2, **parameters).fit(hand_trees)
     assert len(caught) == 1
     assert caught[0].filename == __file__
 

@@ -340,7 +340,7 @@ def broken(part, place, value):
         ({"window": 41, "weighting": "distance"}, "exact for windows up to 40"),
         ({"window": 1001, "context": "list"}, "1000 places on each side"),
         ({"rare_count": 2**60}, "rare_count must be a whole number"),
-        ({"context": "tree"}, "context must be 'bag' or 'list'"),
+        ({"context": "tree"}, "context must be 'bag', 'list' or 'next'"),
         ({"weighting": "linear"}, "weighting must be 'flat' or 'distance'"),
         ({"whole": 1}, "whole must be True or False"),
         ({"options": []}, "options must be the way text was read"),

@@ -312,4 +312,6 @@ def test_findings():
     assert "2-grams" in finding.sentence
     assert finding.remedy == "Give more text, or lower the order."
     model.diagnostics_["discount_rules"] = ["modified", "single"]
-    assert [one.severity for one in model.findings()] == ["note"]
+    warning, note = model.findings()
+    assert "(4 of 4) occur only once" in warning.sentence
+    assert note.severity == "note"

@@ -11,6 +11,7 @@ from eigentext.tagging.choices import (
     choose_scheme,
     choose_templates,
     lone_tags,
+    repair_tags,
 )
 from eigentext.tagging.templates import SOURCES, TEMPLATES
 
@@ -51,7 +52,11 @@ def test_columns_that_do_not_fit(given, n, message):
         ("auto", [["B-X", "I-X", "O"]], ("bio", False)),
         ("auto", [["B-X"], ["O"]], ("bio", False)),
         ("auto", [["B-X", "L-X", "U-X"]], ("bilou", False)),
-        ("auto", [["B-X", "E-X", "S-X"]], (None, False)),
+        ("auto", [["B-X", "E-X", "S-X"]], ("iobes", False)),
+        ("auto", [["I-X", "E-X", "O"]], (None, False)),  # IOE
+        ("auto", [["B-X", "E-X"], ["B-X", "O"]], (None, False)),  # too much of it is broken
+        ("auto", [["B-X", "E-X", "U-X"]], (None, False)),
+        ("auto", [["O", "I-X"]], ("bio", False)),
         ("auto", [["B-X", "NN"]], (None, False)),
         ("bio", [["B-X", "I-X"]], ("bio", False)),
         ("bilou", [["B-X", "I-X", "O"]], ("bilou", True)),
@@ -65,24 +70,51 @@ def test_schemes(given, tags, chosen):
 
 
 @pytest.mark.parametrize(
-    ("given", "tags", "message"),
+    ("scheme", "tags", "message"),
     [
-        ("auto", [["O"], ["O", "I-X"]], "sentence 2, token 2: I-X after O breaks .*'bio'"),
-        ("bio", [["D"]], "sentence 1, token 1: 'D' is not a tag of the scheme 'bio'"),
+        ("bio", [["O"], ["O", "D"]], "sentence 2, token 2: 'D' is not a tag of the scheme 'bio'"),
         ("bio", [["U-X"]], "sentence 1, token 1: 'U-X' is not a tag"),
-        ("bilou", [["B-X"], ["I-X"]], "sentence 2, token 1: I-X after O breaks the scheme 'bio'"),
-        ("auto", [["U-X", "B-X"]], "sentence 1, token 3: the end after B-X breaks .*'bilou'"),
+        ("iobes", [["U-X"]], "sentence 1, token 1: 'U-X' .* give B-X, I-X, E-X, S-X or O"),
     ],
 )
-def test_tags_that_break_the_scheme(given, tags, message):
+def test_tags_of_another_scheme(scheme, tags, message):
     with pytest.raises(CorpusError, match=message):
-        choose_scheme(given, tags)
+        repair_tags(tags, scheme)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "tags", "expected", "message"),
+    [
+        (
+            "bio",
+            [["I-X", "I-X", "B-X"], ["O", "I-Y"]],
+            [["B-X", "I-X", "B-X"], ["O", "B-Y"]],
+            "^read 2 tags of the scheme IOB1 as BIO",
+        ),
+        (
+            "bio",
+            [["O", "B-X"], ["B-X", "I-Y"]],
+            [["O", "B-X"], ["B-X", "B-Y"]],
+            "^read 1 tag that broke the scheme BIO .* the first is in sentence 2, token 2$",
+        ),
+        ("bilou", [["U-X", "B-X"]], [["U-X", "U-X"]], "^read 1 tag that broke the scheme BILOU"),
+        ("iobes", [["E-X", "B-X"]], [["S-X", "S-X"]], "^read 2 tags that broke the scheme IOBES"),
+    ],
+)
+def test_tags_that_break_the_scheme_are_repaired(scheme, tags, expected, message):
+    with pytest.warns(UserWarning, match=message):
+        found, n = repair_tags(tags, scheme)
+    assert found == expected
+    assert n == sum(a != b for one, new in zip(tags, expected) for a, b in zip(one, new))
+    assert repair_tags(expected, scheme) == (expected, 0)  # without a warning
+    assert repair_tags(tags, None) == (tags, 0)
 
 
 def test_tags_that_a_single_token_may_have():
     assert lone_tags(["B-X", "L-X", "B-Y", "I-Y", "L-Y"], "bilou") == {"U-X", "U-Y"}
     assert lone_tags(["B-X", "L-X", "O"], "bilou") == set()
     assert lone_tags(["B-X", "L-X", "U-Y"], "bilou") == set()
+    assert lone_tags(["B-X", "E-X"], "iobes") == {"S-X"}
     assert lone_tags(["B-X", "I-X"], "bio") == set()
     assert lone_tags(["D", "N"], None) == set()
 
@@ -102,6 +134,16 @@ def test_templates_by_the_task(given, columns, tags, task):
     expected = [one for one in TEMPLATES[task] if "pos" in columns or "pos" not in one]
     assert choose_templates(given, columns, tags, []) == expected
     assert expected
+
+
+def test_rare_chunks_are_names():
+    """Chunks of phrases cover most of a text. Names do not, with parts of speech or without."""
+    phrases = choose_templates("auto", ("word", "pos"), ["O", "B-X"], [], outside=0.6)
+    names = choose_templates("auto", ("word", "pos"), ["O", "B-X"], [], outside=0.61)
+    assert (phrases, names) == (list(TEMPLATES["chunk"]), list(TEMPLATES["ner"]))
+    assert choose_templates("auto", ("word", "pos"), ["O", "N"], [], outside=0.9) == list(
+        TEMPLATES["pos"]
+    )
 
 
 def test_without_parts_of_speech_no_template_looks_at_them():

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 import eigentext as et
 from eigentext import HMM, Eigentokens, Eigenwords, Tagger, WordClusters, engine
 from eigentext.corpus.schemes import find_misfit, to_bilou
-from eigentext.errors import CorpusError, EigentextError, ParameterError
+from eigentext.errors import CorpusError, EigentextError, LittleDataWarning, ParameterError
 from eigentext.tagging.weights import Weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
@@ -127,6 +128,58 @@ def test_bilou_by_hand():
     assert len(tagger.k_best("bonn", 99)) == 3
     shown = [tuple(tag for _, tag in one.tagging) for one in tagger.k_best("x york bonn", 999)]
     assert len(set(shown)) == len(shown)
+
+
+def in_other_tags(tagged, rewrite):
+    return [
+        [(*token[:-1], tag) for token, tag in zip(one, rewrite([token[-1] for token in one]))]
+        for one in tagged
+    ]
+
+
+def to_iob1(tags):
+    before = ["O", *tags]
+    return [
+        f"I{tag[1:]}" if tag[0] == "B" and last[1:] != tag[1:] else tag
+        for last, tag in zip(before, tags)
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["auto", "bilou"])
+def test_iob1_gives_the_tagger_of_bio(scheme):
+    iob1 = in_other_tags(NAMES, to_iob1)
+    assert iob1[2] == [("york", "I-LOC"), ("bonn", "B-LOC"), ("x", "I-PER")]
+    bio = Tagger(scheme=scheme, n_epochs=3).fit(NAMES, validation=NAMES)
+    with pytest.warns(UserWarning, match="^read 4 tags of the scheme IOB1 as BIO") as told:
+        tagger = Tagger(scheme=scheme, n_epochs=3).fit(iob1, validation=iob1)
+    assert {Path(one.filename).name for one in told} == {"test_tagger.py"}
+    assert tagger.diagnostics_ == bio.diagnostics_ | {"n_changed_tags": 4}
+    assert (tagger.tags_, tagger.temperature_) == (bio.tags_, bio.temperature_)
+    assert tagger.tag(words_of(NAMES)) == bio.tag(words_of(NAMES))
+    for tagged in (NAMES, iob1, in_other_tags(NAMES, to_bilou)):  # the same chunks
+        assert tagger.evaluate(tagged) == bio.evaluate(NAMES)
+        assert tagger.calibrate(tagged).temperature_ == bio.temperature_
+
+
+def test_one_stray_tag_is_no_other_scheme():
+    stray = [*NAMES, [("bonn", "I-LOC")]]
+    with pytest.warns(UserWarning, match=r"^read 1 tag that broke .* sentence 4, token 1$"):
+        tagger = Tagger(n_epochs=3).fit(stray)
+    assert tagger.tag(["bonn"]) == [[("bonn", "B-LOC")]]
+
+
+def test_taggings_of_iobes_are_valid_and_saved(tmp_path):
+    letters = {"L": "E", "U": "S"}
+    iobes = in_other_tags(
+        NAMES, lambda tags: [letters.get(tag[0], tag[0]) + tag[1:] for tag in to_bilou(tags)]
+    )
+    tagger = Tagger(n_epochs=1).fit(iobes)
+    tagger.save(tmp_path / "iobes")
+    for one in (tagger, et.load(tmp_path / "iobes")):
+        assert set(one.tags_) == {tag for sentence in iobes for _, tag in sentence}
+        for tagging, _ in one.k_best("york x mr", 100):
+            assert find_misfit([tag for _, tag in tagging], "iobes") is None
+    assert tagger.evaluate(NAMES) == tagger.evaluate(iobes)
 
 
 def test_tags_of_bilou_come_back_as_they_are():
@@ -653,6 +706,7 @@ def test_few_words_with_vectors():
         Tagger(vectors=(["the", "chien"], np.eye(2))).fit(PETS)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", LittleDataWarning)
         Tagger(vectors=(["the", "dog", "cat", "bark", "of", "tree"], np.eye(6))).fit(PETS)
 
 
@@ -690,7 +744,6 @@ def test_models_of_tokens_that_answer_nonsense(vectors):
         ([PETS[0], []], "sentence 2 is empty"),
         ([PETS[0], [("a", "D"), "dog"]], "sentence 2, token 2: 'dog' is not a tuple of 2 strings"),
         ([PETS[0], [("a", "D", "x")]], "sentence 2, token 1: .* is not a tuple of 2 strings"),
-        ([NAMES[0], [("a", "O"), ("b", "I-LOC")]], "sentence 2, token 2: I-LOC after O breaks the"),
     ],
 )
 def test_training_data_that_is_refused(tagged, message):

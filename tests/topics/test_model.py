@@ -423,7 +423,7 @@ def test_fractions_cause_a_warning():
         ({"alpha0": [1, np.inf]}, "alpha0 must be"),
         ({"alpha0": []}, "alpha0 must be"),
         ({"refine": 2.5}, "refine must be a whole number, 0 or more"),
-        ({"stop_words": "latin"}, "stop_words must be 'english', a collection of words, or None"),
+        ({"stop_words": "latin"}, "stop_words must be .auto., .none., a language"),
         ({"stop_words": [1]}, "stop_words must be"),
         ({"min_df": 1.5}, "min_df must be a number of documents .* or 'auto', not 1.5"),
         ({"max_df": "half"}, "max_df must be"),

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 
 import eigentext as et
 from eigentext import Eigentokens, Eigenwords, WordClusters
-from eigentext.words._findings import findings_of_clusters, findings_of_vectors
+from eigentext.words._findings import findings_of_clusters, findings_of_vectors, size_findings
 
 GOOD = {"singular_values": [1.0, 0.5], "dropped_singular_values": [0.1], "n_words": 10}
 
@@ -31,7 +31,7 @@ def test_fitted_models_report_the_most_severe_first(zipf_lines, tmp_path):
             (one.severity for one in found), key=order.index
         )
         assert "after 3 dimensions" in sentences(found)
-        assert "1 words were always alone" in sentences(found)
+        assert "1 word has a zero vector" in sentences(found)
         model.save(tmp_path / "model")
         assert et.load(tmp_path / "model").findings() == found
 
@@ -47,9 +47,8 @@ def test_a_good_spectrum_and_enough_text_give_no_warning():
     [
         ({"dropped_singular_values": [0.49]}, 1000, "note", "no gap after 2"),
         ({"singular_values": [1.0, 1e-7]}, 1000, "warning", "10,000,000 times the smallest"),
-        ({}, 200, "warning", "only 20 tokens for each word"),
         ({"rare_tokens": 300}, 1000, "note", "30.0% of the text are words that occur fewer than 5"),
-        ({"words_without_context": 7}, 1000, "note", "7 words were always alone"),
+        ({"words_without_context": 7}, 1000, "note", "7 words have a zero vector"),
     ],
 )
 def test_each_finding_has_its_cause(changes, n_tokens, severity, sentence):
@@ -57,6 +56,29 @@ def test_each_finding_has_its_cause(changes, n_tokens, severity, sentence):
     found = list(findings_of_vectors(GOOD | changes, n_tokens, 5))
     assert sentence in sentences(found, severity)
     assert all(one.remedy for one in found if one.severity != "note")
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_components", "said"),
+    [
+        ([20] * 10, 2, "only 20 tokens for each word"),
+        ([40] * 342, 300, "300 dimensions for 342 words"),
+        ([40] * 79, 20, "20 dimensions for 79 words"),
+        ([2] + [1] * 9, 2, "Most words of the training text (9 of 10) occur only once"),
+    ],
+)
+def test_too_little_text(counts, n_components, said):
+    (found,) = size_findings(np.array(counts), sum(counts), n_components)
+    assert found.severity == "warning"
+    assert said in found.sentence
+    assert found.remedy
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_components"), [([40] * 80, 20), ([40] * 1200, 300), ([40] * 6, 2), ([400, 1], 2)]
+)
+def test_enough_text(counts, n_components):
+    assert list(size_findings(np.array(counts), sum(counts), n_components)) == []
 
 
 def test_old_files_say_nothing_of_what_they_lack():

@@ -79,6 +79,36 @@ ErrorsOption = Annotated[
     Literal["strict", "replace"],
     typer.Option(help="Bytes that are not UTF-8: stop with an error, or replace them."),
 ]
+EncodingOption = Annotated[
+    str,
+    typer.Option("--encoding", help="Encoding of the files: utf-8, utf-16, latin-1, cp1251, …"),
+]
+ColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--column",
+        help="Column with the text, if the files are tables (CSV, TSV, JSON lines, Parquet, Arrow, "
+        "Feather). Each row is one text.",
+    ),
+]
+IdOption = Annotated[
+    str | None,
+    typer.Option("--id", help="Column with the names of the rows, for answers about single rows."),
+]
+SkipBadFlag = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad",
+        help="Skip items that cannot be read, and count them. More than a tenth is an error.",
+    ),
+]
+CountsFlag = Annotated[
+    bool,
+    typer.Option(
+        "--counts",
+        help="The files hold counts of n-grams, not text: n-gram TAB count on each line.",
+    ),
+]
 TokenizerOption = Annotated[
     Literal["whitespace", "simple", "words"],
     typer.Option(

@@ -1,6 +1,5 @@
 """What every command prints with: plain lines, JSON, warnings, and the notes of the library."""
 
-import json as json_module
 import logging
 import math
 import os
@@ -11,6 +10,8 @@ from typing import NoReturn, TextIO
 
 import typer
 from rich.console import Console
+
+from eigentext.storage.valid_json import json_text
 
 
 class Printer(Console):
@@ -34,15 +35,20 @@ def print_plain(line: str, *, style: str | None = None) -> None:
     printer.print(line, markup=False, style=style)
 
 
+warned: set[str] = set()  # the warnings that were printed, each as one line
+
+
 def print_warning(message: str) -> None:
     """Print a warning as one line on standard error."""
-    messages.print(f"eigentext: warning: {' '.join(message.split())}", markup=False)
+    line = " ".join(message.split())
+    warned.add(line)
+    messages.print(f"eigentext: warning: {line}", markup=False)
 
 
 def print_json(value: object) -> None:
     """Print one JSON document on standard output."""
-    text = json_module.dumps(value, ensure_ascii=False)
-    printer.out(text if can_print(text) else json_module.dumps(value), highlight=False)
+    text = json_text(value, ascii_only=False)
+    printer.out(text if can_print(text) else json_text(value), highlight=False)
 
 
 def print_rows(rows: Iterable[Iterable[str]]) -> None:

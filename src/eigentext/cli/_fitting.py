@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from eigentext import engine
 from eigentext.cli._bundles import RunOptions
-from eigentext.cli._console import print_json, print_plain
+from eigentext.cli._console import print_json, print_plain, warned
 from eigentext.cli._files import check_model_path, check_not_read, inputs
 from eigentext.cli._progress import PhaseBars, peak_memory
 from eigentext.cli._work import work
@@ -107,12 +107,15 @@ def fitting(output: Path, run: RunOptions, *files: Sequence[str]) -> Iterator[Fi
 
 
 def finding_lines(model: object, *, notes: bool = True) -> list[str]:
-    """Return what a model says about itself, one line for each finding."""
+    """Return what a model says about itself, one line for each finding.
+
+    Without `notes`, leave out the notes, and what was printed as a warning already.
+    """
     found: list[Finding] = model.findings() if isinstance(model, Findings) else []
     return [
-        f"{one.severity}: {one.sentence} {one.remedy}".rstrip()
+        f"{one.severity}: {one.line}"
         for one in found
-        if notes or one.severity != "note"
+        if notes or (one.severity != "note" and one.line not in warned)
     ]
 
 

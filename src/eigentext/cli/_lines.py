@@ -10,13 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import typer
 
-from eigentext.cli._bundles import RunOptions, StreamOption, WorkerOptions
+from eigentext.cli._bundles import (
+    EncodingOption,
+    ErrorsOption,
+    RunOptions,
+    StreamOption,
+    WorkerOptions,
+)
 from eigentext.cli._console import messages, print_warning, printer
 from eigentext.cli._files import check_not_read
+from eigentext.cli._options import Bundle
 from eigentext.cli._progress import PhaseBars
 from eigentext.cli._text import no_words
 from eigentext.cli._work import work
@@ -24,11 +32,19 @@ from eigentext.errors import CorpusError
 
 _WORD = re.compile(r"\S+", re.ASCII)  # as in trees, only ASCII blanks separate words
 _TREE = re.compile(r"\s*\([^\s()]*(?:\s*\([^\s()]*)+\s+[^\s()]+\)", re.ASCII)
-_REMEDY = ", or read it with --errors replace"
+_REMEDY = "; or read it with --errors replace"
 _BOM = b"\xef\xbb\xbf"
 
 
 Write = Callable[[str], None]
+TokenizedFlag = Annotated[
+    bool,
+    typer.Option(
+        "--tokenized",
+        help="Blanks separate all tokens already. Without it, lines are raw text, and are split "
+        "like the training data of the model.",
+    ),
+]
 
 
 @dataclass(kw_only=True)
@@ -46,11 +62,23 @@ class AnswerOptions(LineOptions, WorkerOptions):
     """The same, for a command that can run on Dask workers."""
 
 
+@dataclass(kw_only=True)
+class ReadingOptions(Bundle):
+    """How sentences are read, one on each line."""
+
+    tokenized: TokenizedFlag = False
+    encoding: EncodingOption = "utf-8"
+    errors: ErrorsOption = "strict"
+
+
 class Line(NamedTuple):
-    """The words of a line, and its place: its number, with its file if there are several."""
+    """A line and its place: its number, with its file if there are several.
+
+    Its words are tokens, or a string of raw text. They are empty for an empty line.
+    """
 
     place: str
-    words: list[str]
+    words: list[str] | str
 
 
 def input_paths(files: list[str]) -> list[Path | None]:
@@ -65,15 +93,18 @@ def input_paths(files: list[str]) -> list[Path | None]:
     return paths
 
 
-def read_lines(paths: list[Path | None], errors: str) -> Iterator[Line]:
-    """Yield all lines, also empty ones. Round brackets are written -LRB- and -RRB-, as in trees."""
+def read_lines(paths: list[Path | None], reading: ReadingOptions) -> Iterator[Line]:
+    """Yield all lines, also empty ones.
+
+    Round brackets among tokens are written -LRB- and -RRB-, as in trees.
+    """
     from eigentext.corpus.trees import without_brackets
 
     looks_like_trees = False
     for path in paths:
         name = "standard input" if path is None else str(path)
-        for number, line in enumerate(raw_lines(path), 1):
-            text = decoded(line, f"{name}, line {number}", errors, _REMEDY)
+        for number, line in enumerate(raw_lines(path, reading.encoding), 1):
+            text = decoded(line, f"{name}, line {number}", reading.errors, _REMEDY)
             if not looks_like_trees and _TREE.match(text):
                 looks_like_trees = True
                 print_warning(
@@ -81,36 +112,54 @@ def read_lines(paths: list[Path | None], errors: str) -> Iterator[Line]:
                     "words; `grammar evaluate` and `grammar score` read trees"
                 )
             place = str(number) if len(paths) == 1 else f"{path or '-'}:{number}"
-            yield Line(place, [without_brackets(word) for word in _WORD.findall(text)])
+            if reading.tokenized:
+                yield Line(place, [without_brackets(word) for word in _WORD.findall(text)])
+            else:
+                yield Line(place, text.strip())
 
 
-def raw_lines(path: Path | None) -> Iterator[bytes]:
-    """Yield the lines of a file, or of standard input (None) as soon as they arrive."""
+def raw_lines(path: Path | None, encoding: str = "utf-8") -> Iterator[bytes]:
+    """Yield the lines of a file, or of standard input (None) as soon as they arrive, in UTF-8."""
+    from eigentext.corpus.encodings import UTF8, checked_encoding
     from eigentext.corpus.readers import read_blocks
 
+    encoding = checked_encoding(encoding)
     if path is None:
-        for number, line in enumerate(sys.stdin.buffer):
+        lines = sys.stdin.buffer if encoding == UTF8 else _recoded_input(encoding)
+        for number, line in enumerate(lines):
             yield line if number else line.removeprefix(_BOM)
         return
-    for block in read_blocks(path, whole_lines=True):
+    for block in read_blocks(path, whole_lines=True, encoding=encoding):
         lines = block.data.split(b"\n")
         yield from lines if lines[-1] else lines[:-1]
 
 
+def _recoded_input(encoding: str) -> Iterator[bytes]:
+    """Yield the lines of standard input in another encoding, as soon as they arrive."""
+    from eigentext.corpus.encodings import Recoded
+
+    arriving = SimpleNamespace(read=sys.stdin.buffer.read1)
+    stream, waiting = Recoded(arriving, encoding, "standard input"), b""
+    while data := stream.read(1 << 16):
+        *lines, waiting = (waiting + data).split(b"\n")
+        yield from lines
+    if waiting:
+        yield waiting
+
+
 def decoded(line: bytes, place: str, errors: str, remedy: str = "") -> str:
-    """Return the text of a line; an error names its place."""
-    reason = "a NUL byte: a binary or UTF-16 file?" if b"\0" in line else ""
-    try:
-        text = line.decode(errors=errors)
-    except UnicodeDecodeError as error:
-        text, reason = "", f"byte 0x{line[error.start]:02x} is not UTF-8"
-    if reason and errors == "strict":
-        raise CorpusError(f"{place}: {reason}; convert it to UTF-8 (iconv -t UTF-8){remedy}")
-    return text.replace("\0", "\ufffd")
+    """Return the text of a line; an error names its place, and offers an encoding."""
+    from eigentext.corpus.encodings import not_utf8
+
+    if errors == "strict" and (found := not_utf8(line)):
+        raise CorpusError(f"{place}: {found[1]}{remedy}")
+    return line.decode(errors=errors).replace("\0", "\ufffd")
 
 
 def in_step(
-    parse: Callable[[Iterator[list[str]]], Iterable[Any]], lines: Iterator[Line], names: list[str]
+    parse: Callable[[Iterator[list[str] | str]], Iterable[Any]],
+    lines: Iterator[Line],
+    names: list[str],
 ) -> Iterator[tuple[str, Any]]:
     """Yield the place of each line and the answer of `parse`, in order; None for an empty line.
 
@@ -118,7 +167,7 @@ def in_step(
     """
     waiting: deque[Line] = deque()  # lines without an answer so far
 
-    def sentences() -> Iterator[list[str]]:
+    def sentences() -> Iterator[list[str] | str]:
         for line in lines:
             waiting.append(line)
             if line.words:

@@ -6,17 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigentext.cli._bundles import (
+    ColumnOption,
+    CountsFlag,
+    EncodingOption,
     ErrorsOption,
     FilesArgument,
     FitOptions,
+    IdOption,
     LowercaseFlag,
+    SkipBadFlag,
     StorageOptions,
     TokenizerOption,
     UnitOption,
 )
 from eigentext.cli._fitting import Fitting, fitting
 from eigentext.cli._options import Bundle
-from eigentext.errors import CorpusError, EigentextError
+from eigentext.errors import CorpusError, EigentextError, ParameterError
 
 if TYPE_CHECKING:
     from eigentext import HMM, BigramModel, Eigentokens, Eigenwords, KneserNey, TextCorpus
@@ -25,13 +30,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True)
-class ReadingOptions(Bundle):
+class SourceOptions(Bundle):
+    """How the bytes of files become texts: their encoding, or the column of a table."""
+
+    errors: ErrorsOption = "strict"
+    encoding: EncodingOption = "utf-8"
+    skip_bad: SkipBadFlag = False
+    column: ColumnOption = None
+    id: IdOption = None
+
+    def source(self) -> dict[str, Any]:
+        """Return the arguments of TextCorpus."""
+        if self.skip_bad and self.errors == "replace":
+            raise ParameterError("--skip-bad and --errors replace exclude each other; choose one")
+        errors = "skip" if self.skip_bad else self.errors
+        names = ("encoding", "column", "id")
+        return {"errors": errors, **{name: getattr(self, name) for name in names}}
+
+
+@dataclass(kw_only=True)
+class ReadingOptions(SourceOptions):
     """Text files, and how they are read; each line is one text."""
 
     files: FilesArgument
     tokenizer: TokenizerOption = "whitespace"
     lowercase: LowercaseFlag = False
-    errors: ErrorsOption = "strict"
 
     def corpus(self, paths: Sequence[Path]) -> "TextCorpus":
         """Return the text in these files, read as the options say."""
@@ -41,13 +64,14 @@ class ReadingOptions(Bundle):
 
     def reading(self) -> dict[str, Any]:
         """Return the arguments of TextCorpus."""
-        names = ("tokenizer", "lowercase", "errors")
-        return {name: getattr(self, name) for name in names}
+        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase, **self.source()}
 
 
 @dataclass(kw_only=True)
 class TextOptions(StorageOptions, ReadingOptions):
-    """The same, for a model that counts words."""
+    """The same, for a model that counts words, or takes their counts."""
+
+    counts: CountsFlag = False
 
 
 @dataclass(kw_only=True)
@@ -70,13 +94,34 @@ def fit_text(
     their names, as corpora, or None for an empty list.
     """
     with fitting(output, run, text.files, *others.values()) as fit:
-        corpus = text.corpus(fit.paths[0])
         rest = [text.corpus(paths) if paths else None for paths in fit.paths[1:]]
+        corpus = None if text.counts else text.corpus(fit.paths[0])
         for one in (corpus, *rest):
             fit.check_not_read(one.files if one is not None else ())
-        model.fit(corpus, **dict(zip(others, rest)), **text.arguments())
+        if corpus is None:
+            fit.check_not_read(fit.paths[0])
+            _fit_counts(model, text, fit.paths[0], **dict(zip(others, rest)))
+        else:
+            model.fit(corpus, **dict(zip(others, rest)), **text.arguments())
         fit.save(model)
     return fit
+
+
+def _fit_counts(
+    model: "TextModel", text: TextOptions, paths: Sequence[Path], **others: Any
+) -> None:
+    """Fit a model to counts of n-grams."""
+    from eigentext import NgramMoments
+
+    if text.column is not None:
+        raise ParameterError("--counts reads no tables; leave --column out")
+    moments = NgramMoments.from_counts(
+        paths,
+        lowercase=text.lowercase,
+        encoding=text.encoding,
+        errors="skip" if text.skip_bad else "raise",
+    )
+    model.fit_moments(moments, **others)
 
 
 def reading_of(

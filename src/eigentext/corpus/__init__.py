@@ -3,10 +3,11 @@
 from eigentext.corpus.conll import factored, read_conll, write_conll
 from eigentext.corpus.datasets import LabelledTexts, load_dataset
 from eigentext.corpus.encoded import EncodedCorpus, encode
+from eigentext.corpus.reading_trees import read_trees
 from eigentext.corpus.schemes import from_bilou, iob1_to_bio, to_bilou
 from eigentext.corpus.symbols import encode_sequences
 from eigentext.corpus.text import TextCorpus
-from eigentext.corpus.trees import Tree, as_tree, normalize_tree, read_trees, write_trees
+from eigentext.corpus.trees import Tree, as_tree, normalize_tree, write_trees
 from eigentext.corpus.vocabulary import Vocabulary
 
 __all__ = [

@@ -2,53 +2,89 @@
 
 Blanks separate columns. If a line has tabs, only tabs do, and columns may contain blanks. Only
 ASCII blanks count. Others, such as no-break spaces, are parts of words. Lines that begin with
-``-DOCSTART-`` are borders of documents, not tokens.
+``-DOCSTART-`` are borders of documents, not tokens. :mod:`eigentext.corpus.columns` finds out which
+columns a file has.
 """
 
+import logging
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from eigentext.corpus.readers import compression, expand_paths, read_blocks
+from eigentext.corpus.bad_items import BadItems, Errors, checked_errors
+from eigentext.corpus.columns import DOCUMENT, Columns, Head
+from eigentext.corpus.encodings import UTF8, checked_encoding, not_utf8
+from eigentext.corpus.readers import File, compression, expand_paths, read_blocks
 from eigentext.corpus.trees import packed
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.storage.files import replacing
 
 Source = str | os.PathLike[str]
 Sentence = list[tuple[Any, ...]]
-_DOCUMENT = "-DOCSTART-"
 _MAX_LINES = 1 << 20  # parsed lines that are kept,
 _SHORT = 256  # if they have at most this many bytes
 _LONGEST = 1 << 20  # bytes of a line
 _MAX_TOKENS = 10_000_000  # of a sentence
-_CONVERT = "convert it to UTF-8 (iconv -t UTF-8)"
+_LOOK = 1000  # lines from which an encoding is guessed
 _BOM = "\ufeff"
 _UNWRITABLE = re.compile(r"[\s\0\ud800-\udfff]", re.ASCII)
+_NO_TOKEN = re.compile(rb"#|\d+[-.]\d")  # a comment, a range or an empty node of CoNLL-U
+_DOCUMENT = DOCUMENT.decode()
+_log = logging.getLogger("eigentext")
+
+
+class PlacedSentence(NamedTuple):
+    """A sentence, the name of its file, and the line of its first token."""
+
+    file: str
+    line: int
+    tokens: Sentence
 
 
 def read_conll(
-    path: Source | Iterable[Source], *, columns: Sequence[str | None] = ("word", "pos", "label")
+    path: Source | Iterable[Source],
+    *,
+    columns: Sequence[str | None] | Literal["auto"] = "auto",
+    encoding: str = "utf-8",
+    errors: Errors = "raise",
 ) -> Iterator[Sentence]:
     """Sentences of files in columns, one after the other: lists of tuples, the label last.
 
     Parameters
     ----------
     path : str, path, or list of them
-        Files or globs, plain or packed (.gz, .bz2, .xz, .zst), in UTF-8.
-    columns : sequence of str or None
+        Files or globs, plain or packed (.gz, .bz2, .xz, .zst).
+    columns : "auto", or sequence of str or None
         The names of the columns from left to right. Columns with the name None are left out of the
-        tuples. ``("word", "label")`` reads files of two columns. ``("word", "pos", None,
-        "label")`` reads (word, pos, label) from the four columns of CoNLL-2003.
+        tuples. ``("word", "pos", None, "label")`` reads (word, pos, label) from four columns. If
+        the format gives its columns names, some of them are enough, in any order: ``("word",
+        "xpos")`` for CoNLL-U, whose columns are id, word (or form), lemma, upos (or pos), xpos,
+        feats, head, deprel, deps and misc. "auto" looks at the first lines of the first file, and
+        reads (word, label) from two columns, (word, pos, label) from three, (word, pos, ner) from
+        CoNLL-2003, (word, upos) from CoNLL-U and (word, pos) from CoNLL-2009.
+    encoding : str
+        The encoding of the files: "utf-8", "utf-16", "latin-1", …
+    errors : "raise" or "skip"
+        "skip" leaves out sentences with a line that cannot be read. A warning counts them and names
+        the first few. More than a tenth of bad sentences is an error. All sentences are read before
+        the first one is given.
+
+    Notes
+    -----
+    Tags are given as they are in the file. :class:`Tagger` reads chunks in BIO, IOB1, BILOU and
+    IOBES, and :func:`eigentext.corpus.iob1_to_bio` rewrites the tags of a sentence. Comments,
+    ranges (``1-2``) and empty nodes (``1.1``) of CoNLL-U are left out.
 
     Raises
     ------
     CorpusError
         If a line has another number of columns, is not text or has more than 1 MiB, if a sentence
-        has more than ten million tokens, or if a file has no sentences. The message names the file
-        and the line.
+        has more than ten million tokens, if a file has no sentences, or if it is not clear which
+        columns there are. The message names the file and the line.
 
     Examples
     --------
@@ -58,14 +94,67 @@ def read_conll(
     [('Confidence', 'NN', 'B-NP'), ('in', 'IN', 'B-PP')]
     """
     is_list = isinstance(columns, Sequence) and not isinstance(columns, str)
-    if not is_list or not any(columns) or {type(name) for name in columns} - {str, type(None)}:
+    if columns != "auto" and (
+        not is_list or not any(columns) or {type(name) for name in columns} - {str, type(None)}
+    ):
         raise ParameterError(
-            f"columns must be a list of names, such as ('word', 'label'), not {columns!r}"
+            "columns must be a list of names, such as ('word', 'label'), or 'auto', not "
+            f"{columns!r}"
         )
+    checked_errors(errors)
     paths = expand_paths([path] if isinstance(path, (str, os.PathLike)) else list(path))
     if not paths:
         raise CorpusError("the list of files is empty; name at least one")
-    return _read(paths, _Tokens(columns, advises=True))
+    return _read(paths, columns, checked_encoding(encoding), errors)
+
+
+def _read(
+    paths: list[File], columns: Sequence[str | None] | str, encoding: str, errors: Errors
+) -> Iterator[Sentence]:
+    head = read_head(paths[0], encoding)
+    found = auto_columns(head) if isinstance(columns, str) else head.told(columns, None)
+    for _, _, sentence in read_placed(paths, found, encoding=encoding, errors=errors):
+        yield sentence
+
+
+def read_head(path: File, encoding: str = UTF8) -> Head:
+    """The first lines of a file, from which its columns are found."""
+    first = next(read_blocks(path, whole_lines=True, encoding=encoding))
+    return Head(first.data, str(path))
+
+
+def auto_columns(head: Head) -> Columns:
+    """The columns that are found, with a note if they are not the usual ones."""
+    found = head.found()
+    if note := found.note(head.file):
+        _log.info("%s", note)
+    return found
+
+
+def read_placed(
+    paths: Iterable[File], columns: Columns, *, encoding: str = UTF8, errors: Errors = "raise"
+) -> Iterator[PlacedSentence]:
+    """The sentences of files with known columns, and where they are. See :func:`read_conll`."""
+    bad = BadItems(errors, "sentences")
+    tokens = Tokens(columns)
+    found = chain.from_iterable(_of_file(path, tokens, encoding, bad) for path in paths)
+    if errors == "raise":
+        yield from found
+        return
+    every = list(found)
+    bad.report(len(every))
+    yield from every
+
+
+def _of_file(
+    path: File, tokens: "Tokens", encoding: str, bad: BadItems
+) -> Iterator[PlacedSentence]:
+    blocks = (block.data for block in read_blocks(path, whole_lines=True, encoding=encoding))
+    name, n_bad, found = str(path), bad.n_bad, None
+    for line, found in _sentences(blocks, tokens, f"{name}, ", bad):
+        yield PlacedSentence(name, line, found)
+    if found is None and bad.n_bad == n_bad:
+        raise CorpusError(f"{name}: contains no sentences; is the file empty?")
 
 
 def write_conll(sentences: Iterable[Iterable[Sequence[str]]], path: Source) -> None:
@@ -120,7 +209,9 @@ def parse_conll(text: str | bytes, n_columns: int) -> list[Sentence]:
     """
     data = text.encode() if isinstance(text, str) else text
     data = data.removeprefix(_BOM.encode())
-    return list(_sentences([data], _Tokens([""] * n_columns), ""))
+    columns = Columns(("",) * n_columns, tuple(range(n_columns)))
+    found = _sentences([data], Tokens(columns), "", BadItems("raise", "sentences"))
+    return [sentence for _, sentence in found]
 
 
 def factored(sentences: Iterable[Iterable[tuple[str, str, str]]]) -> list[list[tuple[str, str]]]:
@@ -134,20 +225,13 @@ def factored(sentences: Iterable[Iterable[tuple[str, str, str]]]) -> list[list[t
     return [[(f"{word}|{pos}", label) for word, pos, label in one] for one in sentences]
 
 
-def _read(paths: list[Path], tokens: "_Tokens") -> Iterator[Sentence]:
-    for path in paths:
-        blocks = (block.data for block in read_blocks(path, whole_lines=True))
-        sentence = None
-        for sentence in _sentences(blocks, tokens, f"{path}, "):
-            yield sentence
-        if sentence is None:
-            raise CorpusError(f"{path}: contains no sentences; is the file empty?")
-
-
-def _sentences(pieces: Iterable[bytes], tokens: "_Tokens", where: str) -> Iterator[Sentence]:
-    """The sentences of blocks of complete lines; `where` begins error messages."""
+def _sentences(
+    pieces: Iterable[bytes], tokens: "Tokens", where: str, bad: BadItems
+) -> Iterator[tuple[int, Sentence]]:
+    """The sentences of blocks of complete lines, and their lines; `where` begins messages."""
     sentence: Sentence = []
-    n_lines = 0
+    n_lines = n_between = 0  # lines before the block, and lines in a sentence that are no tokens
+    is_bad = False  # whether the sentence has a bad line
     for piece in pieces:
         lines = piece.split(b"\n")
         if not lines[-1]:  # nothing follows the last newline
@@ -156,63 +240,107 @@ def _sentences(pieces: Iterable[bytes], tokens: "_Tokens", where: str) -> Iterat
             try:
                 token = tokens[line]
             except ValueError as error:
-                raise CorpusError(f"{where}line {number}: {error}") from error
+                if not is_bad:
+                    rest = lines[number - n_lines - 1 :][:_LOOK]
+                    bad.skip(CorpusError(f"{where}line {number}: {reason(error, rest)}"))
+                is_bad = True
+                continue
             if token:
                 sentence.append(token)
                 if len(sentence) > _MAX_TOKENS:
-                    raise CorpusError(
-                        f"{where}line {number}: the sentence has more than {_MAX_TOKENS} tokens; "
-                        "put an empty line after each sentence"
-                    )
-            elif sentence:
-                yield sentence
-                sentence = []
+                    if not is_bad:
+                        bad.skip(CorpusError(f"{where}line {number}: {_endless()}"))
+                    sentence, is_bad = [], True
+            elif token is None:
+                n_between += bool(sentence)
+            else:
+                if sentence and not is_bad:
+                    yield number - len(sentence) - n_between, sentence
+                sentence, n_between, is_bad = [], 0, False
         n_lines += len(lines)
-    if sentence:
-        yield sentence
+    if sentence and not is_bad:
+        yield n_lines + 1 - len(sentence) - n_between, sentence
 
 
-class _Tokens(dict[bytes, tuple[str, ...]]):
-    """The tuples of lines; () for blank lines. Most lines occur often and are parsed once."""
+def reason(error: ValueError, lines: list[bytes]) -> str:
+    """Why the first of these lines is bad. Its encoding is guessed from all of them."""
+    if isinstance(error, NotTextError) and (found := not_utf8(b"\n".join(lines))):
+        return found[1]
+    return str(error)
 
-    def __init__(self, columns: Sequence[str | None], advises: bool = False):
+
+def _endless() -> str:
+    return f"the sentence has more than {_MAX_TOKENS} tokens; put an empty line after each sentence"
+
+
+class NotTextError(ValueError):
+    """A line that is not UTF-8, or has a NUL byte."""
+
+
+class Tokens(dict[bytes, tuple[str, ...] | None]):
+    """The tuples of lines. Most lines occur often and are parsed once.
+
+    It is () for lines between sentences, and None for lines that are no tokens but do not end a
+    sentence, as comments of CoNLL-U. A line that is bad raises ValueError, with the reason.
+    """
+
+    def __init__(self, columns: Columns):
         super().__init__()
-        self._n_columns = len(columns)
-        self._chosen = [i for i, name in enumerate(columns) if name is not None]
-        self._advises = advises  # whether errors suggest other columns
+        self.columns = columns
+        self._chosen = columns.chosen
+        self._n_columns = len(columns.names)
+        self._takes_all = self._chosen == tuple(range(self._n_columns))
+        self._counted = columns.counted
+        self._longest_kept = 0 if columns.counted else _SHORT  # numbered lines seldom occur again
 
-    def __missing__(self, line: bytes) -> tuple[str, ...]:
+    def __missing__(self, line: bytes) -> tuple[str, ...] | None:
         if len(line) > _LONGEST:
             raise ValueError(f"the line has {len(line)} bytes; give one token per line, in columns")
         if b"\0" in line:
-            raise ValueError(f"a NUL byte: a binary or UTF-16 file? {_CONVERT}")
+            raise NotTextError
         text = line.strip()
         parts = [part.strip() for part in text.split(b"\t")] if b"\t" in text else text.split()
-        token = ()
-        if parts and parts[0] != _DOCUMENT.encode():
+        if not parts or parts[0] == DOCUMENT:
+            token = ()
+        elif self._counted:
+            return None if _NO_TOKEN.match(parts[0]) else self._some(parts, text)
+        else:
             try:
-                names = [sys.intern(part.decode()) for part in parts]
+                names = tuple(map(sys.intern, b"\n".join(parts).decode().split("\n")))
             except UnicodeDecodeError as error:
-                byte = error.object[error.start]
-                raise ValueError(f"byte 0x{byte:02x} is not UTF-8; {_CONVERT}") from error
+                raise NotTextError from error
             if len(names) != self._n_columns or not all(names):
                 raise self._ragged(text.decode(), names)
-            token = tuple(names[i] for i in self._chosen)
-        if len(line) <= _SHORT:
+            token = names if self._takes_all else tuple([names[i] for i in self._chosen])
+        if len(line) <= self._longest_kept:
             if len(self) == _MAX_LINES:
                 self.clear()
             self[line] = token
         return token
 
-    def _ragged(self, line: str, names: list[str]) -> ValueError:
+    def _some(self, parts: list[bytes], text: bytes) -> tuple[str, ...]:
+        """The token of a line that has a number. Columns that are not chosen may be empty."""
+        n = min(len(parts), self._n_columns) if self.columns.grows else len(parts)
+        try:
+            if n == self._n_columns:
+                parts = [parts[i] for i in self._chosen]
+            names = tuple(sys.intern(part.decode()) for part in parts)
+        except UnicodeDecodeError as error:
+            raise NotTextError from error
+        if n != self._n_columns or not all(names):
+            raise self._ragged(text.decode(errors="replace"), names)
+        return names
+
+    def _ragged(self, line: str, names: tuple[str, ...]) -> ValueError:
         if not all(names):
             return ValueError(f"{line[:80]!r} has an empty column; fill it")
         reason = f"{line[:80]!r} has {len(names)} columns, not {self._n_columns}"
-        if self._advises:
+        remedy = self.columns.remedy
+        if remedy is None:
             inner = ("pos", *[None] * (len(names) - 3)) if len(names) > 2 else ()
             example = ("word", *inner, "label")[: len(names)]
-            reason += f"; correct the line, or name the columns, for example columns={example}"
-        return ValueError(reason)
+            remedy = f"correct the line, or name the columns, for example columns={example}"
+        return ValueError(f"{reason}; {remedy}" if remedy else reason)
 
 
 def _line(token: Any, n_columns: int | None, place: str) -> str:

@@ -54,8 +54,9 @@ from typing import Any, Generic, Literal, TypeVar, overload
 from eigentext.corpus._download import BROKEN, fetch
 from eigentext.corpus._places import Dataset, candidates, not_found
 from eigentext.corpus.conll import parse_conll
+from eigentext.corpus.reading_trees import read_trees
 from eigentext.corpus.text import TextCorpus
-from eigentext.corpus.trees import Tree, parse_trees, read_trees
+from eigentext.corpus.trees import Tree, parse_trees
 from eigentext.errors import CorpusError, ParameterError
 
 TaggedSentences = list[list[tuple[str, str]]]
@@ -338,7 +339,7 @@ def _read_penn(place: Path, split: DevSplit = "train") -> list[Tree]:
 
 def _read_gum(folder: Path, split: DevSplit = "train") -> list[Tree]:
     parts = ("train", "dev", "test") if split == "all" else (split,)
-    return read_trees(folder / f"{part}.ptb.xz" for part in parts)
+    return read_trees((folder / f"{part}.ptb.xz" for part in parts), dialect="penn")
 
 
 def _read_conll(

@@ -1,9 +1,9 @@
 """What a document is, for each kind of input.
 
 A document is a string of a list, a list of tokens, a file, a line (of a :class:`TextCorpus` with
-``unit="line"``), or a row of a matrix of counts. An empty string, list, file or row is a document
-too. Only lines without tokens are not, because the last line end of a file may or may not begin
-another line.
+``unit="line"``), a row of a table, or a row of a matrix of counts. An empty string, list, file or
+row is a document too. Only lines without tokens are not, because the last line end of a file may or
+may not begin another line.
 """
 
 import os
@@ -17,15 +17,16 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.corpus.encoded import END, EncodedCorpus
 from eigentext.corpus.given import as_corpus
-from eigentext.corpus.readers import LONGEST_LINE, File, read_blocks
+from eigentext.corpus.items import kind_of_item, listed
+from eigentext.corpus.readers import LONGEST_LINE, File
 from eigentext.corpus.symbols import INTEGERS, UNKNOWN
-from eigentext.corpus.text import TextCorpus, kind_of_item, listed
+from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.tokenizers import NAMED, UNIT_END
 from eigentext.corpus.vocabulary import Vocabulary
 from eigentext.errors import CorpusError
 
 MATRIX = "matrix"  # options["tokenizer"] if words are columns of a matrix
-Place = tuple[str, int]  # a file and a line (0: the whole file), or "" and the place in a list
+Place = tuple[str, int]  # a file and a line or row (0: all of it), or "" and the place in a list
 _BATCH = 1 << 25  # characters
 _TEXT = {"tokenizer": "words", "lowercase": True, "unit": "document"}
 
@@ -135,15 +136,23 @@ def document_ids(corpus: TextCorpus | EncodedCorpus, vocabulary: Vocabulary) -> 
         ids = np.append(ids_of(corpus.words), np.int32(END))[corpus.tokens[:-1]]
     else:
         ids = np.concatenate(list(engine.current().map(encode_block, corpus.blocks())))
-    if corpus.options["unit"] == "line" and corpus.options["tokenizer"] != "none":
+    if skips_empty(corpus):
         ids = ids[(ids != END) | (np.append(END, ids[:-1]) != END)]  # lines without tokens
     return ids
+
+
+def skips_empty(corpus: TextCorpus | EncodedCorpus) -> bool:
+    """Whether units without tokens are not documents: lines, but not rows of tables."""
+    if isinstance(corpus, TextCorpus) and corpus.column is not None:
+        return False
+    return corpus.options["unit"] == "line" and corpus.options["tokenizer"] != "none"
 
 
 def in_batches(corpus: TextCorpus) -> Iterator[tuple[list[Place], TextCorpus]]:
     """Batches of documents as readable text: a corpus of texts, and the place of each.
 
-    Only blank lines of files are skipped. A line without words is in the batch.
+    Only blank lines of files are skipped. A line without words is in the batch. If rows of a table
+    have names (``id``), they are the ``ids`` of the corpus of texts.
 
     Examples
     --------
@@ -153,27 +162,57 @@ def in_batches(corpus: TextCorpus) -> Iterator[tuple[list[Place], TextCorpus]]:
     >>> part.texts
     ['I ate.', '', 'Ham']
     """
-    in_memory = corpus.texts or corpus.token_lists
-    documents = _texts_of_files(corpus) if corpus.files else enumerate(in_memory)
     options: dict[str, Any] = {
         name: getattr(corpus, name) for name in ("tokenizer", "lowercase", "errors")
     }
     options |= {"unit": "document", "kind": "tokens" if corpus.token_lists else "texts"}
-    places, texts, size = [], [], 0
-    for place, text in documents:
-        places.append(place if corpus.files else ("", place))
+    places, texts, ids, size = [], [], [], 0
+
+    def batch() -> tuple[list[Place], TextCorpus]:
+        part = TextCorpus(texts, **options)
+        part.ids = ids
+        return places, part
+
+    for place, text, *name in _documents(corpus):
+        places.append(place)
         texts.append(text)
+        ids += name
         size += 100 + len(text)
         if size >= _BATCH:
-            yield places, TextCorpus(texts, **options)
-            places, texts, size = [], [], 0
+            yield batch()
+            places, texts, ids, size = [], [], [], 0
     if texts:
-        yield places, TextCorpus(texts, **options)
+        yield batch()
+
+
+def _documents(corpus: TextCorpus) -> Iterator[tuple[Any, ...]]:
+    """The place of each document, its text or tokens and, in a table with ids, its id."""
+    if corpus.column is not None:
+        yield from _rows(corpus)
+    elif corpus.files:
+        yield from _texts_of_files(corpus)
+    else:
+        for number, text in enumerate(corpus.texts or corpus.token_lists):
+            yield ("", number), text
+
+
+def _rows(corpus: TextCorpus) -> Iterator[tuple[Any, ...]]:
+    seen = corpus.new_pass()
+    for source in corpus.files or [corpus.table]:
+        column = corpus.column_of(source)
+        for rows in column.rows(seen, ids=True):
+            block = column.block(rows)
+            texts = corpus.checked(block).decode().split("\n")
+            places = [(column.name, number) for number in rows.numbers.tolist()]
+            yield from zip(places, texts, rows.ids) if rows.ids else zip(places, texts)
+    corpus.tell(seen)
 
 
 def _texts_of_files(corpus: TextCorpus) -> Iterator[tuple[Place, str]]:
+    seen = corpus.new_pass()
     for file in corpus.files:
-        texts = (corpus.checked(block).decode() for block in read_blocks(file, whole_lines=True))
+        blocks = corpus.blocks_of(file, seen, whole_lines=True)
+        texts = (corpus.checked(block).decode() for block in blocks)
         if corpus.unit == "document":
             yield (str(file), 0), _joined(texts, file)
             continue
@@ -183,6 +222,7 @@ def _texts_of_files(corpus: TextCorpus) -> Iterator[tuple[Place, str]]:
                 if line.strip():
                     yield (str(file), number), line
             before += text.count("\n")
+    corpus.tell(seen)
 
 
 def _joined(texts: Iterator[str], file: File) -> str:

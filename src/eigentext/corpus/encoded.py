@@ -6,7 +6,6 @@ Tokens are one int32 array, in memory or mapped from a file. The value -1 ends a
 """
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -27,6 +26,7 @@ from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.tokenizers import UNIT_END
 from eigentext.errors import CorpusError
 from eigentext.matrices.budget import give_back
+from eigentext.storage.valid_json import json_text
 
 END = -1
 _IN_MEMORY = 1 << 28  # tokens (1 GiB); longer texts go to a file
@@ -251,7 +251,7 @@ def _fill_cache(corpus: TextCorpus, entry: Path) -> EncodedCorpus:
         }
         arrays: dict[str, Any] = {"words": encoded.words, "counts": encoded.counts}
         write_saved(temporary / "words.safetensors", "eigentext.encoded.v1", arrays, about)
-        (temporary / "README").write_text(f"encoded text, safe to delete\n{json.dumps(about)}\n")
+        (temporary / "README").write_text(f"encoded text, safe to delete\n{json_text(about)}\n")
         if entry.name == _key(encoded.fingerprint):  # else the text changed during reading
             shutil.rmtree(entry, ignore_errors=True)
             with contextlib.suppress(OSError):  # another process was faster

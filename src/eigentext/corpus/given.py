@@ -15,7 +15,8 @@ A list may also be a tuple, a generator, an array or the column of a table. It i
 from os import PathLike
 from typing import Any
 
-from eigentext.corpus.text import TextCorpus, kind_of_item, listed
+from eigentext.corpus.items import kind_of_item, listed
+from eigentext.corpus.text import TextCorpus
 from eigentext.errors import CorpusError
 
 _REMEDY = "give a list of strings (text), of lists of tokens, or of paths (files)"

@@ -18,6 +18,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from eigentext.corpus.encodings import UTF8, Recoded
 from eigentext.corpus.remote import RemoteFile, find, is_url
 from eigentext.corpus.unpacking import Unpacked
 from eigentext.errors import CorpusError
@@ -86,14 +87,19 @@ def compression(path: File) -> str:
 
 
 @contextlib.contextmanager
-def open_bytes(path: File, *, kept: bool = False) -> Iterator[Any]:
+def open_bytes(
+    path: File, *, kept: bool = False, encoding: str = UTF8, errors: str = "strict"
+) -> Iterator[Any]:
     """Open a file for reading; the ending of its name decides the compression.
 
-    `kept` means that the whole file will be in memory. Then it may grow less when unpacked.
+    `kept` means that the whole file will be in memory. Then it may grow less when unpacked. Text in
+    another `encoding` (see :mod:`eigentext.corpus.encodings`) is read as UTF-8; UTF-8 itself is not
+    checked here.
     """
     how = compression(path)
     with path.open("rb") as raw:
-        yield Unpacked(raw, how, str(path), kept=kept) if how else raw
+        file = Unpacked(raw, how, str(path), kept=kept) if how else raw
+        yield file if encoding == UTF8 else Recoded(file, encoding, str(path), errors)
 
 
 def read_blocks(
@@ -103,18 +109,21 @@ def read_blocks(
     start: int = 0,
     stop: int | None = None,
     kept: bool = False,
+    encoding: str = UTF8,
+    errors: str = "strict",
 ) -> Iterator[Block]:
     """The file as blocks that end after a blank (or after a newline, with `whole_lines`).
 
     A token or line that is longer than a block makes the block longer, so nothing is cut. `start`
-    and `stop` select a range of bytes of an uncompressed file: see `cuts`. For `kept` see
-    `open_bytes`.
+    and `stop` select a range of bytes of an uncompressed file in UTF-8: see `cuts`. For `kept`,
+    `encoding` and `errors` see `open_bytes`. Offsets count bytes of UTF-8.
     """
     blanks = _NEWLINES if whole_lines else _BLANKS
     longest = LONGEST_LINE if whole_lines else LONGEST_TOKEN
     pieces: list[bytes] = []
     offset, waiting = start, 0
-    with named_errors(path), open_bytes(path, kept=kept) as file:
+    how = {"kept": kept, "encoding": encoding, "errors": errors}
+    with named_errors(path), open_bytes(path, **how) as file:
         if start:
             file.seek(start)
         left = stop and stop - start
@@ -127,7 +136,7 @@ def read_blocks(
                 if waiting > longest:
                     what = "a line" if whole_lines else "a word (without blanks)"
                     raise CorpusError(
-                        f"{path}, line {line_number(path, offset)}: {what} of more than "
+                        f"{path}, line {line_number(path, offset, encoding)}: {what} of more than "
                         f"{longest >> 20} MiB; is this text? add line ends or blanks"
                     )
                 continue
@@ -141,10 +150,10 @@ def read_blocks(
     yield _block(b"".join(pieces), path, offset, ends_source=stop is None)
 
 
-def read_lines(path: File) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: File, encoding: str = UTF8) -> Iterator[tuple[int, bytes]]:
     """The lines of a file, without line ends, and their numbers; for readers that keep them."""
     number = 0
-    for block in read_blocks(path, whole_lines=True, kept=True):
+    for block in read_blocks(path, whole_lines=True, kept=True, encoding=encoding):
         lines = block.data.split(b"\n")
         if not lines[-1]:  # nothing follows the last newline
             lines.pop()
@@ -153,10 +162,10 @@ def read_lines(path: File) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def read_whole(path: File) -> bytes:
-    """The whole file, without its byte order mark."""
+def read_whole(path: File, encoding: str = UTF8) -> bytes:
+    """The whole file as UTF-8, without its byte order mark."""
     data = bytearray()
-    with named_errors(path), open_bytes(path, kept=True) as file:
+    with named_errors(path), open_bytes(path, kept=True, encoding=encoding) as file:
         while piece := file.read(BLOCK_BYTES):
             data += piece
             check_size(len(data), path)
@@ -194,10 +203,10 @@ def cuts(path: File, size: int, *, whole_lines: bool = False) -> list[int]:
     return found
 
 
-def line_number(path: File, offset: int) -> int:
+def line_number(path: File, offset: int, encoding: str = UTF8) -> int:
     """The number of the line, from 1, with the byte at `offset`; for error messages."""
     line, seen = 1, 0
-    with open_bytes(path) as file:
+    with open_bytes(path, encoding=encoding, errors="replace") as file:
         while seen < offset and (piece := file.read(min(BLOCK_BYTES, offset - seen))):
             line += piece.count(b"\n")
             seen += len(piece)

@@ -5,7 +5,7 @@ scheme    tags
 ========= ==================================================================================
 ``bio``   B-X begins a chunk, I-X continues it, O is outside all chunks (also called IOB2)
 ``bilou`` like ``bio``, but L-X ends a chunk of several tokens and U-X is a chunk of one token
-IOBES     like ``bilou``, with E- for L- and S- for U-
+``iobes`` like ``bilou``, with E- for L- and S- for U-
 IOB1      like ``bio``, but B-X is used only directly after a chunk of the same type
 ========= ==================================================================================
 
@@ -17,7 +17,8 @@ above, so the functions that rewrite tags accept any of them.
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,16 +26,22 @@ from eigentext.errors import CorpusError, ParameterError
 
 Span = tuple[str, int, int]
 OUTSIDE = "O"
-_TAGS = {"bio": re.compile(r"O|[BI]-.+"), "bilou": re.compile(r"O|[BILU]-.+")}
+_TAGS = {
+    "bio": re.compile(r"O|[BI]-.+"),
+    "bilou": re.compile(r"O|[BILU]-.+"),
+    "iobes": re.compile(r"O|[BIES]-.+"),
+}
 _ANY_TAG = re.compile(r"O|[BILUES]-.+")
 _PREFIXES = frozenset("OBILUES")
 _LETTERS = {
     "bio": "BBII",
     "bilou": "UBIL",
+    "iobes": "SBIE",
 }  # for a chunk of one token; for its first, middle and last token
 _REMEDIES = {
     "bio": "begin every chunk with B- (corpus.iob1_to_bio does this)",
     "bilou": "write chunks as B- … L-, or as one U- (corpus.to_bilou does this)",
+    "iobes": "write chunks as B- … E-, or as one S-",
 }
 
 
@@ -50,6 +57,26 @@ def is_chunk_tags(tags: Iterable[Any]) -> bool:
     (True, False)
     """
     return all(isinstance(tag, str) and _ANY_TAG.fullmatch(tag) for tag in set(tags))
+
+
+def scheme_of(tags: Iterable[Any]) -> str | None:
+    """The scheme that different tags belong to. None if they are not tags of chunks.
+
+    Tags of IOB1 look like those of "bio". Tags that mix L- or U- with E- or S-, and tags with E-
+    but neither B- nor S- (the scheme IOE), have no scheme here.
+
+    Examples
+    --------
+    >>> [scheme_of(tags) for tags in (["O", "I-X"], ["B-X", "L-X"], ["B-X", "E-X"], ["NN", "O"])]
+    ['bio', 'bilou', 'iobes', None]
+    """
+    distinct = set(tags)
+    if not is_chunk_tags(distinct) or distinct <= {OUTSIDE}:
+        return None
+    letters = {tag[0] for tag in distinct}
+    if letters & set("ES"):
+        return None if letters & set("LU") or not letters & set("BS") else "iobes"
+    return "bilou" if letters & set("LU") else "bio"
 
 
 def allowed(tags: Sequence[str], scheme: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -132,8 +159,8 @@ def check_tags(tags: Sequence[Any], scheme: str | None, where: str = "") -> None
 
 def check_name(scheme: Any) -> None:
     """Raise ParameterError unless the scheme is known."""
-    if scheme not in ("bio", "bilou", None):
-        raise ParameterError(f"scheme must be 'bio', 'bilou' or None, not {scheme!r}")
+    if scheme not in (*_TAGS, None):
+        raise ParameterError(f"scheme must be 'bio', 'bilou', 'iobes' or None, not {scheme!r}")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -142,7 +169,7 @@ def _fits(before: str, tag: Any, scheme: str) -> bool:
     if not _is_known(tag, scheme):
         return False
     is_open = before[0] in "BI"
-    if tag[0] in "IL":
+    if tag[0] in "ILE":
         return is_open and before[1:] == tag[1:]
     return scheme == "bio" or not is_open
 
@@ -152,11 +179,64 @@ def _is_known(tag: Any, scheme: str) -> bool:
 
 
 def _unknown(tag: Any, scheme: str) -> str:
-    known = "B-X, I-X or O" if scheme == "bio" else "B-X, I-X, L-X, U-X or O"
+    letters = sorted({*_LETTERS[scheme]}, key="BILUES".index)
+    known = f"{', '.join(f'{letter}-X' for letter in letters)} or O"
     return f"{tag!r} is not a tag of the scheme {scheme!r}; give {known}, or use scheme=None"
 
 
 # From one scheme to another.
+
+
+class Repaired(NamedTuple):
+    """Tags that keep a scheme, and what was changed."""
+
+    tags: list[list[str]]
+    n_sentences: int  # that had to be changed
+    n_tags: int  # that were changed
+    first: tuple[int, int]  # the sentence and the token of the first change, from 1
+    is_iob1: bool  # whether the tags were IOB1, and not BIO with a few mistakes
+
+
+def repaired(tags: Sequence[Sequence[str]], scheme: str) -> Repaired:
+    """The same chunks in tags that keep the scheme, sentence by sentence.
+
+    Sentences that break the scheme are read by the rules of conlleval. Raise CorpusError if a tag
+    does not belong to the scheme.
+
+    Examples
+    --------
+    >>> repaired([["O", "I-X", "I-X"], ["O", "B-X"]], "bio")[:4]
+    ([['O', 'B-X', 'I-X'], ['O', 'B-X']], 1, 1, (1, 2))
+    """
+    for tag in set(chain.from_iterable(tags)):
+        if not _is_known(tag, scheme):
+            place, token = next((i, one.index(tag)) for i, one in enumerate(tags) if tag in one)
+            where = f"sentence {place + 1}, token {token + 1}"
+            raise CorpusError(f"{where}: {_unknown(tag, scheme)}")
+    found, n_sentences, n_tags, first = list(map(list, tags)), 0, 0, (0, 0)
+    for i, one in enumerate(found):
+        if find_misfit(one, scheme):
+            found[i] = new = _rewritten(one, scheme)
+            changed = [t for t, (a, b) in enumerate(zip(one, new), 1) if a != b]
+            first = first if n_sentences else (i + 1, changed[0])
+            n_sentences, n_tags = n_sentences + 1, n_tags + len(changed)
+    is_iob1 = bool(n_tags) and scheme == "bio" and all(map(_is_iob1, tags))
+    return Repaired(found, n_sentences, n_tags, first, is_iob1)
+
+
+def in_scheme(tags: Iterable[list[str]], scheme: str | None) -> list[list[str]]:
+    """The chunks of sentences in tags of the scheme; sentences of other tags stay as they are.
+
+    Examples
+    --------
+    >>> in_scheme([["I-X", "I-X"], ["U-X"], ["NN"]], "bio")
+    [['B-X', 'I-X'], ['B-X'], ['NN']]
+    """
+    found = list(tags)
+    for i, one in enumerate(found):
+        if find_misfit(one, scheme) and scheme and is_chunk_tags(one):
+            found[i] = _rewritten(one, scheme)
+    return found
 
 
 def to_bilou(tags: Sequence[str]) -> list[str]:
@@ -214,6 +294,12 @@ def spans(tags: Sequence[str]) -> list[Span]:
             kind, start = new, i
         is_over = prefix in "LUES"
     return found if kind is None else [*found, (kind, start, len(tags))]
+
+
+def _is_iob1(tags: Sequence[str]) -> bool:
+    """Whether B-X is only used directly after a chunk of type X."""
+    before = [OUTSIDE, *tags]
+    return all(tag[0] != "B" or last[1:] == tag[1:] for last, tag in zip(before, tags))
 
 
 def _rewritten(tags: Sequence[str], scheme: str) -> list[str]:

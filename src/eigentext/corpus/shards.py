@@ -1,6 +1,7 @@
 """A corpus on the workers of a Dask cluster: what `encode` is on one machine.
 
-Files are cut into shards at blanks, so no token is cut. Workers read the shards, encode them as
+Files are cut into shards at blanks, so no token is cut. Packed files, files in other encodings than
+UTF-8, and files of tables are never cut. Workers read the shards, encode them as
 integers and keep them. They send words with counts, which are added in a tree, and the first tokens
 of each shard, because windows of the shard before it reach into these.
 """
@@ -16,9 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eigentext import engine
+from eigentext.corpus.documents import in_batches
 from eigentext.corpus.encoded import END, EncodedCorpus, encoded_tokens
+from eigentext.corpus.encodings import UTF8
 from eigentext.corpus.given import as_corpus
-from eigentext.corpus.readers import File, compression, cuts, expand_paths, read_blocks
+from eigentext.corpus.readers import File, compression, cuts, expand_paths
 from eigentext.corpus.text import TextCorpus, file_digest
 from eigentext.corpus.tokenizers import UNIT_END
 from eigentext.corpus.vocabulary import ranked
@@ -36,9 +39,9 @@ class Shard(TextCorpus):
 
     def blocks(self) -> Iterator[Any]:
         """The blocks of this part; see :meth:`TextCorpus.blocks`."""
+        seen = self.new_pass()
         for file, start, stop in self.pieces:
-            whole_lines = callable(self.tokenizer)
-            yield from read_blocks(file, whole_lines=whole_lines, start=start, stop=stop)
+            yield from self.blocks_of(file, seen, start=start, stop=stop)
         if not self.pieces:
             yield from super().blocks()
 
@@ -150,8 +153,15 @@ def shards_of(
 ) -> list[Shard]:
     """The corpus in parts of about `size` bytes, which can be read separately.
 
-    Their tokens in order are the tokens of the corpus. A compressed file is never cut.
+    Their tokens in order are the tokens of the corpus. Only plain text in UTF-8 is cut.
     """
+    if corpus.errors == "skip":
+        raise ClusterError(
+            "bad lines cannot be skipped on Dask workers, which do not see all of them; leave "
+            "--skip-bad (errors='skip') out, or fit without workers"
+        )
+    if corpus.table is not None:
+        corpus = _rows_as_texts(corpus)
     in_memory: Sequence[Any] = corpus.texts or corpus.token_lists
     sizes = [file.stat().st_size for file in corpus.files] or _weights(in_memory)
     if size is None:
@@ -162,13 +172,22 @@ def shards_of(
     whole_lines = callable(corpus.tokenizer) or whole_units
     pieces: list[tuple[File, int, int | None]] = []
     for file in map(_absolute, corpus.files):
-        whole = compression(file) or (whole_units and corpus.unit == "document")
+        is_plain = corpus.column is None and corpus.encoding == UTF8 and not compression(file)
+        whole = not is_plain or (whole_units and corpus.unit == "document")
         places = [0] if whole else cuts(file, size, whole_lines=whole_lines)
         pieces += [(file, start, stop) for start, stop in zip(places, [*places[1:], None])]
     lengths = [
         (file.stat().st_size if stop is None else stop) - start for file, start, stop in pieces
     ]
     return [_part(corpus, pieces=pieces[a:b]) for a, b in _groups(lengths, size)]
+
+
+def _rows_as_texts(corpus: TextCorpus) -> TextCorpus:
+    """A table in memory as a list of texts, one for each row."""
+    rows = TextCorpus.__new__(TextCorpus)
+    vars(rows).update(vars(corpus), table=None)
+    rows.texts = [text for _, part in in_batches(corpus) for text in part.texts]
+    return rows
 
 
 def _shard_bytes(total: int) -> int:

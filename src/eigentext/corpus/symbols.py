@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from eigentext.corpus.encoded import END, EncodedCorpus, encode
-from eigentext.corpus.text import TextCorpus, kind_of_item, listed
-from eigentext.corpus.vocabulary import Vocabulary
+from eigentext.corpus.items import kind_of_item, listed
+from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.vocabulary import Vocabulary, as_asked
 from eigentext.errors import CorpusError
 
 INTEGERS = "integers"  # options["tokenizer"] if symbols are numbers
@@ -121,7 +122,7 @@ def symbol_ids(sequence: Any, vocabulary: Vocabulary, options: dict[str, Any]) -
     numbers = isinstance(symbols, np.ndarray)
     _check_kind(numbers, options)
     if not numbers:
-        return vocabulary.ids_of(symbols)
+        return vocabulary.ids_of(as_asked(symbols, options))
     return np.where(symbols < len(vocabulary), symbols, -1).astype(np.int32)
 
 
@@ -138,7 +139,7 @@ def sequence_ids(sequences: Any, vocabulary: Vocabulary, options: dict[str, Any]
         known = np.where(numbers < len(vocabulary), numbers, UNKNOWN)
         return np.insert(known.astype(np.int32), _ends(numbers, lengths), np.int32(END))
     _check_kind(encoded.options.get("tokenizer") == INTEGERS, options)
-    places = vocabulary.ids_of(encoded.words)
+    places = vocabulary.ids_of(as_asked(encoded.words, options))
     places[places < 0] = UNKNOWN
     return np.append(places, np.int32(END))[encoded.tokens]
 

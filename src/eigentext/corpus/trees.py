@@ -1,4 +1,4 @@
-"""Trees in Penn brackets: how they are read, written, and normalized for parsers.
+"""Trees in Penn brackets: how they are parsed, written, and normalized for parsers.
 
 A tree is a label over children, which are trees or words. A label over one word is a preterminal,
 and the label is a part of speech. Files contain ``(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))``,
@@ -21,11 +21,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from operator import attrgetter, is_
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
-from eigentext.corpus.readers import compression, expand_paths, read_whole
+from eigentext.corpus.readers import compression
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 from eigentext.storage.files import replacing
+
+if TYPE_CHECKING:
+    from eigentext.corpus.reading_trees import read_trees as read_trees
 
 Source = str | os.PathLike[str]
 Node = Union["Tree", str]
@@ -121,7 +124,7 @@ class Tree:
         except ImportError as error:
             raise EigentextError("to_nltk needs NLTK; run pip install nltk") from error
 
-        return _build(self, lambda node, children: NltkTree(node.label, children))
+        return build(self, lambda node, children: NltkTree(node.label, children))
 
     def _repr_svg_(self) -> str:
         """The tree as an SVG drawing for notebooks."""
@@ -170,7 +173,7 @@ class Tree:
         return Tree(self.label, self.children)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tree":
-        memo[id(self)] = copied = _build(self, lambda node, children: Tree(node.label, children))
+        memo[id(self)] = copied = build(self, lambda node, children: Tree(node.label, children))
         return copied
 
     def _outline(self) -> list[Any]:
@@ -193,33 +196,7 @@ def as_tree(tree: Any) -> Tree:
         return tree
     if isinstance(tree, str):
         return Tree.parse(tree)
-    return _build(tree, lambda node, children: Tree(str(node.label()), children), _children)
-
-
-def read_trees(paths: Source | Iterable[Source]) -> list[Tree]:
-    """All trees of files in Penn brackets, unchanged.
-
-    Parameters
-    ----------
-    paths : str, path, or list of them
-        Files or globs, plain or packed (.gz, .bz2, .xz, .zst), in UTF-8, each at most 1 GiB.
-
-    Raises
-    ------
-    CorpusError
-        If a file has no trees, or something that is not a tree, or a tree of more than a million
-        levels. The message names the file and the line.
-
-    Examples
-    --------
-    >>> import eigentext as et
-    >>> trees = et.read_trees("treebank/combined/*.mrg")  # doctest: +SKIP
-    """
-    patterns = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    trees: list[Tree] = []
-    for path in expand_paths(patterns):
-        trees += parse_trees(_decoded(read_whole(path), str(path)), str(path))
-    return trees
+    return build(tree, lambda node, children: Tree(str(node.label()), children), _children)
 
 
 def write_trees(trees: Iterable[Any], path: Source) -> None:
@@ -294,7 +271,7 @@ def normalize_tree(
         return Tree(label, kept)
 
     tree = as_tree(tree)
-    made = _build(tree, make)
+    made = build(tree, make)
     if made is None:
         raise CorpusError(f"{_shortened(str(tree))} has no words; leave such trees out")
     while strip_root and made.label in ROOTS and len(made.children) == 1:
@@ -320,7 +297,7 @@ def walk(tree: Any, children_of: Callable[[Any], Any] = attrgetter("children")) 
     return order
 
 
-def _build(
+def build(
     tree: Any,
     make: Callable[[Any, list[Any]], Any],
     children_of: Callable[[Any], Any] = attrgetter("children"),
@@ -361,7 +338,7 @@ def without_functions(label: str) -> str:
 # Reading.
 
 
-def parse_trees(text: str, source: str) -> list[Tree]:
+def parse_trees(text: str, source: str, first_line: int = 1) -> list[Tree]:
     """The trees of a text in brackets; `source` names it in error messages."""
     trees: list[Tree] = []
     children: list[Any] = trees  # the children of the innermost open bracket
@@ -376,21 +353,22 @@ def parse_trees(text: str, source: str) -> list[Tree]:
                 children.append(Tree(intern(label), (intern(word),)))
             elif not other:
                 if len(above) >= _DEEPEST:
+                    place = _place(source, text, above[0][0], first_line)
                     raise CorpusError(
-                        f"{_place(source, text, above[0][0])}: brackets are more than {_DEEPEST} "
-                        "levels deep; add the missing ')'"
+                        f"{place}: brackets are more than {_DEEPEST} levels deep; add the missing "
+                        "')'"
                     )
                 above.append((match.start(), intern(label), children))
                 children = []
             elif not above:
-                raise _outside(other, _place(source, text, match.start()))
+                raise _outside(other, _place(source, text, match.start(), first_line))
             elif other == ")":
                 start, label, siblings = above.pop()
                 if not children:
                     shown = _shortened(text[start : min(match.end(), start + 80)])
+                    place = _place(source, text, start, first_line)
                     raise CorpusError(
-                        f"{_place(source, text, start)}: {shown} has neither words nor trees; "
-                        "fill it or remove it"
+                        f"{place}: {shown} has neither words nor trees; fill it or remove it"
                     )
                 siblings.append(Tree(label, children))
                 children = siblings
@@ -400,7 +378,7 @@ def parse_trees(text: str, source: str) -> list[Tree]:
         start = above[0][0]
         shown = _shortened(text[start : start + 80])
         raise CorpusError(
-            f"{_place(source, text, start)}: the tree {shown} is never closed; "
+            f"{_place(source, text, start, first_line)}: the tree {shown} is never closed; "
             "add the missing ')' at its end"
         )
     if not trees:
@@ -416,8 +394,8 @@ def _outside(token: str, place: str) -> CorpusError:
     return CorpusError(f"{place}: {reason}")
 
 
-def _place(source: str, text: str, at: int) -> str:
-    return f"{source}, line {1 + text.count(chr(10), 0, at)}"
+def _place(source: str, text: str, at: int, first_line: int) -> str:
+    return f"{source}, line {first_line + text.count(chr(10), 0, at)}"
 
 
 def _shortened(text: str) -> str:
@@ -437,17 +415,13 @@ def collecting_no_garbage() -> Iterator[None]:
             gc.enable()
 
 
-def _decoded(data: bytes, source: str) -> str:
-    at, reason = data.find(b"\0"), "a NUL byte: a binary or UTF-16 file?"
-    try:
-        if at < 0:
-            return data.decode()
-    except UnicodeDecodeError as error:
-        at, reason = error.start, f"byte 0x{data[error.start]:02x} is not UTF-8"
-    line = data.count(b"\n", 0, at) + 1
-    raise CorpusError(
-        f"{source}, line {line}: {reason}; give trees, converted to UTF-8 (iconv -t UTF-8)"
-    )
+def __getattr__(name: str) -> Any:
+    # The reader imports this module.
+    if name == "read_trees":
+        from eigentext.corpus.reading_trees import read_trees
+
+        return read_trees
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Writing.

@@ -1,7 +1,7 @@
 """`Vocabulary`: words in the order of their counts. The place of a word is its id."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -101,10 +101,33 @@ class Vocabulary:
         # Comparing spellings is slow, so compare only frequent words of about the same length.
         near = (w for w in self.words if abs(len(w) - len(word)) <= 2)
         close = difflib.get_close_matches(word, islice(near, 50_000), n=3, cutoff=0.7)
-        if word.lower() != word and word.lower() in self:
-            close = [word.lower(), *(w for w in close if w != word.lower())][:3]
+        others = (word.lower(), word[:1].upper() + word[1:], word.upper())
+        other = [one for one in dict.fromkeys(others) if one != word and one in self]
+        close = [*other, *(near for near in close if near not in other)][:3]
         hint = f"did you mean {', '.join(close)}?" if close else "it may be rarer than min_count"
         return f"{word!r} is not in the vocabulary of {len(self)} words; {hint}"
+
+
+def as_asked(words: Iterable[str], options: Mapping[str, Any]) -> list[str]:
+    """Words that a model is asked about, in lower case if the text of its fit was changed to it.
+
+    `options` say how that text was read. All models follow this rule, and change nothing else. A
+    model of text with capitals does not know "paris", and its error suggests "Paris".
+
+    Examples
+    --------
+    >>> as_asked(["Paris"], {"lowercase": True}), as_asked(["Paris"], {"lowercase": False})
+    (['paris'], ['Paris'])
+    """
+    asked = list(words)
+    if not options.get("lowercase") or not asked:
+        return asked
+    if all(map(str.isascii, asked)):
+        return list(map(str.lower, asked))
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.utf8_lower(pa.array(asked, pa.large_string())).to_pylist()  # letter by letter
 
 
 def ranked(table: Any, min_count: int = 1, max_size: int | None = None) -> Any:

@@ -2,6 +2,15 @@
 
 from eigentext.evaluate.analogies import Accuracy, AnalogyResult, analogies
 from eigentext.evaluate.brackets import BracketResult, brackets
+from eigentext.evaluate.calibration import (
+    Bin,
+    Calibration,
+    Pairs,
+    calibration,
+    next_word_pairs,
+    span_pairs,
+    tag_pairs,
+)
 from eigentext.evaluate.chunks import Chunks, chunk_spans, chunks
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
@@ -19,16 +28,20 @@ from eigentext.evaluate.tags import Tags, tags
 __all__ = [
     "Accuracy",
     "AnalogyResult",
+    "Bin",
     "BracketResult",
+    "Calibration",
     "Chunks",
     "CoherenceResult",
     "CompletionResult",
     "Pair",
+    "Pairs",
     "Question",
     "SimilarityResult",
     "Tags",
     "analogies",
     "brackets",
+    "calibration",
     "chunk_spans",
     "chunks",
     "coherence",
@@ -36,8 +49,11 @@ __all__ = [
     "distinct_words",
     "half",
     "kind_of",
+    "next_word_pairs",
     "read_pairs",
     "read_questions",
     "similarity",
+    "span_pairs",
+    "tag_pairs",
     "tags",
 ]

@@ -1,6 +1,5 @@
 """Answers a query, given by its name, with a status and JSON. Errors are answers, too."""
 
-import json
 import sys
 import traceback
 from collections.abc import Sequence
@@ -8,6 +7,7 @@ from collections.abc import Sequence
 from eigentext.errors import EigentextError
 from eigentext.explorer.asking import Arguments, RefusedError
 from eigentext.explorer.models import Explored
+from eigentext.storage.valid_json import json_text
 
 KERNEL = "kernel"  # the only query that needs no model
 _BUG = "this is a bug in eigentext; the terminal of `eigentext explore` says more"
@@ -41,5 +41,5 @@ def refusal(message: str, **more: object) -> bytes:
 
 def to_json(value: object) -> bytes:
     """Return compact JSON. Halves of surrogate pairs, which words may contain, are escaped."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json_text(value, ascii_only=False, compact=True)
     return text.encode("utf-8", "backslashreplace")

@@ -5,7 +5,6 @@ A thread cannot be stopped, so slow queries run in processes. They exchange fram
 """
 
 import asyncio
-import json
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
@@ -17,6 +16,7 @@ from typing import Any
 import eigentext
 from eigentext.explorer.answers import refusal
 from eigentext.explorer.worker import HEAD, READY
+from eigentext.storage.valid_json import json_text
 
 _MOST_WAITING = 64
 _AGAIN = 1.0  # the seconds between two attempts to start a worker
@@ -164,7 +164,7 @@ async def _exchange(worker: Process, request: dict[str, Any]) -> Answer:
 
 
 def _write(worker: Process, message: dict[str, Any]) -> None:
-    body = json.dumps(message).encode()
+    body = json_text(message).encode()
     assert worker.stdin is not None
     worker.stdin.write(HEAD.pack(0, len(body)) + body)
 

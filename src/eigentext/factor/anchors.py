@@ -412,6 +412,7 @@ def _points(V: Any) -> np.ndarray:
     V = arguments.numeric(V, "points").astype(np.float64, copy=False)
     if V.ndim != 2 or not np.isfinite(V).all():
         raise ParameterError("points must be rows of a matrix of finite numbers")
+    arguments.check_scale(V, "the points")
     return V
 
 

@@ -10,6 +10,7 @@ from eigentext.parameters import Count, Number, Seed, argument
 from eigentext.storage.maps import is_mapped
 
 _ROWS = 4096
+_LARGEST = 1e100  # sums of some thousand squares of it are still in the range of doubles
 _SEED = Seed(0)
 _GENERATORS = (np.random.Generator, np.random.SeedSequence, np.random.BitGenerator)
 
@@ -52,6 +53,19 @@ def check_finite(numbers: np.ndarray, name: str) -> None:
             part = numbers[start : start + (_ROWS if numbers.ndim > 1 else _ROWS << 8)]
             if not np.isfinite(part).all():
                 raise ParameterError(f"{name} has numbers that are not finite")
+
+
+def check_scale(numbers: np.ndarray, name: str) -> None:
+    """Raise a ParameterError if the squares of finite numbers leave the range of doubles.
+
+    Then every rank would be wrong, without a sign of it.
+    """
+    largest = float(np.abs(numbers).max(initial=0))
+    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+        raise ParameterError(
+            f"the largest number in {name} is {largest:.1g}, and sums of squares are beyond "
+            f"floating point; divide {name} by it"
+        )
 
 
 def whole(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:

@@ -36,7 +36,7 @@ from sklearn.utils.validation import (
 
 from eigentext.errors import ParameterError
 from eigentext.estimators import Finding, Findings, check_table, learning
-from eigentext.factor import parameters
+from eigentext.factor import arguments, parameters
 from eigentext.factor.svd import svd
 from eigentext.matrices.products import sparse_times
 
@@ -292,6 +292,7 @@ def _as_matrix(Y, **checks):
 def _whiten(X, r: float, center: bool, name: str) -> _View:
     """Drop the columns that do not vary and find W."""
     n, d = X.shape
+    arguments.check_scale(X.data if issparse(X) else X, name)
     cut = 10 * _EPS * max(d, n**0.5)
     if issparse(X):
         X = csr_array(X, copy=True)  # the next two lines work in place

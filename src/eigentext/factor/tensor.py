@@ -325,6 +325,7 @@ def checked_tensor(T: Any, rank: int = 1) -> np.ndarray:
         raise ParameterError(f"a symmetric tensor has shape (K, K, K), not {T.shape}")
     if not np.isfinite(T).all():
         raise ParameterError("the tensor has numbers that are not finite")
+    arguments.check_scale(T, "the tensor")
     arguments.whole("rank", rank, most=len(T))
     mean = np.zeros_like(T)
     for axes in permutations(range(3)):

@@ -1,7 +1,8 @@
 """Grammars: parsers learned from treebanks, with or without hidden states.
 
 * ``pcfg.py`` and ``latent.py`` are the two parsers. ``parser.py`` is what they share, and
-  ``answers.py`` what they return. ``tuning.py`` chooses the parameters of a latent PCFG.
+  ``answers.py`` what they return. ``spans.py`` has the probabilities of labels over spans.
+  ``tuning.py`` chooses the parameters of a latent PCFG.
 * ``treebank/`` reads trees: normal form, words, heads, features.
 * ``learning/`` has one file for each way to learn (``learning/protocol.py`` lists them).
 * ``chart/`` parses: coarse pass, cascade, packed forests, decoding.
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         FallbackWarning,
         NodeStates,
         Parse,
+        ScoredSpan,
         ScoredTree,
         Span,
     )
@@ -33,6 +35,7 @@ __all__ = [
     "LatentPCFG",
     "NodeStates",
     "Parse",
+    "ScoredSpan",
     "ScoredTree",
     "Span",
     "Symbol",
@@ -49,6 +52,7 @@ _HOMES = {
     "NodeStates": "answers",
     "PCFG": "pcfg",
     "Parse": "answers",
+    "ScoredSpan": "answers",
     "ScoredTree": "answers",
     "Span": "answers",
     "Symbol": "treebank.normal_form",

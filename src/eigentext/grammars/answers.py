@@ -15,7 +15,8 @@ class Parse(NamedTuple):
     tree
         The tree; None for an empty sentence only.
     log_probability
-        log p(sentence), summed over its parses; -inf for pieces and for an empty sentence.
+        log p(sentence), summed over its parses; -inf for pieces and for an empty sentence. For a
+        spectral grammar, the logarithm of the absolute value of its score.
     fallback
         None if the tree is a parse by the grammar. Else the reason why it is not. It is then a
         parse by the plain PCFG without memory and states, whose probability is given, or it is made
@@ -36,11 +37,29 @@ class Span(NamedTuple):
     probability: float
 
 
+class ScoredSpan(NamedTuple):
+    """A label over the words ``start`` to ``end - 1``, and its score: any number."""
+
+    label: str
+    start: int
+    end: int
+    score: float
+
+
 class ScoredTree(NamedTuple):
-    """A tree and log p(tree, words)."""
+    """A tree and log p(tree, words).
+
+    A spectral grammar has scores with signs in place of probabilities. Then `log_probability` is
+    the logarithm of the absolute value of the score, which `score` is another name of.
+    """
 
     tree: Tree
     log_probability: float
+
+    @property
+    def score(self) -> float:
+        """The same number, by the name that it should have for a spectral grammar."""
+        return self.log_probability
 
 
 class Analysis(NamedTuple):

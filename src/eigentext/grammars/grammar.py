@@ -13,15 +13,23 @@ import numpy as np
 
 from eigentext.grammars.treebank.normal_form import Rules, Treebank
 
+_LEAST_PRODUCT = 0.01  # of averages that should be 1; below, they are of no use
+_MOST_LAYERS, _LAST_LAYER = 500, 1e-9  # of a tree; the share of its nodes that may be left out
+
 
 @dataclass
 class Grammar:
-    """Binary rules with their tensors, and the distribution of the root over states."""
+    """Binary rules with their tensors, and the distribution of the root over states.
+
+    `means` are the averages of the inside and of the outside vectors of each label, packed by
+    states. A spectral grammar learns them; other grammars imply them (:meth:`state_means`).
+    """
 
     rules: Rules
     n_states: np.ndarray
     tensor: np.ndarray
     root: np.ndarray
+    means: tuple[np.ndarray, np.ndarray] | None = None
     state_offsets: np.ndarray = field(init=False)
     tensor_offsets: np.ndarray = field(init=False)
     sizes: np.ndarray = field(init=False)
@@ -45,6 +53,51 @@ class Grammar:
         """The tensor of a rule, a view of shape (m_left, m_right, m_parent)."""
         packed = self.tensor[self.tensor_offsets[rule] : self.tensor_offsets[rule + 1]]
         return packed.reshape(self.sizes[rule])
+
+    def state_means(self) -> tuple[np.ndarray, np.ndarray]:
+        """The average inside and outside vectors r and s of each label, with r @ s = 1.
+
+        If states are states, r is 1 and s is p(h | a): how often trees of the grammar have a(h).
+        """
+        labels = np.repeat(np.arange(len(self.n_states)), self.n_states)
+        if self.means is not None:
+            r, s = self.means
+            products = np.bincount(labels, r * s, len(self.n_states))[labels]
+            usable = np.abs(products) > _LEAST_PRODUCT
+            return np.where(usable, r, 1.0), np.where(
+                usable, s / np.where(usable, products, 1.0), 1 / self.n_states[labels]
+            )
+        uses = np.abs(self._uses())
+        totals = np.bincount(labels, uses, len(self.n_states))[labels]
+        usable = np.isfinite(totals) & (totals > 0)
+        shares = np.where(usable, uses, 1.0) / np.where(usable, totals, self.n_states[labels])
+        return np.ones(len(labels)), shares
+
+    def _uses(self) -> np.ndarray:
+        """How often each state occurs in a tree, on average."""
+        import scipy.sparse as sp
+
+        rows, columns, values = [], [], []
+        first = self.state_offsets.tolist()
+        for r, (a, b, c) in enumerate(zip(*(x.tolist() for x in self.rules[:3]))):
+            tensor = self.tensor_of(r)
+            for child, part in ((b, tensor.sum(axis=1)), (c, tensor.sum(axis=0))):
+                rows.append(np.repeat(np.arange(first[child], first[child + 1]), part.shape[1]))
+                columns.append(np.tile(np.arange(first[a], first[a + 1]), part.shape[0]))
+                values.append(part.ravel())
+        n, uses = int(first[-1]), self.root.copy()
+        if not rows:
+            return uses
+        at = np.concatenate(rows), np.concatenate(columns)
+        below = sp.csr_array((np.concatenate(values), at), (n, n))
+        layer = uses
+        with np.errstate(all="ignore"):  # a model file may have any numbers
+            for _ in range(_MOST_LAYERS):
+                layer = below @ layer
+                uses = uses + layer
+                if not layer.sum() > _LAST_LAYER * uses.sum():
+                    break
+        return uses
 
     @classmethod
     def maximum_likelihood(cls, treebank: Treebank) -> "Grammar":

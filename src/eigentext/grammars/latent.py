@@ -57,19 +57,21 @@ import numpy as np
 from eigentext import engine
 from eigentext.estimators import Finding, check_is_fitted, learned_with, learning
 from eigentext.grammars import parameters as tables
+from eigentext.grammars._findings import reduced_findings
 from eigentext.grammars.chart.cascade import Cascade
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import pruning_level
 from eigentext.grammars.learning.protocol import Learned, Task, method
 from eigentext.grammars.parser import Parser, workers
 from eigentext.grammars.treebank.features import FeatureSet, Forgotten
-from eigentext.grammars.treebank.reading import TreeLike
+from eigentext.grammars.treebank.reading import TreeLike, normalized
 from eigentext.parameters import Settings, UnusedParameterWarning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STAGES = ("em", "smoothed", "split", "merge")  # of EM, as history_ names them
+_ENOUGH, _MOST_CALIBRATED = 20, 300  # validation trees to calibrate probabilities on
 _LOOK_AT = 50  # sentences on which negative marginals are counted
 _ROUNDING = 1e-9  # a marginal above minus this is not negative
 _TOO_MANY = 0.25  # a larger share of sentences with a negative probability is a problem
@@ -141,6 +143,8 @@ class LatentPCFG(Parser):
         As in :class:`~eigentext.PCFG`. For "spectral" also `negative_marginals` and
         `negative_sentences`: the shares of marginals and of sentences below zero, among the first
         sentences of the treebank.
+    temperature_ : float
+        The temperature of the probabilities of `marginals`: that of `calibrate`, or a usual one.
     provenance_ : dict
         The size of the treebank, and how it was binarized.
 
@@ -226,23 +230,28 @@ class LatentPCFG(Parser):
 
         With other trees as `validation`, the result is what does best on them. EM then stops
         smoothing, and "split-merge" stops splitting, when their score does not rise any more.
-        "spectral" may take fewer states.
+        "spectral" may take fewer states. The probabilities of :meth:`marginals` are calibrated on
+        them, if there are 20 or more.
         """
         self._warn_of_unused(validation)
+        others = None if validation is None else normalized(validation)
         with engine.use(workers(self.n_jobs)):
             counted = CountedTrees.by(self._used, trees)
             task = Task.of(counted, self._used)
             middle = pruning_level(task)
-            if validation is not None:
+            if others is not None:
                 from eigentext.grammars.learning.validation import held_out_score
 
-                task = replace(task, score=held_out_score(task, middle, validation))
+                task = replace(task, score=held_out_score(task, middle, others))
             learn = method(self.method)
             learned = [learn(task, k) for k in range(self.n_grammars)]
             levels = [one.level for one in learned]
             symbols = counted.treebank.symbols
-            self._keep(counted, Cascade(symbols, counted.coarse(), middle, levels))
+            cascade = Cascade(symbols, counted.coarse(), middle, levels, counted.chains())
+            self._keep(counted, cascade)
             self._tell(counted, learned)
+            if others is not None and len(others) >= _ENOUGH:
+                self._calibrate(others[:: -(-len(others) // _MOST_CALIBRATED)])
         return self
 
     @classmethod
@@ -333,6 +342,10 @@ class LatentPCFG(Parser):
         yield from self._findings_of_steps()
         yield from super()._findings()
 
+    def _size_findings(self) -> Iterator[Finding]:
+        yield from super()._size_findings()
+        yield from reduced_findings(self.parameters_.n_states, int(self.n_states_.max()))
+
     def _findings_of_steps(self) -> Iterator[Finding]:
         """Whether EM was still rising, and whether the validation trees ended it."""
         first = self.history_[0]
@@ -384,7 +397,5 @@ class LatentPCFG(Parser):
             unused.append("noise makes grammars differ: let several of them vote (n_grammars)")
         if validation is None and is_set("early_stopping"):
             unused.append("early_stopping needs trees to measure on: give fit some (validation)")
-        if validation is not None and self.method == "pivot":
-            unused.append("validation trees have no effect with method='pivot': leave them out")
         for message in unused:
             warnings.warn(message, UnusedParameterWarning, stacklevel=4)

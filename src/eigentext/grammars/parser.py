@@ -9,36 +9,41 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus.packing import Packed, pack, unpack
+from eigentext.corpus.policy import TokenPolicy
+from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.trees import Tree, normalize_tree
 from eigentext.engine import Engine
 from eigentext.engine.spread import in_batches
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with
+from eigentext.grammars._findings import label_findings, parser_findings
 from eigentext.grammars.answers import (
     Analysis,
     FallbackWarning,
     NodeStates,
     Parse,
+    ScoredSpan,
     ScoredTree,
     Span,
 )
 from eigentext.grammars.chart.cascade import Cascade, Reading, thresholds
 from eigentext.grammars.chart.decoding import Brackets, Decoder, brackets, k_best, restored
 from eigentext.grammars.chart.forest import state_posteriors, tree_forest
+from eigentext.grammars.chart.posteriors import usual_temperature
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.parameters import N_JOBS
+from eigentext.grammars.spans import calibrated, check_temperature, probable_spans, scored_spans
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
 from eigentext.grammars.treebank.reading import TreeLike, normalized
 from eigentext.parameters import Count, Number, Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
 
-Sentence = Sequence[str] | str  # words, or one string with blanks between them
+Sentence = Sequence[str] | str  # tokens, or raw text
 _Made = TypeVar("_Made")
 _BATCH = 200  # words of the sentences that go to a Dask worker together
 _MOST = 10**9  # the largest value of a parameter
+_DERIVATIONS = 4  # of the back-off that are looked at for each tree
 _NO_WORDS = "an empty sentence has no tree"
-_FEW_TREES = 500
-_MANY_ONCE, _MANY_RARE = 0.5, 0.2  # of the rules; of the tokens
 
 
 class Parser(Estimator, Saved):
@@ -48,8 +53,10 @@ class Parser(Estimator, Saved):
     _has_middle: ClassVar[bool]  # whether a grammar of few states prunes for the others
     symbols_: list[Symbol]
     n_states_: np.ndarray
+    temperature_: float
     diagnostics_: dict[str, Any]
     provenance_: dict[str, Any]
+    policy_: TokenPolicy  # how raw text becomes the tokens of the treebank
     _cascade: Cascade
     _brackets: Brackets
     _empty: Treebank  # no trees: only the symbols, words and rules, to encode other trees with
@@ -57,8 +64,9 @@ class Parser(Estimator, Saved):
     # -- sentences -> trees ----------------------------------------------------------------------
 
     def parse(self, tokens: Sentence) -> Tree:
-        """The tree of a sentence, given as words or as one string with blanks between them.
+        """The tree of a sentence, given as raw text (a string) or as a list of tokens.
 
+        Raw text is split as the trees of the treebank are (``policy_``). Tokens stay as they are.
         There is always a tree. If the grammar has none, a :class:`FallbackWarning` says so. The
         tree is then that of the plain PCFG without memory, or it is made of the largest pieces that
         this PCFG has.
@@ -107,16 +115,48 @@ class Parser(Estimator, Saved):
         for best in self._many("n-best", _k_best, sentences, k, n_jobs=n_jobs):
             yield [ScoredTree(unpack(tree), score) for tree, score in best]
 
-    def marginals(self, tokens: Sentence) -> list[Span]:
-        """mu(a, i, j): the probability of each label over each span, most probable first.
+    def marginals(self, tokens: Sentence, *, temperature: float | None = None) -> list[Span]:
+        """The probability of each label over each span, most probable first.
 
         Every label of a unary chain has its own span, and so have tags over single words. Labels
-        that were pruned are missing.
+        that were pruned are missing. The probabilities are those of one distribution over the
+        trees that pruning left (``chart/posteriors.py``). So they are in [0, 1], and spans that
+        cross never add up to more than 1. They are calibrated by `temperature`, by default
+        `temperature_`. With 1, a grammar of probabilities gives its own posteriors mu(a, i, j).
         """
-        return self._spans(self._read(self._words(tokens)))
+        used = None if temperature is None else check_temperature(temperature)
+        return self._spans(self._read(self._words(tokens)), used)
+
+    def scores(self, tokens: Sentence) -> list[ScoredSpan]:
+        """mu(a, i, j), as the grammar gives it: outside times inside, divided by |p(sentence)|.
+
+        For a grammar of probabilities, these are posteriors. The parameters of a spectral grammar
+        have signs, and its scores may be below 0 and above 1. Parses are chosen by them.
+        """
+        return scored_spans(self._read(self._words(tokens)))
+
+    def calibrate(self, trees: Iterable[TreeLike]) -> Self:
+        """Choose the temperature of :meth:`marginals` that suits these trees best.
+
+        Give trees that the parser has not learned from. Some 200 are enough. Calibration changes
+        probabilities, and never a parse.
+        """
+        check_is_fitted(self)
+        self._calibrate(normalized(trees))
+        return self
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether all parameters are probabilities. Those of a spectral grammar have signs.
+
+        If not, ``log_probability`` of trees and sentences is the logarithm of the size of a score.
+        """
+        return "method" not in self._table or self._used.method != "spectral"
 
     def k_best(self, tokens: Sentence, k: int) -> list[ScoredTree]:
         """The k best trees of a sentence, with log p(tree, words), best first.
+
+        A spectral grammar gives scores in place of probabilities (:meth:`log_probability`).
 
         For a grammar without hidden states these are exactly the most probable trees that pruning
         leaves (``parsing_with(prune=0)`` leaves all). With hidden states, that is intractable:
@@ -137,17 +177,17 @@ class Parser(Estimator, Saved):
     # -- trees -> probabilities --------------------------------------------------------------------
 
     def log_probability(self, tree: TreeLike) -> float:
-        """Log p(tree, words) by contraction of the tensors of its rules; -inf with an unknown rule.
+        """Log p(tree, words) by contraction of the tensors of its rules.
 
         The tree is normalized first. For an ensemble, this is the log of the average probability.
+        If the grammar gives the tree no probability, but all of its productions were seen, it has
+        that of the back-off (``chart/backoff.py``). Other trees have -inf.
+        A spectral grammar has scores with signs in place of probabilities. Then this is the log of
+        the absolute value of the score (see :attr:`gives_probabilities`). It ranks the trees of a
+        sentence, but the scores of all sentences do not add up to one.
         """
         check_is_fitted(self)
-        encoded = self._empty.encode([normalize_tree(tree)])
-        if not encoded.is_known:
-            return -np.inf
-        forest = tree_forest(encoded)
-        logs = [level.log_probability(forest, encoded.tokens) for level in self._cascade.levels]
-        return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
+        return self._cascade.log_probability(self._empty, normalize_tree(tree))
 
     def state_posteriors(self, tree: TreeLike) -> list[NodeStates]:
         """The posterior of the hidden states of each node, given the tree and its words.
@@ -247,6 +287,7 @@ class Parser(Estimator, Saved):
         treebank = counted.treebank
         self._cascade, self._empty = cascade, treebank.without_trees()
         self.symbols_ = treebank.symbols
+        self.policy_ = counted.lexicon.policy()
         self._brackets = brackets(self.symbols_)
         grammar = cascade.levels[0].grammar
         self.n_states_ = grammar.n_states
@@ -256,6 +297,7 @@ class Parser(Estimator, Saved):
             "n_words": len(treebank.words),
             "options": treebank.binarization._asdict(),
         }
+        self.temperature_ = usual_temperature(len(treebank))
         self.diagnostics_ = {
             "n_labels": len(treebank.symbols),
             "n_rules": len(grammar.rules.parent),
@@ -267,26 +309,10 @@ class Parser(Estimator, Saved):
         }
 
     def _findings(self) -> Iterator[Finding]:
-        found, n_trees = self.diagnostics_, self.provenance_["n_trees"]
-        if n_trees < _FEW_TREES:
-            yield Finding(
-                "warning",
-                f"The grammar was learned from {n_trees:,} trees only, so many words of new text "
-                "are unknown and many rules are missing.",
-                "Learn from more trees; some thousands are enough.",
-            )
-        once, rare = found["rules_seen_once"] / max(found["n_rules"], 1), found["rare_tokens"]
-        less = "Learn from more trees, or let labels remember less (horizontal, vertical)."
-        yield Finding(
-            "note",
-            f"{once:.0%} of the rules were seen only once; their probabilities are guesses.",
-            less if once >= _MANY_ONCE else "",
-        )
-        yield Finding(
-            "note",
-            f"{rare:.1%} of the tokens are rare words, which are known by their form.",
-            "Lower `rare`, or learn from more trees." if rare >= _MANY_RARE else "",
-        )
+        return parser_findings(self.diagnostics_, self.provenance_["n_trees"])
+
+    def _size_findings(self) -> Iterator[Finding]:
+        return label_findings(self.symbols_, self.provenance_["n_trees"])
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
         from eigentext.grammars.saving import cascade_to_arrays
@@ -297,7 +323,9 @@ class Parser(Estimator, Saved):
             "parameters": dict(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
+            "temperature": self.temperature_,
             "grammar": about,
+            "tokens": self.policy_.to_saved(),
         }
 
     @classmethod
@@ -313,9 +341,13 @@ class Parser(Estimator, Saved):
         self = learned_with(cls, about["parameters"])
         self._cascade, self._empty = arrays_to_cascade(arrays, about["grammar"])
         self.symbols_ = self._empty.symbols
+        lexicon = self._cascade.coarse.words.lexicon
+        self.policy_ = TokenPolicy.of_file(about, lexicon.policy)
         self._brackets = brackets(self.symbols_)
         self.n_states_ = self._cascade.levels[0].grammar.n_states
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
+        usual = usual_temperature(self.provenance_["n_trees"])
+        self.temperature_ = float(about.get("temperature", usual))  # older files have none
         return self
 
     # -- steps -------------------------------------------------------------------------------------
@@ -334,12 +366,14 @@ class Parser(Estimator, Saved):
             raise CorpusError("give a list of sentences, not a single one: that is for `parse`")
         total = len(sentences) if isinstance(sentences, Sequence) else None
         with engine.phase(name, total, "sentences") as advance:
-            words = (self._some_words(tokens, n) for n, tokens in enumerate(sentences, 1))
+            check = RawCheck(self.policy_)
+            words = (self._some_words(one, check, n) for n, one in enumerate(sentences, 1))
             for found in in_batches(
                 workers(n_jobs), function, words, self, *known, weigh=len, size=_BATCH
             ):
                 advance(1)
                 yield found
+        check.warn()
 
     def _read(self, words: list[str]) -> Reading:
         return self._cascade.read(words, *thresholds(self._used.prune))
@@ -348,46 +382,51 @@ class Parser(Estimator, Saved):
         tree = self._decoder.tree(reading, words)
         return Parse(tree, reading.log_probability, reading.problem)
 
-    def _spans(self, reading: Reading) -> list[Span]:
-        found: dict[tuple[str, int, int], float] = {}
-        forest = reading.forest
-        for a, i, j, mu in zip(
-            forest.label.tolist(),
-            forest.start.tolist(),
-            forest.end.tolist(),
-            self._decoder.signed(reading.items, reading.sign).tolist(),
-        ):
-            symbol = reading.symbols[a]
-            for label in dict.fromkeys(symbol.chain) if symbol.siblings is None else ():
-                found[label, i, j] = found.get((label, i, j), 0.0) + mu
-        spans = [Span(*key, mu) for key, mu in found.items()]
-        return sorted(spans, key=lambda span: (-span.probability, *span[1:3], span.label))
+    def _spans(self, reading: Reading, temperature: float | None = None) -> list[Span]:
+        return probable_spans(reading, self._decoder, temperature or self.temperature_)
+
+    def _calibrate(self, gold: list[Tree]) -> None:
+        readings = []
+        with engine.phase("calibrate", len(gold), "trees") as advance:
+            for tree in gold:
+                readings.append(self._read(tree.leaves()))
+                advance(1)
+        self.temperature_ = calibrated(readings, gold, self._decoder)
 
     def _best(self, words: list[str], reading: Reading, k: int) -> list[ScoredTree]:
         decoder = self._decoder
         if reading.problem is not None:
             return [ScoredTree(decoder.fallback(reading, words), -np.inf)]
-        found = k_best(reading.forest, *decoder.scores(reading, words, "viterbi"), k=int(k))
+        # In the back-off, several derivations may have the same tree.
+        wanted = int(k) if reading.levels is None else _DERIVATIONS * int(k)
+        found = k_best(reading.forest, *decoder.scores(reading, words, "viterbi"), k=wanted)
         trees = [restored(reading, derivation, words) for _, derivation in found]
+        trees = list(dict.fromkeys(trees))[: int(k)]
         scored = [ScoredTree(tree, self.log_probability(tree)) for tree in trees]
         return sorted(scored, key=lambda one: -one.log_probability)
 
     def _words(self, tokens: Sentence) -> list[str]:
-        words = self._some_words(tokens)
+        check_is_fitted(self)
+        check = RawCheck(self.policy_)
+        words = self._some_words(tokens, check)
         if not words:
             raise CorpusError(f"{_NO_WORDS}; leave it out")
+        check.warn(stacklevel=3)
         return words
 
-    def _some_words(self, tokens: Sentence, number: int | None = None) -> list[str]:
-        check_is_fitted(self)
+    def _some_words(
+        self, tokens: Sentence, check: RawCheck, number: int | None = None
+    ) -> list[str]:
         where = "" if number is None else f"sentence {number}: "
         if not isinstance(tokens, Iterable):
             raise CorpusError(f"{where}{tokens!r} is not a sentence: give a list of words")
-        words = tokens.split() if isinstance(tokens, str) else list(tokens)
+        if isinstance(tokens, str):
+            return self.policy_.split(tokens)
+        words = list(tokens)
         for word in words:
             if not isinstance(word, str) or not word:
                 raise CorpusError(f"{where}{word!r} is not a word: give a list of strings")
-        return words
+        return check.see(words)
 
     def _check_together(self) -> None:
         """Raise ParameterError if a number is so large that sums and products would overflow."""
@@ -425,7 +464,8 @@ def _parse(words: list[str], model: Parser) -> Any:
 def _k_best(words: list[str], model: Parser, k: int) -> list[tuple[Packed, float]]:
     if not words:
         return []
-    return [(pack(one.tree), one.log_probability) for one in model.k_best(words, k)]
+    found = model._best(words, model._read(words), k)
+    return [(pack(one.tree), one.log_probability) for one in found]
 
 
 def workers(n_jobs: int | None) -> Engine:

@@ -92,6 +92,6 @@ class PCFG(Parser):
         """Learn from trees. They are normalized first (``et.normalize_tree``)."""
         counted = CountedTrees.by(self._used, trees)
         learned = learn(Task(counted, self._used))
-        symbols = counted.treebank.symbols
-        self._keep(counted, Cascade(symbols, counted.coarse(), None, [learned.level]))
+        symbols, levels = counted.treebank.symbols, [learned.level]
+        self._keep(counted, Cascade(symbols, counted.coarse(), None, levels, counted.chains()))
         return self

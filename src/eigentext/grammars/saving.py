@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from eigentext.corpus.policy import check_policy
 from eigentext.grammars.chart.cascade import Cascade, Level
+from eigentext.grammars.chart.posteriors import LEAST_TEMPERATURE, MOST_TEMPERATURE
 from eigentext.grammars.grammar import Grammar, starts, tensor_sizes
 from eigentext.grammars.parameters import BINARIZATION
 from eigentext.grammars.treebank.lexicon import Lexicon, WordStates
@@ -21,11 +23,13 @@ from eigentext.grammars.treebank.normal_form import (
     coarse,
     in_order,
 )
+from eigentext.grammars.treebank.unaries import ChainCounts
 from eigentext.parameters import Count, Number, Parameter, is_number
 from eigentext.storage.facts import COUNT
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
 _LARGEST = 1e100  # the largest number in a file, so that sums and products stay finite
+_LARGEST_MEAN = 1e30
 _MOST_LEVELS = 4096
 _SHARE = Number(0.0, least=0)
 _GRAMMAR: dict[str, Parameter] = {
@@ -39,7 +43,9 @@ _DIAGNOSTICS: dict[str, Parameter] = {
     "rules_seen_once": COUNT,
     "rare_tokens": _SHARE,
 }
+_TEMPERATURE = Number(1.0, least=LEAST_TEMPERATURE, most=MOST_TEMPERATURE)
 _NEGATIVE = ("negative_marginals", "negative_sentences")
+_MEANS = ("inside_means", "outside_means")  # of spectral grammars
 _LEVEL = (
     "n_states", "tensor", "root", "counts", "states", "offsets", "in_class", "unseen", "totals",
 )  # fmt: skip
@@ -61,6 +67,11 @@ def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, A
         arrays |= _level_to_arrays("middle", cascade.middle)
     for k, level in enumerate(cascade.levels):
         arrays |= _level_to_arrays(f"level{k}", level)
+        if level.grammar.means is not None:
+            for key, part in zip(_MEANS, level.grammar.means):
+                arrays[f"level{k}.{key}"] = part
+    if cascade.chains is not None:
+        arrays["label_counts"] = cascade.chains.counts
     about = {
         "symbols": [list(symbol) for symbol in treebank.symbols],
         "binarization": treebank.binarization._asdict(),
@@ -84,6 +95,8 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
     symbols, beta = _symbols(about["symbols"]), float(about["beta"])
     plain = coarse(symbols)[1]
 
+    how = Binarization(**about["binarization"])
+
     def level(name: str, rules: Rules, symbols: list[Symbol]) -> Level:
         from scipy.sparse import csr_array
 
@@ -91,7 +104,13 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
         part["states"], part["offsets"] = _signed(part["states"]), _signed(part["offsets"])
         part["n_states"] = part["n_states"].astype(np.int64)
         _check_level(name, rules, part, _n_inner(symbols), beta)
-        grammar = Grammar(rules, part["n_states"], part["tensor"], part["root"])
+        means = tuple(f"{name}.{key}" for key in _MEANS)
+        averages = None
+        if any(key in arrays for key in means):
+            if not all(key in arrays for key in means):
+                raise damage(f"{name}.{_MEANS[0]}", "and the outside ones must both be there")
+            averages = np.array(arrays[means[0]]), np.array(arrays[means[1]])
+        grammar = Grammar(rules, part["n_states"], part["tensor"], part["root"], averages)
         counts = csr_array(
             (part["counts"], part["states"], part["offsets"]),
             shape=(len(lexicon.words), len(part["totals"])),
@@ -103,11 +122,14 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
     fine = _arrays_to_rules("fine", arrays, np.int32, np.int64, symbols)
     middle = level("middle", fine, symbols) if "middle.tensor" in arrays else None
     levels = [level(f"level{k}", fine, symbols) for k in range(about["n_levels"])]
-    cascade = Cascade(symbols, level("coarse", plain_rules, plain), middle, levels)
+    chains = None  # older files have none, and such parsers do not back off
+    if "label_counts" in arrays:
+        chains = ChainCounts(np.array(arrays["label_counts"], np.int64), how)
+    cascade = Cascade(symbols, level("coarse", plain_rules, plain), middle, levels, chains)
     nothing = np.empty(0, np.int32)
     treebank = Treebank(
         symbols, lexicon.words, [], nothing, nothing, nothing, nothing, np.zeros(1, np.int64),
-        Binarization(**about["binarization"]), _keys(fine, len(symbols)),
+        how, _keys(fine, len(symbols)),
     )  # fmt: skip
     return cascade, treebank
 
@@ -120,6 +142,7 @@ def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
     for name in ("parameters", "provenance", "diagnostics", "grammar"):
         if not isinstance(about.get(name), dict):
             raise damage(name, "is missing, or is not a table of values")
+    check_policy(about)
     grammar = about["grammar"]
     Schema(about=_GRAMMAR).check({}, grammar)
     Schema(about=_PROVENANCE).check({}, about["provenance"])
@@ -128,6 +151,8 @@ def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
     Schema(about=_DIAGNOSTICS | shares).check({}, found)
     if has_middle:
         _check_history(found.get("history"), grammar["n_levels"])
+    if "temperature" in about:  # older files have none
+        Schema(about={"temperature": _TEMPERATURE}).check({}, about)
     how = grammar.get("binarization")
     if not isinstance(how, dict) or how.keys() != BINARIZATION.keys():
         raise damage("binarization", f"must say {', '.join(BINARIZATION)}")
@@ -147,8 +172,11 @@ def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
         **_rule_arrays("fine", "labels", "int"),
         **_level_arrays("coarse", "plain labels", 0, most_states=1),
     }
+    arrays["label_counts"] = Array("int", ("labels",), least=1, below=2**53, optional=True)
     for name, least in levels.items():
         arrays |= _level_arrays(name, "labels", least)
+        means = Array("float64", (f"{name} states",), largest=_LARGEST_MEAN, optional=True)
+        arrays |= {f"{name}.{key}": means for key in _MEANS}
     sizes = {"labels": len(symbols), "plain labels": len(coarse(symbols)[1])}
     return Schema(arrays, sizes=sizes)
 

@@ -5,7 +5,6 @@ a short JSON text that says its kind. Files contain names, never classes or func
 reading a file runs no code.
 """
 
-import json
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -17,6 +16,7 @@ import numpy as np
 from eigentext.corpus.trees import Tree, as_tree
 from eigentext.errors import CorpusError, EigentextError, ModelFileError, ParameterError
 from eigentext.kernels.kernel import Kernel
+from eigentext.storage.valid_json import json_text, json_value
 
 _HOMES = {
     "tree": ("trees", "TreeKernel"),
@@ -94,7 +94,7 @@ def structures_to(structures: Iterable[Any]) -> list[str]:
     >>> structures_to([Tree("NN", ["dog"]), [("dog", "NN")], {"dog": 1.0}])
     ['{"tree": "(NN dog)"}', '[{"tuple": ["dog", "NN"]}]', '{"dict": [["dog", 1.0]]}']
     """
-    return [json.dumps(_to(one, number)) for number, one in enumerate(structures)]
+    return [json_text(_to(one, number), keep=True) for number, one in enumerate(structures)]
 
 
 def structures_of(texts: Iterable[str]) -> list[Any]:
@@ -102,7 +102,7 @@ def structures_of(texts: Iterable[str]) -> list[Any]:
     found = []
     for number, text in enumerate(texts):
         try:
-            found.append(_of(json.loads(text)))
+            found.append(_of(json_value(text)))
         except (*_MALFORMED, EigentextError) as error:
             raise ModelFileError(
                 f"structure {number}, {text!r:.60}, is damaged ({error!r:.60}); fit the model again"

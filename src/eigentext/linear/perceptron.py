@@ -37,6 +37,7 @@ from eigentext.monitor import Monitor
 from eigentext.parameters import Count, Flag, Given, Number, Settings, is_whole
 from eigentext.storage import Saved
 from eigentext.storage.schema import Array, Schema, Strings, damage
+from eigentext.storage.valid_json import json_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -468,7 +469,7 @@ def _rows_of_equals(identity: np.ndarray, borders: np.ndarray) -> np.ndarray:
 
 def _to_json(name: Any) -> str:
     try:
-        text = json.dumps(name.item() if isinstance(name, np.generic) else name)
+        text = json_text(name.item() if isinstance(name, np.generic) else name)
         if _from_json(json.loads(text)) == name:
             return text
     except TypeError:

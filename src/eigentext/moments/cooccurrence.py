@@ -6,7 +6,9 @@ w in the same unit. All contexts follow from these *forward* counts, so only the
 - ``bag``: :math:`\#(w, c) = \sum_d k_d\,(F_d + F_d^\top)[w, c]`, kept as one matrix
   :math:`F = \sum_d k_d F_d`;
 - ``list`` (position-sensitive): one column for each word at each place,
-  :math:`[F_\rho^\top \dots F_1^\top\; F_1 \dots F_\rho]`.
+  :math:`[F_\rho^\top \dots F_1^\top\; F_1 \dots F_\rho]`;
+- ``next`` (one-directional): only the words after w, F itself. With a window of 1 this is the
+  matrix of bigrams.
 
 The weight :math:`k_d` is 1 (``flat``), or 1/d (``distance``) as the integer lcm(1..ρ)/d, to be
 divided by `unit`. All counts are integers, so sums are exact in any order: any number of shards and
@@ -28,17 +30,17 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from eigentext import engine
-from eigentext.corpus import Vocabulary, encode
+from eigentext.corpus import Vocabulary
 from eigentext.corpus.shards import can_shard
-from eigentext.errors import CorpusError, MomentsError, ParameterError
+from eigentext.errors import CorpusError, MomentsError
 from eigentext.matrices import budget
-from eigentext.matrices.budget import give_back
 from eigentext.matrices.disk import rows_of
 from eigentext.matrices.lazy import Later, lazy, waiting
 from eigentext.matrices.ranges import RowRanges
 from eigentext.matrices.runs import (
     CSR,
     assembled,
+    csr,
     listed,
     merge,
     mirrored,
@@ -47,28 +49,26 @@ from eigentext.matrices.runs import (
     transposed,
 )
 from eigentext.moments import distributed
-from eigentext.moments.additive import Counted, VocabularyMoments, read_counts
+from eigentext.moments.additive import VocabularyMoments
+from eigentext.moments.counted_ngrams import forward_pairs
 from eigentext.moments.distributed import OnWorkers
+from eigentext.moments.ngram_checks import check_ngrams
+from eigentext.moments.ngrams import NgramMoments
 from eigentext.moments.packing import check_packed, pack
-from eigentext.moments.pair_checks import check_total, checked_counts
-from eigentext.moments.pairs import (
-    check_pairs,
-    check_window,
-    counted,
-    pair_weights,
-)
+from eigentext.moments.pair_checks import check_total, checked_counts, unpacked_pairs
+from eigentext.moments.pairs import check_window, counted_corpus, pair_shape, pair_weights
 from eigentext.parameters import Choice, Count, Flag, Table, argument
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
-Context = Literal["bag", "list"]
+Context = Literal["bag", "list", "next"]
 Weighting = Literal["flat", "distance"]
 RARE = "<rare>"  # the name of the shared last row for people; no word of the vocabulary
 _LARGEST_WINDOW = 1_000_000  # there is a weight for each distance
 _SETTINGS = Table(
     "CooccurrenceMoments",
     window=Count(10, most=_LARGEST_WINDOW),
-    context=Choice("bag", of=("bag", "list")),
+    context=Choice("bag", of=("bag", "list", "next")),
     weighting=Choice("distance", of=("flat", "distance")),
 )
 _LIMITS = Table(
@@ -104,7 +104,7 @@ class CooccurrenceMoments(VocabularyMoments):
         The words of rows and columns, with their counts in the corpus.
     rare_count : int
         The number of tokens outside the vocabulary; 0 if `whole`.
-    forward : csr_array of int64, shape (n, n) for "bag" or (n, window * n) for "list"
+    forward : csr_array of int64, shape (n, n); or (n, window * n) for "list"
         n counts `RARE` too, unless `whole`.
     window, context, weighting
         The definition of a context.
@@ -151,7 +151,7 @@ class CooccurrenceMoments(VocabularyMoments):
             setattr(self, name, argument(name, kind, getattr(self, name)))
         check_window(self.window, self.weighting, self.context)
         n = len(self.vocabulary) + (not self.whole)
-        self.forward = checked_counts(self.forward, _shape(n, self.window, self.context))
+        self.forward = checked_counts(self.forward, pair_shape(n, self.window, self.context))
 
     @classmethod
     def _made(cls, **parts: Any) -> Self:
@@ -187,8 +187,9 @@ class CooccurrenceMoments(VocabularyMoments):
             What to count. A list of strings is always text; files are paths.
         window : int
             The number of context words on each side.
-        context : "bag" or "list"
-            Whether a context word is the same at every place of the window.
+        context : "bag", "list" or "next"
+            Whether a context word is the same at every place of the window; "next" has only the
+            words after it.
         weighting : "flat" or "distance"
             Whether a pair counts 1 or 1/distance.
         min_count, max_size : int
@@ -211,13 +212,13 @@ class CooccurrenceMoments(VocabularyMoments):
         weights = pair_weights(how["window"], how["weighting"])
 
         def shape_of(n_words: int) -> tuple[int, int]:
-            return _shape(n_words, how["window"], how["context"])
+            return pair_shape(n_words, how["window"], how["context"])
 
         with budget.within(memory):
             if engine.distributed() and can_shard(corpus):
                 found = distributed.cooccurrences(corpus, weights, shape_of, **limits)
             else:
-                found = _counted_here(corpus, weights, shape_of, limits, n_shards, cache)
+                found = counted_corpus(corpus, weights, shape_of, limits, n_shards, cache)
         if found.counts.nnz == 0:
             raise CorpusError(
                 f"no two words share a {found.options['unit']}, so there is nothing to count; "
@@ -230,6 +231,43 @@ class CooccurrenceMoments(VocabularyMoments):
             whole=found.whole,
             options=found.options,
             sources=[found.fingerprint],
+            **how,
+        )
+
+    @classmethod
+    def from_ngrams(
+        cls,
+        moments: NgramMoments,
+        *,
+        window: int | None = None,
+        context: Context = "bag",
+        weighting: Weighting = "distance",
+    ) -> Self:
+        """Take the pairs of words from counts of n-grams: equal to counting their text.
+
+        A window of d words needs n-grams of d + 1 words; by default all of them are used. See
+        :meth:`NgramMoments.from_counts` for counts that somebody else made.
+        """
+        check_ngrams(moments)
+        most = moments.order - 1
+        window = window or max(most, 1)
+        how = _SETTINGS.taken({"window": window, "context": context, "weighting": weighting})
+        if how["window"] > most:
+            raise MomentsError(
+                f"window={how['window']}, but n-grams of {moments.order} words show pairs at a "
+                f"distance of up to {most}; use a smaller window (--window)"
+            )
+        check_window(**how)
+        n = len(moments.vocabulary) + (not moments.whole)
+        shape = pair_shape(n, how["window"], how["context"])
+        weights = pair_weights(how["window"], how["weighting"])
+        return cls(
+            vocabulary=moments.vocabulary,
+            rare_count=moments.rare_count,
+            forward=forward_pairs(moments.levels, moments.edge, weights, shape),
+            whole=moments.whole,
+            options=dict(moments.options),
+            sources=list(moments.sources),
             **how,
         )
 
@@ -280,6 +318,9 @@ class CooccurrenceMoments(VocabularyMoments):
         with engine.phase("mirror", 2 * self.forward.nnz, "entries") as advance:
             if self.context == "bag":
                 return mirrored(self.forward, function, dtype, advance, keep)
+            if self.context == "next":
+                F, data = self.forward, function(self.forward.data).astype(dtype, copy=False)
+                return csr(data, F.indices, F.indptr, F.shape)
             if keep < 24 * self.forward.nnz:
                 return listed(self.forward, self.window, function, dtype, advance, keep)
             n = self.forward.shape[0]
@@ -295,6 +336,8 @@ class CooccurrenceMoments(VocabularyMoments):
             return ahead + behind, ahead + behind
         F = self.forward
         ahead, behind = sums(F)
+        if self.context == "next":
+            return ahead, behind
         n = F.shape[0]
         places = [F[:, d * n : (d + 1) * n].sum(axis=1) for d in reversed(range(self.window))]
         return ahead + behind.reshape(self.window, n).sum(axis=0), np.concatenate([*places, behind])
@@ -348,7 +391,7 @@ class CooccurrenceMoments(VocabularyMoments):
         if least <= 1:  # no pair was counted less often
             return self
         F = self.forward
-        # In a list, the same two words in the other order are another pair.
+        # In a list and for "next", the same two words in the other order are another pair.
         back = transposed(F) if self.context == "bag" else sp.csr_array(F.shape, dtype=np.int64)
 
         def keep_rows(rows: tuple[int, int]):
@@ -411,7 +454,7 @@ class CooccurrenceMoments(VocabularyMoments):
         F = self.forward
         if F.shape[0] == n and np.array_equal(places[:n], np.arange(n)):
             return F
-        return relabeled(F, places, _shape(n, self.window, self.context))
+        return relabeled(F, places, pair_shape(n, self.window, self.context))
 
     def _to_saved(self):
         packed, blocks = pack(self.forward)
@@ -444,52 +487,11 @@ class CooccurrenceMoments(VocabularyMoments):
         known = {name: kind.take(about[name]) for name, kind in _ABOUT.items()}
         check_window(known["window"], known["weighting"], known["context"])
         check_total(vocabulary.counts)
-        shape = _shape(len(vocabulary) + (not known["whole"]), known["window"], known["context"])
+        n = len(vocabulary) + (not known["whole"])
+        shape = pair_shape(n, known["window"], known["context"])
         saved = arrays["packed"], arrays["blocks"], shape
         try:
             check_packed(*saved)
         except ValueError as error:
             raise damage("packed", f"cannot be unpacked ({error})") from error
-        return cls._made(vocabulary=vocabulary, forward=Later(_unpacked, *saved), **known)
-
-
-def _counted_here(
-    corpus: Any,
-    weights: np.ndarray,
-    shape_of: Callable[[int], tuple[int, int]],
-    limits: dict[str, Any],
-    n_shards: int | None,
-    cache: str | os.PathLike[str] | bool | None,
-) -> Counted:
-    """Forward counts by the threads of this process."""
-    encoded = encode(corpus, cache=cache, memory=budget.current().memory)
-    check_pairs(encoded.n_tokens)
-    vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts, **limits)
-    found = Counted.of(encoded, vocabulary)
-    places = vocabulary.ids_of(encoded.words)
-    places[places < 0] = len(vocabulary)
-    # END is -1, NumPy's index of the last place: one look-up maps words and the ends of units.
-    lookup = np.append(places, np.int32(-1))
-    shape = shape_of(len(vocabulary) + (not found.whole))
-    give_back()
-    found.counts = counted(encoded, lookup, weights, shape, n_shards)
-    return found
-
-
-def _unpacked(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CSR:
-    forward = read_counts(packed, blocks, shape)
-    try:
-        check_total(forward.data)
-    except MomentsError as error:
-        raise damage("packed", f"has {error}") from error
-    return forward
-
-
-def _shape(n: int, window: int, context: str) -> tuple[int, int]:
-    shape = (n, n * window if context == "list" else n)
-    if shape[1] >= 2**31:
-        raise ParameterError(
-            f"{n} words at {window} places are too many columns; "
-            "raise min_count or use context='bag'"
-        )
-    return shape
+        return cls._made(vocabulary=vocabulary, forward=Later(unpacked_pairs, *saved), **known)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.documents import MATRIX
 from eigentext.errors import ModelFileError, MomentsError
+from eigentext.moments.limits import LEFT_OUT
 from eigentext.parameters import Choice, Count, Flag, Given, Number
 from eigentext.storage.facts import COUNT, TEXT, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
@@ -51,12 +52,15 @@ SCHEMA = Schema(
     },
     ABOUT,
 )
+WITH_LIMITS = replace(SCHEMA, about=ABOUT | {"left_out": LEFT_OUT})  # older files do not have it
 
 
 def check_documents(moments: Any) -> None:
     """Raise a MomentsError if moments of documents are wrong, and say how."""
     try:
         Schema(about=ABOUT).check({}, vars(moments))
+        if moments.left_out and not LEFT_OUT.accepts(moments.left_out):
+            raise damage("left_out", f"must be {LEFT_OUT.what}")
         check_counts(moments.vocabulary, moments.counts, moments.times)
     except ModelFileError as error:
         why = str(error).partition(": ")[2]

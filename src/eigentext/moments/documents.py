@@ -49,12 +49,13 @@ from eigentext.moments.document_checks import (
     ABOUT,
     MOST,
     SCHEMA,
+    WITH_LIMITS,
     check_counts,
     check_documents,
     check_sums,
     is_of_matrix,
 )
-from eigentext.moments.limits import Limit, adapted, words_within
+from eigentext.moments.limits import Kept, Limit, adapted, words_within
 from eigentext.moments.multisets import counted, distinct, moved, narrowed
 from eigentext.moments.packing import check_packed, pack
 from eigentext.storage import checkpoint
@@ -86,6 +87,9 @@ class DocumentMoments(VocabularyMoments):
         How the text was read.
     sources : list of str
         The fingerprints of the counted corpora, sorted.
+    left_out : dict
+        How many words the limits left out, and the language of the stop words. It is empty if
+        nothing was cut, or for a sum.
 
     Examples
     --------
@@ -111,6 +115,7 @@ class DocumentMoments(VocabularyMoments):
     whole: bool = True
     options: dict[str, Any] = field(default_factory=dict)
     sources: list[str] = field(default_factory=list)
+    left_out: dict[str, Any] = field(default_factory=dict)
 
     _format = "eigentext.documents.v1"
     _settings = ()
@@ -151,8 +156,10 @@ class DocumentMoments(VocabularyMoments):
         max_size : int, optional
             Keep only this many of these words: those that occur most often. Among equally frequent
             words, the first are kept.
-        stop_words : "english" or list of str, optional
-            Words to leave out; "english" means scikit-learn's 318 words and their contractions.
+        stop_words : "auto", "none", a language ("english") or list of str, optional
+            Words to leave out: those of a language (:mod:`eigentext.corpus.stop_words`), with all
+            tokens that are signs, whatever their case; or those of a list, as they are. "auto"
+            guesses the language. A matrix has no language.
         cache
             See :func:`eigentext.corpus.encode`.
         """
@@ -286,19 +293,19 @@ class DocumentMoments(VocabularyMoments):
         has all words so far.
         """
         if vocabulary is None:
-            words = self._within(
+            kept = self._within(
                 min_df=min_df,
                 max_df=max_df,
                 min_count=min_count,
                 max_size=max_size,
                 stop_words=stop_words,
             )
-            return self if words is None else self._cut(words)._in_order()
+            return self if kept.words is None else self._cut(kept)._in_order()
         words = list(vocabulary)
         if not words or len(set(words)) < len(words):
             raise ParameterError("give a vocabulary of one word or more, each of them once")
         self._chosen(words, 1, None)  # raises an error if words were cut before
-        return self._cut(words)._in_order()
+        return self._cut(Kept(words, {}))._in_order()
 
     def check_adds_up(self, other: Any) -> None:
         """Raise a MomentsError if these two cannot be added, and say why."""
@@ -335,6 +342,7 @@ class DocumentMoments(VocabularyMoments):
             n_empty=self.n_empty + other.n_empty,
             rare_count=self.rare_count + other.rare_count,
             sources=sorted(self.sources + other.sources),
+            left_out={},
         )._in_order()
 
     def __eq__(self, other: object) -> bool:
@@ -371,10 +379,12 @@ class DocumentMoments(VocabularyMoments):
         sums = np.bincount(self.counts.indices, weights, minlength=self.counts.shape[1])
         return sums if values.dtype == np.float64 else sums.astype(np.int64)
 
-    def _within(self, **limits: Any) -> list[str] | None:
+    def _within(self, **limits: Any) -> Kept:
         """The words within the limits, in their order; None if there is nothing to cut."""
         n, columns = self.n_documents, is_of_matrix(self.options)
         low, high = adapted(limits.pop("min_df"), limits.pop("max_df"), n, columns=columns)
+        if columns and isinstance(limits["stop_words"], str):  # columns may have any names
+            limits["stop_words"] = None
         totals = self._sum(self.counts.data)
         return words_within(
             self.vocabulary,
@@ -386,11 +396,11 @@ class DocumentMoments(VocabularyMoments):
             **limits,
         )
 
-    def _cut(self, words: list[str] | None) -> Self:
+    def _cut(self, kept: Kept) -> Self:
         """Only these words, as new columns. Rows keep their places, also empty ones."""
-        if words is None:
+        if kept.words is None:
             return self
-        vocabulary = Vocabulary(words, np.zeros(len(words), np.int64))
+        vocabulary = Vocabulary(kept.words, np.zeros(len(kept.words), np.int64))
         outside = vocabulary.ids_of(self.vocabulary.words) < 0
         return replace(
             self,
@@ -398,6 +408,7 @@ class DocumentMoments(VocabularyMoments):
             counts=moved(self.counts, self.vocabulary, vocabulary),
             rare_count=self.rare_count + self._sum(self.counts.data)[outside].sum().item(),
             whole=False,
+            left_out=kept.left_out,
         )
 
     def _in_order(self) -> Self:
@@ -415,6 +426,8 @@ class DocumentMoments(VocabularyMoments):
     def _to_saved(self):
         names = ("n_empty", "rare_count", "whole", "options", "sources", "limits")
         about = {name: getattr(self, name) for name in names}
+        if self.left_out:
+            about["left_out"] = self.left_out
         arrays: dict[str, Any] = {
             "words": self.vocabulary.words,
             "totals": self.vocabulary.counts,
@@ -429,7 +442,7 @@ class DocumentMoments(VocabularyMoments):
 
     @classmethod
     def _schema(cls, about):
-        return SCHEMA
+        return WITH_LIMITS if "left_out" in about else SCHEMA
 
     @classmethod
     def _from_saved(cls, arrays, about):
@@ -443,7 +456,8 @@ class DocumentMoments(VocabularyMoments):
             data, indices, indptr = (np.array(arrays[n]) for n in ("data", "indices", "indptr"))
             counts = csr(data, indices, indptr, shape)
             check_counts(vocabulary, counts, times)
-        return cls(vocabulary, counts, times, **{name: about[name] for name in ABOUT})
+        known = {name: about[name] for name in ABOUT}
+        return cls(vocabulary, counts, times, **known, left_out=about.get("left_out", {}))
 
 
 def _unpacked(
@@ -453,44 +467,3 @@ def _unpacked(
     counts = narrowed(read_counts(packed, blocks, shape))
     check_sums(counts, times)
     return counts
-
-
-def document_counts(X: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> CSR:
-    """Documents by the words of a fitted vocabulary, a row for each document.
-
-    X is anything that :meth:`DocumentMoments.from_corpus` takes. Words outside the vocabulary are
-    left out. A document without known words is an empty row. `options` are those of the fitted
-    moments: text is split in the same way, and a matrix has the same columns, or one column for
-    each word of the vocabulary.
-
-    Examples
-    --------
-    >>> from eigentext import DocumentMoments
-    >>> moments = DocumentMoments.from_corpus(["Ham and eggs", "and ham"])
-    >>> new = ["Eggs, and eggs!", "", "Bread"]
-    >>> document_counts(new, moments.vocabulary, moments.options).toarray()
-    array([[1, 0, 2],
-           [0, 0, 0],
-           [0, 0, 0]], dtype=int32)
-    """
-    V = len(vocabulary)
-    if is_matrix(X):
-        counts = checked_matrix(X)
-        d = counts.shape[1]
-        # Columns without names are known by their numbers.
-        numbers = list(map(str, range(d)))
-        if d == options.get("columns") and set(vocabulary.words) <= set(numbers):
-            counts = moved(counts, Vocabulary(numbers, np.zeros(d)), vocabulary)
-        elif d != V:
-            raise CorpusError(
-                f"a matrix of {d} columns, but the model was learned from {V} words; "
-                "give a column for each word, in their order"
-            )
-        return narrowed(counts)
-    if options.get("tokenizer") == MATRIX:
-        raise CorpusError(
-            "the model was learned from the columns of a matrix; give one with the same columns"
-        )
-    if not isinstance(X, (TextCorpus, EncodedCorpus)) and hasattr(X, "__len__") and len(X) == 0:
-        return csr(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64), (0, V))
-    return counted(document_ids(as_documents(X, options), vocabulary), V)

@@ -1,17 +1,39 @@
-"""Which words to keep: by the number of documents that have them, by count, and by a list."""
+"""Which words to keep: by the number of documents that have them, by count, and by a list.
+
+What is left out is counted, so that a model can say it (:data:`LEFT_OUT`).
+"""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.stop_words import among, guess_language, language_named
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.parameters import Flag, Number
+from eigentext.storage.facts import COUNT, TEXT, facts
 
 _SMALL = 500  # fewer documents than this lose few words by default
 _FEWEST, _MOST = 5, 0.5  # documents that have a word, and their share, in larger collections
 
 Limit = float | Literal["auto"]
+LEFT_OUT = facts(
+    "the numbers of words that were left out: stop_words, signs, frequent, rare, beyond",
+    needs=("stop_words", "signs", "frequent", "rare", "beyond"),
+    **dict.fromkeys(("stop_words", "signs", "frequent", "rare", "beyond"), COUNT),
+    language=TEXT,  # of the stop words, if they were not listed
+    recognized=Flag(True),  # of a guess: otherwise, the language is English for want of another
+    share=Number(0.0, least=0),  # of the stop words of a guessed language
+    other=TEXT,  # another language that is nearly as likely
+)
+
+
+class Kept(NamedTuple):
+    """The words that stay, and what is left out."""
+
+    words: list[str] | None  # in their order; None if all of them stay
+    left_out: dict[str, Any]  # see LEFT_OUT
 
 
 def adapted(
@@ -47,8 +69,8 @@ def words_within(
     min_count: int,
     max_size: int | None,
     stop_words: str | Iterable[str] | None,
-) -> list[str] | None:
-    """The words within the limits, in their order; None if all words are.
+) -> Kept:
+    """The words within the limits.
 
     `frequencies` are the numbers of documents that have each word, `totals` the counts of words.
     The limits are those of :meth:`eigentext.DocumentMoments.from_corpus`.
@@ -61,14 +83,15 @@ def words_within(
             f"min_df={min_df} asks for {low:g} of the {n_documents} documents and max_df={max_df} "
             f"for at most {high:g}; lower min_df or raise max_df"
         )
-    kept = frequencies <= high
+    listed, signs, about = _stopped(vocabulary, totals, stop_words)
+    is_frequent = frequencies > high
     # Without limits, words that never occur stay, because they are columns of a matrix.
+    is_rare = np.zeros(len(listed), bool)
     if low > 1:
-        kept &= frequencies >= low
+        is_rare |= frequencies < low
     if min_count > 1:
-        kept &= totals >= min_count
-    stopped = vocabulary.ids_of(_stop_list(stop_words))
-    kept[stopped[stopped >= 0]] = False
+        is_rare |= totals < min_count
+    kept = ~(listed | signs | is_frequent | is_rare)
     places = np.flatnonzero(kept)
     if len(places) == 0:
         raise CorpusError(
@@ -76,11 +99,78 @@ def words_within(
             f"{n_documents} documents, occurs {min_count} times or more, and is not a stop word; "
             "lower min_df or min_count, raise max_df, use fewer stop words, or give more text"
         )
+    n_within = len(places)
     if max_size is not None:
         places = np.sort(places[np.argsort(-totals[places], kind="stable")[:max_size]])
+    left_out = {
+        "stop_words": int(listed.sum()),
+        "signs": int((signs & ~listed).sum()),
+        "frequent": int((is_frequent & ~listed & ~signs).sum()),
+        "rare": int((is_rare & ~is_frequent & ~listed & ~signs).sum()),
+        "beyond": n_within - len(places),
+        **about,
+    }
     if len(places) == len(kept):
-        return None
-    return [vocabulary.words[place] for place in places.tolist()]
+        return Kept(None, left_out)
+    return Kept([vocabulary.words[place] for place in places.tolist()], left_out)
+
+
+def _stopped(
+    vocabulary: Vocabulary, totals: np.ndarray, given: str | Iterable[str] | None
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """The stop words among the words, the signs among them, and the language."""
+    none = np.zeros(len(vocabulary), bool)
+    if not isinstance(given, str):  # a list is taken as it is
+        listed = none.copy()
+        places = vocabulary.ids_of(list(given or ()))
+        listed[places[places >= 0]] = True
+        return listed, none, {}
+    if given == "none":
+        return none, none, {}
+    language, about = given, dict[str, Any]()
+    if given == "auto":
+        guess = guess_language(vocabulary.words, totals)
+        about = {"share": round(guess.share, 4), "recognized": guess.language is not None}
+        language = guess.language or "english"
+        if guess.other:
+            about["other"] = guess.other
+    found = among(vocabulary.words, language)
+    return found.words, found.signs, {**about, "language": language_named(language)}
+
+
+def signs_and_stop_words(vocabulary: Vocabulary) -> np.ndarray:
+    """Whether each word is a sign, or a stop word of the language of these words."""
+    listed, signs, _ = _stopped(vocabulary, vocabulary.counts, "auto")
+    return listed | signs
+
+
+def left_out_words(left_out: dict[str, Any], limits: dict[str, float] | None = None) -> str:
+    """Return which words were left out, in plain words. `limits` are min_df and max_df.
+
+    Examples
+    --------
+    >>> left_out_words({"stop_words": 74, "language": "english"})
+    '74 English stop words'
+    >>> left_out_words({"frequent": 2, "rare": 310}, {"min_df": 5, "max_df": 0.5})
+    '2 words in more than 50 % of the documents, 310 words in fewer than 5 documents'
+    """
+    language = (left_out.get("language") or "").title()
+    how = {True: " (a guessed language)", False: " (no language was recognized)"}
+    told = {name: _told(limit) for name, limit in (limits or {}).items()}
+    kinds = {
+        "stop_words": f"{language} stop words".lstrip() + how.get(left_out.get("recognized"), ""),
+        "signs": "tokens without letters and digits",
+        "frequent": f"words in more than {told.get('max_df', 'max_df of the documents')}",
+        "rare": f"words in fewer than {told.get('min_df', 'min_df of the documents')}",
+        "beyond": "rarer words beyond max_size",
+    }
+    return ", ".join(f"{left_out[k]:,} {what}" for k, what in kinds.items() if left_out.get(k))
+
+
+def _told(limit: float) -> str:
+    if isinstance(limit, float):
+        return f"{100 * limit:.3g} % of the documents"
+    return f"{limit:,} documents"
 
 
 def _documents(name: str, limit: float, n_documents: int) -> float:
@@ -94,20 +184,3 @@ def _documents(name: str, limit: float, n_documents: int) -> float:
         f"{name} must be a number of documents (an int, 0 or more) or their share (a float from "
         f"0 to 1), not {limit!r}"
     )
-
-
-_AUXILIARIES = ("ai", "ca", "did", "do", "does", "let", "sha", "wo")  # of ain't, can't, won't, …
-_ENDS = (("n", "t"), ("", "s"), ("", "m"), ("", "re"), ("", "ve"), ("", "ll"), ("", "d"))
-
-
-def _stop_list(stop_words: str | Iterable[str] | None) -> list[str]:
-    if not isinstance(stop_words, str):
-        return list(stop_words or ())
-    if stop_words != "english":
-        raise ParameterError(f"stop_words must be 'english' or a list of words, not {stop_words!r}")
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    # Its words come from a tokenizer that cuts at apostrophes. Ours keeps "don't" and "it's" whole.
-    stems = {*ENGLISH_STOP_WORDS, *_AUXILIARIES}
-    ends = [mark.join(end) for mark in "'’" for end in _ENDS]
-    return sorted(ENGLISH_STOP_WORDS) + sorted(stem + end for stem in stems for end in ends)

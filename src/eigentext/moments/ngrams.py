@@ -24,6 +24,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus import TextCorpus, Vocabulary
+from eigentext.corpus.ngram_counts import read_ngram_counts
 from eigentext.corpus.symbols import encode_sequences
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.matrices import budget
@@ -31,6 +32,7 @@ from eigentext.matrices.lazy import Later, lazy, waiting
 from eigentext.matrices.runs import CSR
 from eigentext.moments import distributed
 from eigentext.moments.additive import Counted, VocabularyMoments, limited, read_counts
+from eigentext.moments.counted_ngrams import trie_of
 from eigentext.moments.ngram_checks import check_levels, check_ngrams, schema
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.tries import counted, merged, relabeled
@@ -144,6 +146,56 @@ class NgramMoments(VocabularyMoments):
             found.options,
             [found.fingerprint],
         )._counted()
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Any,
+        *,
+        order: int | None = None,
+        min_count: int = 1,
+        max_size: int | None = None,
+        lowercase: bool = False,
+        encoding: str = "utf-8",
+        errors: str = "raise",
+    ) -> Self:
+        """Take n-gram counts that somebody else made, in files of ``n-gram TAB count`` or as pairs.
+
+        See :mod:`eigentext.corpus.ngram_counts` for the formats, and
+        :mod:`eigentext.moments.counted_ngrams` for how counts of shorter n-grams follow from longer
+        ones. Counts with ``<s>`` and ``</s>`` are those of separate units; others are those of a
+        stream.
+
+        Parameters
+        ----------
+        counts : path, glob, list of paths, mapping, or list of (n-gram, count)
+            In a mapping or a list, an n-gram is a string with blanks or a tuple of words.
+        order : int, optional
+            The longest n-grams to take; by default all.
+        min_count, max_size
+            As for :meth:`from_corpus`.
+        lowercase : bool
+            Whether to change all words to lower case.
+        encoding, errors
+            The encoding of files; "skip" skips lines that are no counts.
+
+        Examples
+        --------
+        >>> from eigentext import NgramMoments
+        >>> moments = NgramMoments.from_counts({"a rose is": 1, "rose is a": 1, "is a rose": 1})
+        >>> moments.count([moments.vocabulary["a"], moments.vocabulary["rose"]])
+        1
+        """
+        order = argument("order", Count(None), order)
+        found = read_ngram_counts(
+            counts, order=order, lowercase=lowercase, encoding=encoding, errors=errors
+        )
+        parts = trie_of(found)
+        unit = "line" if parts["unigrams"][-1] else "stream"
+        options = {"tokenizer": "whitespace", "lowercase": lowercase, "unit": unit}
+        moments = cls(**parts, options=options)
+        check_ngrams(moments)
+        return moments._counted().restrict(min_count=min_count, max_size=max_size)
 
     @property
     def order(self) -> int:

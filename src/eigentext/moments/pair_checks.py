@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 from eigentext.errors import MomentsError
 from eigentext.matrices.runs import CSR
+from eigentext.moments.additive import read_counts
+from eigentext.storage.schema import damage
 
 _MOST = 2.0**62  # the sum of all counts, in both directions, must fit in 64 bits
 
@@ -44,3 +46,13 @@ def check_total(counts: Any) -> None:
     """Raise a MomentsError if the sum of the counts does not fit in 64 bits."""
     if len(counts) and float(np.sum(counts, dtype=np.float64)) >= _MOST:
         raise MomentsError("counts whose sum does not fit in 64 bits")
+
+
+def unpacked_pairs(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CSR:
+    """The counts of a file; raises a ModelFileError if they are damaged."""
+    forward = read_counts(packed, blocks, shape)
+    try:
+        check_total(forward.data)
+    except MomentsError as error:
+        raise damage("packed", f"has {error}") from error
+    return forward

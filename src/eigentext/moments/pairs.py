@@ -4,16 +4,19 @@ With a checkpoint, the counts of each shard are saved as soon as they are there.
 """
 
 import math
+import os
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from eigentext import engine
-from eigentext.corpus import EncodedCorpus
+from eigentext.corpus import EncodedCorpus, Vocabulary, encode
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.matrices import budget
-from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.matrices.budget import DEFAULT_MEMORY, give_back
 from eigentext.matrices.runs import CSR, assembled, is_on_disk, merge
+from eigentext.moments.additive import Counted
 from eigentext.moments.states import SHARD, KeptCounts
 from eigentext.storage.maps import forget
 
@@ -43,6 +46,40 @@ def pair_weights(window: int, weighting: str) -> np.ndarray:
         return np.append(0, np.ones(window, np.int64))
     unit = math.lcm(*range(1, window + 1))
     return np.array([0] + [unit // d for d in range(1, window + 1)], np.int64)
+
+
+def pair_shape(n: int, window: int, context: str) -> tuple[int, int]:
+    """The shape of F for n words; raises a ParameterError if it has too many columns."""
+    shape = (n, n * window if context == "list" else n)
+    if shape[1] >= 2**31:
+        raise ParameterError(
+            f"{n} words at {window} places are too many columns; "
+            "raise min_count or use context='bag'"
+        )
+    return shape
+
+
+def counted_corpus(
+    corpus: Any,
+    weights: np.ndarray,
+    shape_of: Callable[[int], tuple[int, int]],
+    limits: dict[str, Any],
+    n_shards: int | None,
+    cache: str | os.PathLike[str] | bool | None,
+) -> Counted:
+    """Forward counts of a corpus, by the threads of this process."""
+    encoded = encode(corpus, cache=cache, memory=budget.current().memory)
+    check_pairs(encoded.n_tokens)
+    vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts, **limits)
+    found = Counted.of(encoded, vocabulary)
+    places = vocabulary.ids_of(encoded.words)
+    places[places < 0] = len(vocabulary)
+    # END is -1, NumPy's index of the last place: one look-up maps words and the ends of units.
+    lookup = np.append(places, np.int32(-1))
+    shape = shape_of(len(vocabulary) + (not found.whole))
+    give_back()
+    found.counts = counted(encoded, lookup, weights, shape, n_shards)
+    return found
 
 
 def counted(

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from eigentext.corpus import EncodedCorpus, TextCorpus
-from eigentext.corpus.text import kind_of_item
+from eigentext.corpus.items import kind_of_item
 
 Word: TypeAlias = str | int | np.integer
 Words: TypeAlias = Iterable[Word]

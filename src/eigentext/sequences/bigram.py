@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.scarcity import once_findings, state_findings
 from eigentext.corpus.symbols import (
     END,
     RARE,
@@ -316,6 +317,10 @@ class BigramModel(LanguageModel, Saved, Estimator):
                 "Ask for fewer states (n_states, --states).",
             )
         yield from rare_word_findings(found, self.provenance_)
+
+    def _size_findings(self) -> Iterator[Finding]:
+        yield from state_findings(self.parameters_.n_states, len(self.vocabulary_))
+        yield from once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
 
     # Private steps.
 

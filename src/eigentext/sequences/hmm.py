@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.encoded import END
+from eigentext.corpus.scarcity import once_findings, state_findings
 from eigentext.corpus.symbols import INTEGERS, UNKNOWN, encode_sequences, is_stream
 from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
@@ -434,6 +435,12 @@ class HMM(LanguageModel, Saved, Estimator):
 
     def _findings(self) -> Iterator[Finding]:
         return findings_of(self.diagnostics_, self.parameters_)
+
+    def _size_findings(self) -> Iterator[Finding]:
+        if n_tokens := self.provenance_["n_tokens"]:  # parameters that were given have none
+            if self.parameters_.method != "spectral":  # which warns of its rank
+                yield from state_findings(self.parameters_.n_states, len(self.symbols_))
+            yield from once_findings(self.vocabulary_.counts, n_tokens)
 
     # Private steps.
 

@@ -21,6 +21,9 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
+from eigentext.corpus.raw_text import RawCheck
+from eigentext.corpus.scarcity import once_findings
 from eigentext.corpus.schemes import allowed, check_tags
 from eigentext.corpus.tokenizers import check_unicode
 from eigentext.errors import CorpusError, ParameterError
@@ -66,6 +69,8 @@ class HMMTagger(Saved, Estimator):
     Attributes
     ----------
     tags_ : list of str
+    policy_ : TokenPolicy
+        How raw text becomes tokens like those of the training sentences. Factors stay as they are.
     weights_ : array
         The weights of unigrams, bigrams and, for order 2, trigrams of states in their mixture.
     diagnostics_ : dict
@@ -131,12 +136,15 @@ class HMMTagger(Saved, Estimator):
         lengths = np.array([len(words) for words, _ in sentences])
         grams, times = _grams(h, lengths, len(states), self.order)
         self.diagnostics_ = {"n_sentences": len(sentences), "n_tokens": len(tokens)}
-        return self._set(words, states, counts, grams, times)
+        self._set(words, states, counts, grams, times)
+        self.policy_ = self._learned_policy()
+        return self
 
     def tag(self, sentence: Sequence[str] | str) -> Tagging:
-        """Return the most probable tagging of a sentence, given as a list of words or as a string.
+        """Return the most probable tagging of a sentence, given as a list of words or as raw text.
 
-        An empty sentence has an empty tagging.
+        Raw text is a string. It is split like the training sentences (`policy_`). An empty sentence
+        has an empty tagging.
         """
         return self.k_best(sentence, 1)[0].tagging
 
@@ -154,7 +162,10 @@ class HMMTagger(Saved, Estimator):
         """
         check_k(k)
         check_is_fitted(self)
-        return self._k_best(_words(sentence), k)
+        check = RawCheck(self.policy_)
+        words = self._words(sentence, check)
+        check.warn(stacklevel=2)
+        return self._k_best(words, k)
 
     def k_best_many(self, sentences: Iterable[Any], k: int) -> list[list[ScoredTagging]]:
         """Return the k most probable taggings of each sentence, by threads or Dask workers."""
@@ -162,7 +173,9 @@ class HMMTagger(Saved, Estimator):
         check_is_fitted(self)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, not a single one: that is for `k_best`")
-        all_words = [_words(sentence, n) for n, sentence in enumerate(sentences, 1)]
+        check = RawCheck(self.policy_)
+        all_words = [self._words(sentence, check, n) for n, sentence in enumerate(sentences, 1)]
+        check.warn(stacklevel=2)
         blocks = [all_words[i : i + _BLOCK] for i in range(0, len(all_words), _BLOCK)]
         # Sending the tagger to Dask workers is not worthwhile for one block.
         workers = engine.workers() if len(blocks) > 1 else engine.current()
@@ -212,13 +225,19 @@ class HMMTagger(Saved, Estimator):
             f"{rare / words:.0%} of {words:,} words are rare and share their tags with words of "
             "the same class.",
         )
-        if (n_tokens := found.get("n_tokens", 0)) < _FEW_TOKENS:
+
+    def _size_findings(self) -> Iterator[Finding]:
+        remedy = "Give more tagged sentences."
+        if (n_tokens := self.diagnostics_.get("n_tokens", 0)) < _FEW_TOKENS:
             yield Finding(
                 "warning",
                 f"The tagger has learned from {n_tokens:,} tokens only, so most words of other "
                 "text are unknown to it.",
-                "Give more tagged sentences.",
+                remedy,
             )
+        else:
+            of_words = np.asarray(self._counts[1].sum(axis=1)).ravel()
+            yield from once_findings(of_words, n_tokens, remedy)
 
     # Private steps.
 
@@ -254,6 +273,17 @@ class HMMTagger(Saved, Estimator):
             "weights": self.weights_.tolist(),
         }
         return self
+
+    def _learned_policy(self) -> TokenPolicy:
+        if self.classes == "factor":
+            return TokenPolicy.blanks()
+        words, counts, *_ = self._counts
+        return TokenPolicy.of(dict(zip(words, np.asarray(counts.sum(axis=1)).tolist())))
+
+    def _words(self, sentence: Any, check: RawCheck, number: int | None = None) -> list[str]:
+        if isinstance(sentence, str):
+            return self.policy_.split(sentence)
+        return check.see(_checked_words(sentence, number))
 
     def _forbidden(self, states: list[tuple[str, str]]) -> np.ndarray:
         """A table that says whether state w never follows state v.
@@ -331,10 +361,12 @@ class HMMTagger(Saved, Estimator):
             "parameters": dict(self.parameters_),
             "states": self._states,
             "diagnostics": self.diagnostics_,
+            KEY: self.policy_.to_saved(),
         }
 
     @classmethod
     def _schema(cls, about):
+        check_policy(about)
         states = about.get("states")
         return Schema(
             {
@@ -361,7 +393,9 @@ class HMMTagger(Saved, Estimator):
         _check_counts(parts, states, grams, times)
         counts = csr_array(tuple(parts), (len(words), len(states)))
         self.diagnostics_ = about["diagnostics"]
-        return self._set(words, states, counts, grams, times)
+        self._set(words, states, counts, grams, times)
+        self.policy_ = TokenPolicy.of_file(about, self._learned_policy)
+        return self
 
 
 def _is_state(value: Any) -> bool:
@@ -432,11 +466,11 @@ def _columns(sentence: Any, number: int | None = None) -> tuple[list[str], list[
     return [word for word, _ in tokens], [tag for _, tag in tokens]
 
 
-def _words(sentence: Any, number: int | None = None) -> list[str]:
+def _checked_words(sentence: Any, number: int | None) -> list[str]:
     where = "" if number is None else f"sentence {number}: "
     if not isinstance(sentence, Iterable):
         raise CorpusError(f"{where}{sentence!r} is not a sentence: give a list of words")
-    words = sentence.split() if isinstance(sentence, str) else list(sentence)
+    words = list(sentence)
     for i, word in enumerate(words, 1):
         if not isinstance(word, str) or not word:
             raise CorpusError(f"{where}token {i}: {word!r} is not a word: give strings")

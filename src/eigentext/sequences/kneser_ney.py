@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus.scarcity import once_findings
 from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
@@ -223,6 +224,9 @@ class KneserNey(LanguageModel, Saved, Estimator):
         else:
             yield Finding("note", "The discounts of all orders are estimated from the text.")
         yield from rare_word_findings(self.diagnostics_, self.provenance_)
+
+    def _size_findings(self) -> Iterator[Finding]:
+        return once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
 
     # Private steps.
 

@@ -7,7 +7,6 @@ process, the disk or the workers. The state is exact: a fit that continues gives
 """
 
 import hashlib
-import json
 import re
 import time
 from collections import Counter
@@ -22,6 +21,7 @@ import numpy as np
 import eigentext
 from eigentext.errors import CheckpointError, ModelFileError
 from eigentext.storage.files import Arrays, read_saved, replacing, write_saved
+from eigentext.storage.valid_json import json_text, json_value
 
 _ABOUT = "checkpoint.json"
 _NAME = re.compile(r"[a-z0-9.-]+")
@@ -44,19 +44,20 @@ class Checkpoint:
     def __init__(self, folder: str | Path, about: dict[str, Any]):
         self.folder = Path(folder)
         self._times: Counter[str] = Counter()
-        about = json.loads(json.dumps({"eigentext": eigentext.__version__, **about}, default=str))
+        about = {"eigentext": eigentext.__version__, **about}
+        about = json_value(json_text(about, keep=True, default=str))
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             kept = self.folder / _ABOUT
             if kept.exists():
-                self._check(json.loads(kept.read_text()), about)
+                self._check(json_value(kept.read_text()), about)
                 return
             if any(self.folder.iterdir()):
                 raise CheckpointError(
                     f"{self.folder}: contains other files; name a new folder for checkpoints"
                 )
             with replacing(kept) as temporary:
-                temporary.write_text(json.dumps(about, indent=1))
+                temporary.write_text(json_text(about, keep=True, indent=1))
         except (OSError, ValueError) as error:
             raise CheckpointError(
                 f"{self.folder}: cannot save checkpoints there ({error}); name another folder"

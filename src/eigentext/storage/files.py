@@ -20,6 +20,7 @@ import numpy as np
 import eigentext
 from eigentext.errors import EigentextError, ModelFileError
 from eigentext.storage.maps import forget
+from eigentext.storage.valid_json import json_text, json_value
 
 Arrays = dict[str, "np.ndarray | list[str]"]
 _KEY = "eigentext"
@@ -57,7 +58,8 @@ def write_saved(path: str | os.PathLike[str], form: str, arrays: Arrays, about: 
                 raise TypeError(f"{name}: files cannot hold arrays of {flat[name].dtype}")
     document = {"format": form, "eigentext": eigentext.__version__, **about}
     with replacing(path) as temporary, temporary.open("wb") as file:
-        _write_safetensors(file, flat, {_KEY: json.dumps(document, default=_plain)})
+        text = json_text(document, keep=True, default=_plain)
+        _write_safetensors(file, flat, {_KEY: text})
 
 
 def _write_safetensors(file: Any, arrays: dict[str, np.ndarray], metadata: dict) -> None:
@@ -74,7 +76,7 @@ def _write_safetensors(file: Any, arrays: dict[str, np.ndarray], metadata: dict)
             "shape": list(array.shape),
             "data_offsets": [begin, end],
         }
-    raw = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    raw = json_text(header, ascii_only=False, compact=True).encode()
     raw += b" " * (-len(raw) % 8)
     file.write(struct.pack("<Q", len(raw)) + raw)
     for name in names:
@@ -95,7 +97,7 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     path = Path(path)
     header, start = _header(path)
     try:
-        document = json.loads(header.pop("__metadata__")[_KEY])
+        document = json_value(header.pop("__metadata__")[_KEY])
         document["format"]
     except _MALFORMED as error:
         raise _foreign(path) from error

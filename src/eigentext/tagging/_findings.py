@@ -1,10 +1,13 @@
 """What fitted taggers and two-view models say about themselves."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from eigentext.corpus.scarcity import once_findings_of
 from eigentext.estimators import Finding
 from eigentext.tagging.choices import ARGUMENTS
+from eigentext.tagging.features import Sentence
 
 _MANY_WRONG = 0.05  # share of wrong tags in the last pass
 _ENOUGH_KNOWN = 0.8  # share of the tokens that a source knows
@@ -62,6 +65,20 @@ def tagger_findings(
             if share > _ENOUGH_KNOWN
             else f"Learn {source} from more text of the same language, with the same tokens.",
         )
+
+
+def word_facts(sentences: Iterable[Sentence]) -> dict[str, int]:
+    """Count the different words of sentences, and those that occur once."""
+    counts = Counter(token[0] for sentence in sentences for token in sentence)
+    return {"n_words": len(counts), "n_once": sum(n == 1 for n in counts.values())}
+
+
+def tagger_size_findings(found: Mapping[str, Any]) -> Iterator[Finding]:
+    """Report on a training set in which most words occur once."""
+    if {"n_once", "n_words"} <= found.keys():  # older files have none
+        more = "vectors or clusters that were learned from plain text"
+        remedy = f"Give more tagged sentences, or {more}."
+        yield from once_findings_of(found["n_once"], found["n_words"], found["n_tokens"], remedy)
 
 
 def two_view_findings(found: Mapping[str, Any], *, n_components: int) -> Iterator[Finding]:

@@ -19,7 +19,12 @@ ARGUMENTS = {
     "cluster": "clusters",
 }  # the names of sources in templates, and the parameters of a tagger for them
 _COLUMNS = {1: ("word",), 2: ("word", "pos")}
+_LONE = {"bilou": "U", "iobes": "S"}  # the letter of a chunk of one token
 _CLUSTER = re.compile(r"cluster([1-9]\d*)?")
+_BROKEN = 0.1  # the share of sentences that may break the scheme "iobes"
+_SPARSE = (
+    0.6  # chunks of names leave a larger share of the tokens outside, chunks of phrases do not
+)
 _FEW = 0.5  # a source that knows a smaller share of the tokens is of another language, perhaps
 
 
@@ -44,39 +49,61 @@ def choose_columns(given: Sequence[str] | None, n_columns: int) -> tuple[str, ..
 def choose_scheme(given: Scheme, tags: list[list[str]]) -> tuple[str | None, bool]:
     """Return the scheme of valid taggings, and whether BIO tags are learned as BILOU."""
     distinct = set(chain.from_iterable(tags))
-    letters = {tag[0] for tag in distinct}
-    scheme: Any = given
-    if scheme == "auto":
-        of_chunks = schemes.is_chunk_tags(distinct) and distinct != {schemes.OUTSIDE}
-        if not of_chunks or letters & set("ES"):
-            return None, False
-        scheme = "bilou" if letters & set("LU") else "bio"
-    converts = scheme == "bilou" and not letters & set("LU")
-    for number, one in enumerate(tags, 1):
-        schemes.check_tags(one, "bio" if converts else scheme, f"sentence {number}, ")
-    return scheme, converts
+    scheme: Any = schemes.scheme_of(distinct) if given == "auto" else given
+    if given == "auto" and scheme == "iobes":
+        n_broken = sum(schemes.find_misfit(one, scheme) is not None for one in tags)
+        return (None if n_broken > _BROKEN * len(tags) else scheme), False
+    return scheme, scheme == "bilou" and not {tag[0] for tag in distinct} & set("LU")
+
+
+def repair_tags(tags: list[list[str]], scheme: str | None) -> tuple[list[list[str]], int]:
+    """Return the tags as the scheme writes them, and how many of them had to be changed.
+
+    A warning counts them. Raise CorpusError if a tag does not belong to the scheme.
+    """
+    if scheme is None:
+        return tags, 0
+    found = schemes.repaired(tags, scheme)
+    if found.n_tags:
+        n, name = f"{found.n_tags:,} tag{'s'[: found.n_tags > 1]}", scheme.upper()
+        sentence, token = found.first
+        warnings.warn(
+            f"read {n} of the scheme IOB1 as BIO: the tagger gives tags of BIO"
+            if found.is_iob1
+            else f"read {n} that broke the scheme {name} by the rules of conlleval, so that every "
+            f"chunk has a beginning; the first is in sentence {sentence:,}, token {token:,}",
+            stacklevel=6,  # the line that calls `fit`, which has two decorators
+        )
+    return found.tags, found.n_tags
 
 
 def lone_tags(tags: Sequence[str], scheme: str | None) -> set[str]:
-    """Return the tags U-X that are needed so that a sentence of one token has a valid tagging.
+    """Return the tags U-X or S-X that a sentence of one token needs to have a valid tagging.
 
     Examples
     --------
     >>> lone_tags(["B-X", "L-X"], "bilou"), lone_tags(["O", "B-X", "L-X"], "bilou")
     ({'U-X'}, set())
     """
-    distinct = set(tags)
-    if scheme != "bilou" or any(tag[0] in "OU" for tag in distinct):
+    distinct, lone = set(tags), _LONE.get(scheme or "")
+    if lone is None or any(tag[0] in (schemes.OUTSIDE, lone) for tag in distinct):
         return set()
-    return {f"U-{tag[2:]}" for tag in distinct}
+    return {f"{lone}-{tag[2:]}" for tag in distinct}
 
 
 def choose_templates(
-    given: str | Sequence[str], columns: Sequence[str], tags: Sequence[str], sources: list[str]
+    given: str | Sequence[str],
+    columns: Sequence[str],
+    tags: Sequence[str],
+    sources: list[str],
+    outside: float = 0.0,
 ) -> list[str]:
-    """Return the templates that were asked for, and those of the sources that were given."""
+    """Return the templates that were asked for, and those of the sources that were given.
+
+    `outside` is the share of the training tokens that are outside of all chunks.
+    """
     if isinstance(given, str):
-        name = _task(columns, tags) if given == "auto" else given
+        name = _task(columns, tags, outside) if given == "auto" else given
         if name not in TEMPLATES:
             known = ", ".join(map(repr, TEMPLATES))
             raise ParameterError(f"features must be 'auto', {known} or a list, not {given!r}")
@@ -117,10 +144,10 @@ def check_coverage(shares: dict[str, float]) -> None:
             )
 
 
-def _task(columns: Sequence[str], tags: Sequence[str]) -> str:
+def _task(columns: Sequence[str], tags: Sequence[str], outside: float) -> str:
     if not schemes.is_chunk_tags(tags):
         return "pos"
-    return "chunk" if "pos" in columns else "ner"
+    return "chunk" if "pos" in columns and outside <= _SPARSE else "ner"
 
 
 def _source(name: str) -> str:

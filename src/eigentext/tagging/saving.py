@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from eigentext.parameters import Choice, Flag, Given, Number
-from eigentext.storage.facts import TEXTS, facts
+from eigentext.storage.facts import COUNT, TEXTS, facts
 from eigentext.storage.files import Arrays
 from eigentext.storage.models import Saved, nested, restored
 from eigentext.storage.schema import Array, Schema, Strings, damage
@@ -149,10 +149,16 @@ def tagger_schema(about: dict[str, Any]) -> Schema:
         "learned_tags": Given([], what="different tags", test=_are_tags),
         "columns": Given([], what="different columns", test=_are_tags),
         "templates": TEXTS,
-        "scheme": Choice(None, of=("bio", "bilou")),
+        "scheme": Choice(None, of=("bio", "bilou", "iobes")),
         "converts": Flag(False),
         "temperature": Number(1.0, least=1e-6, most=1e6),
-        "diagnostics": facts("diagnostics", needs=("n_sentences", "n_tokens", "coverage")),
+        "diagnostics": facts(
+            "diagnostics",
+            needs=("n_sentences", "n_tokens", "coverage"),
+            n_tokens=COUNT,
+            n_words=COUNT,
+            n_once=COUNT,
+        ),
         "scales": facts(
             "scales", needs=(), **dict.fromkeys(ARGUMENTS, Number(1.0, least=0, most=_LARGEST))
         ),

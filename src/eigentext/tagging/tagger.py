@@ -15,6 +15,7 @@ An averaged perceptron learns w and T (Collins 2002, "Discriminative training me
 Markov models", EMNLP). CRFsuite can learn them too, as a conditional random field.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -23,12 +24,14 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus import schemes
+from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
+from eigentext.corpus.raw_text import RawCheck
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.parameters import takes_old_names
 from eigentext.storage import Saved
 from eigentext.tagging import parameters
-from eigentext.tagging._findings import tagger_findings
+from eigentext.tagging._findings import tagger_findings, tagger_size_findings, word_facts
 from eigentext.tagging.choices import Scheme, check_coverage, choose_columns, choose_templates
 from eigentext.tagging.decoding import Decoder, best_temperature
 from eigentext.tagging.features import EncodedSentences, FeatureExtractor, Sentence
@@ -69,8 +72,8 @@ class Tagger(Saved, Estimator):
         takes longer (``pip install eigentext[crf]``).
     features : "auto", "chunk", "ner", "pos" or list of str
         Templates; :mod:`~eigentext.tagging.templates` explains them. "auto" is "pos" if the tags
-        are not tags of chunks. If they are, it is "chunk" for tokens with parts of speech, else
-        "ner".
+        are not tags of chunks. If they are, it is "chunk" for tokens with parts of speech, unless
+        chunks are rare, as names are (more than 60% of the tokens outside), else "ner".
     vectors : Eigenwords, gensim's KeyedVectors, or (words, matrix), optional
         Vectors of words.
     clusters : WordClusters, or a dictionary of words and bit strings, optional
@@ -83,8 +86,10 @@ class Tagger(Saved, Estimator):
         "pos").
     scheme : "auto", "bio", "bilou" or None
         The scheme that every returned tagging follows. "bilou" learns special tags for the first,
-        the last and the only token of a chunk from BIO tags, and returns BIO tags. "auto" is "bio"
-        if the tags are B-X, I-X and O, else None.
+        the last and the only token of a chunk from BIO tags, and returns BIO tags. "auto" is the
+        scheme of the tags: "bio", "bilou" or IOBES, or None if they are not tags of chunks. IOB1 is
+        read as "bio". So are tags that break the scheme, by the rules of conlleval, and a warning
+        counts them.
     scale : float
         The root mean square of the coordinates of vectors. Other features are 1.
     min_count : int
@@ -109,6 +114,8 @@ class Tagger(Saved, Estimator):
     ----------
     tags_ : list of str
     columns_, templates_ : lists of str
+    policy_ : TokenPolicy
+        How raw text becomes tokens like those of the training sentences.
     temperature_ : float
         Scores divided by it are logarithms of probabilities. :meth:`calibrate` chooses it on
         sentences that you give, and `fit` on `validation`. Without `validation` it is 1 for a CRF.
@@ -187,15 +194,19 @@ class Tagger(Saved, Estimator):
         """
         sentences, tags = tagged_sentences(tagged)
         held_out = None if validation is None else tagged_sentences(validation)
-        self._tagset = TagSet.of(self.scheme, tags)
+        self._tagset, tags, n_changed = TagSet.of(self.scheme, tags)
         self.tags_ = self._tagset.names
-        self._prepare(sentences)
+        n_outside = sum(one.count(schemes.OUTSIDE) for one in tags)
+        self._prepare(sentences, n_outside / sum(map(len, tags)))
         self.diagnostics_ = {
             "n_sentences": len(sentences),
             "n_tokens": sum(map(len, sentences)),
             "n_tags": len(self.tags_),
+            **word_facts(sentences),
             "coverage": self._features.coverage(sentences),
         }
+        if n_changed:
+            self.diagnostics_["n_changed_tags"] = n_changed
         check_coverage(self.diagnostics_["coverage"])
         if held_out is not None:
             held_out = self._checked(held_out[0]), held_out[1]
@@ -220,7 +231,8 @@ class Tagger(Saved, Estimator):
         """Return each sentence with the best tags, after the parts of its tokens: (word, …, tag).
 
         A sentence is a list of words, a list of tuples if the tagger has more columns, or a string
-        of words with blanks between them. A sentence without words is returned as [].
+        of raw text, which is split like the training sentences (`policy_`). A sentence without
+        words is returned as [].
         """
         return self._decoder.tags(self._checked(sentences))
 
@@ -298,6 +310,9 @@ class Tagger(Saved, Estimator):
             temperature=self.temperature_,
         )
 
+    def _size_findings(self) -> Iterator[Finding]:
+        return tagger_size_findings(self.diagnostics_)
+
     # Private steps.
 
     def __sklearn_clone__(self) -> Self:
@@ -309,16 +324,21 @@ class Tagger(Saved, Estimator):
         check_is_fitted(self)
         return Decoder(self._features, self._weights, self._tagset, self.temperature_)
 
-    def _prepare(self, sentences: list[Sentence]) -> None:
-        """Choose the columns and the templates, and make the features of them."""
+    def _prepare(self, sentences: list[Sentence], outside: float) -> None:
+        """Choose the columns and the templates, and make the features of them.
+
+        `outside` is the share of the tokens that are outside of all chunks.
+        """
         columns = choose_columns(self.columns, len(sentences[0][0]))
         clusters, sources = given_sources(
             self.vectors, self.clusters, self.eigentokens, self.states
         )
         given = [*sources, *(["cluster"] if clusters else [])]
-        templates = choose_templates(self.features, columns, self._tagset.learned, given)
+        learned = self._tagset.learned
+        templates = choose_templates(self.features, columns, learned, given, outside)
         self._features = FeatureExtractor(parse_templates(templates), columns, clusters, sources)
         self.columns_, self.templates_ = list(columns), templates
+        self.policy_ = TokenPolicy.of(Counter(token[0] for one in sentences for token in one))
 
     def _problem(self, data: EncodedSentences, gold: np.ndarray) -> TrainingProblem:
         features = self._features
@@ -376,18 +396,26 @@ class Tagger(Saved, Estimator):
         check_is_fitted(self)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, each a list of words")
-        return [
-            plain_sentence(one, self.columns_, number) for number, one in enumerate(sentences, 1)
-        ]
+        found, check = [], RawCheck(self.policy_)
+        for number, one in enumerate(sentences, 1):
+            given = self.policy_.split(one) if isinstance(one, str) else one
+            found.append(plain_sentence(given, self.columns_, number))
+            if given is one:
+                check.see([token[0] for token in found[-1][-1:]])
+        check.warn(stacklevel=3)
+        return found
 
     # The file format.
 
     def _to_saved(self):
         decoder, used = self._decoder, dict(self.parameters_)
-        return saved_tagger(TaggerContent(used, decoder, self.templates_, self.diagnostics_))
+        content = TaggerContent(used, decoder, self.templates_, self.diagnostics_)
+        arrays, about = saved_tagger(content)
+        return arrays, about | {KEY: self.policy_.to_saved()}
 
     @classmethod
     def _schema(cls, about):
+        check_policy(about)
         return tagger_schema(about)
 
     @classmethod
@@ -399,6 +427,8 @@ class Tagger(Saved, Estimator):
         self._tagset, self.temperature_ = decoder.tagset, decoder.temperature
         self.tags_, self.columns_ = decoder.tagset.names, list(decoder.features.columns)
         self.templates_, self.diagnostics_ = content.templates, content.diagnostics
+        words = arrays.get("symbols.word") or arrays.get("symbols.lower") or []
+        self.policy_ = TokenPolicy.of_file(about, lambda: TokenPolicy.of_words(words))
         return self
 
 
@@ -409,5 +439,6 @@ def _evaluated(
     from eigentext import evaluate
 
     found = [[token[-1] for token in one] for one in decoder.tags(sentences)]
+    tags = decoder.tagset.read(tags)
     of_chunks = schemes.is_chunk_tags(chain(decoder.tagset.names, *tags))
     return (evaluate.chunks if of_chunks else evaluate.tags)(tags, found)

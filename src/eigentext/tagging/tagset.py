@@ -9,7 +9,7 @@ import numpy as np
 
 from eigentext.corpus import schemes
 from eigentext.errors import CorpusError
-from eigentext.tagging.choices import Scheme, choose_scheme, lone_tags
+from eigentext.tagging.choices import Scheme, choose_scheme, lone_tags, repair_tags
 
 _SHOWN = {"U": "B", "L": "I"}  # the first letters of BILOU tags in BIO
 
@@ -23,7 +23,7 @@ class TagSet:
     learned
         The different tags as they are learned, in order.
     scheme
-        "bio" or "bilou" if taggings must follow this scheme, else None.
+        "bio", "bilou" or "iobes" if taggings must follow this scheme, else None.
     converts
         Whether the tags of the data are BIO and are learned as BILOU.
     """
@@ -33,11 +33,23 @@ class TagSet:
     converts: bool
 
     @classmethod
-    def of(cls, given: Scheme, tags: list[list[str]]) -> "TagSet":
-        """Return the tag set of the training sentences, under the scheme that was asked for."""
+    def of(cls, given: Scheme, tags: list[list[str]]) -> tuple["TagSet", list[list[str]], int]:
+        """Return the tag set of the training sentences, under the scheme that was asked for.
+
+        Also return the tags as they are shown, and how many of them had to be changed for that.
+        """
         scheme, converts = choose_scheme(given, tags)
+        tags, n_changed = repair_tags(tags, "bio" if converts else scheme)
         found = _converted(tags, converts)
-        return cls(sorted({*found, *lone_tags(found, scheme)}), scheme, converts)
+        learned = sorted({*found, *lone_tags(found, scheme)})
+        return cls(learned, scheme, converts), tags, n_changed
+
+    def read(self, tags: list[list[str]]) -> list[list[str]]:
+        """Return the tags of sentences in the scheme that is shown.
+
+        Chunks stay the same, whatever scheme they have. Other tags stay as they are.
+        """
+        return schemes.in_scheme(tags, "bio" if self.converts else self.scheme)
 
     @cached_property
     def shown(self) -> list[str]:
@@ -58,7 +70,8 @@ class TagSet:
     def numbers(self, tags: list[list[str]]) -> np.ndarray:
         """Return the number of each token's tag among the learned ones, or -1 if it is unknown."""
         places = {tag: place for place, tag in enumerate(self.learned)}
-        return np.array([places.get(tag, -1) for tag in _converted(tags, self.converts)], np.int32)
+        found = _converted(self.read(tags), self.converts)
+        return np.array([places.get(tag, -1) for tag in found], np.int32)
 
 
 def _converted(tags: Iterable[list[str]], converts: bool) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.moments.document_checks import OPTIONS
+from eigentext.moments.limits import LEFT_OUT
 from eigentext.parameters import Count, Given, Number, is_number
 from eigentext.storage.facts import COUNT, NUMBERS, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
@@ -61,6 +62,10 @@ SCHEMA = Schema(
                 test=lambda value: isinstance(value, list) and _are_numbers(value),
             ),
             limits=_BY_NAME,
+            left_out=LEFT_OUT,
+            topics_of_stop_words=COUNT,
+            n_sound=COUNT,
+            robust=Number(0.0, least=0),
         ),
     },
 )

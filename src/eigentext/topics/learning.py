@@ -13,11 +13,20 @@ from eigentext.moments.bags import BagMoments
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
-from eigentext.topics.tensor import Solver, robust_weights, tensor_topics
+from eigentext.topics.tensor import (
+    Solver,
+    TensorTopics,
+    robust_weights,
+    tensor_topics,
+    word_scale,
+)
 
 Method = Literal["tensor", "gradient", "anchors"]
 _ONE_IN = 10  # one document in ten validates alpha0
 _NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
+_RELAXED = (1, 4, 16, 0)  # times `robust`, if topics are not sound with it
+_DISTINCT = 0.05  # topics that are nearer (in L1) are the same
+_LEAST = 0.01  # the least share of a topic, times K
 
 
 class Settings(Protocol):
@@ -141,36 +150,99 @@ def _by_anchors(
 def _by_tensor(
     bags: BagMoments, K: int, alpha0: float, settings: Settings
 ) -> tuple[RefinedTopics, dict[str, Any]]:
-    n_reduced, start = 0, {}
-    if settings.robust:
-        weights, n_reduced, scale, directions = robust_weights(
-            bags, K, alpha0=alpha0, most=settings.robust, random_state=settings.random_state
-        )
-        bags = bags.reweighted(weights)
-        start = {"scale": scale, "start": directions}
-    found = tensor_topics(
-        bags,
-        K,
-        alpha0=alpha0,
-        solver=settings.solver,
-        descend=settings.method == "gradient",
-        random_state=settings.random_state,
-        **start,
-    )
-    _warn_of_rank(found.whitening.rank, settings.n_topics)
+    found, n_reduced, robust = _soundest(bags, K, alpha0, settings)
     components, moved = on_simplex(found.components)
-    total = found.weights.sum()
+    total, n_sound = float(found.weights.sum()), int(found.is_sound.sum())
     diagnostics = {
         "eigenvalues": found.whitening.eigenvalues.tolist(),
         "dropped": found.whitening.dropped[:_NEXT].tolist(),
         "residual": found.residual,
-        "weight_sum": float(total),
+        "weight_sum": total,
         "moved": float(moved.mean()),
         "moved_most": float(moved.max()),
         "n_reduced": n_reduced,
     }
-    weights = found.weights / total if total > 0 else np.full(len(components), 1 / K)
-    return RefinedTopics(weights, components, []), diagnostics
+    if robust != settings.robust:
+        diagnostics["robust"] = robust
+    if n_sound == len(components):
+        _warn_of_rank(len(components), settings.n_topics)
+        return RefinedTopics(found.weights / total, components, []), diagnostics
+    diagnostics["n_sound"] = n_sound
+    components = _filled(components[found.is_sound], bags, len(components), settings)
+    _warn_of_rank(len(components), settings.n_topics)
+    if not settings.refine:
+        warnings.warn(
+            f"the triples of words in these documents support only {n_sound} topics, and "
+            f"{len(components) - n_sound} more are from pairs of words; ask for fewer topics, or "
+            "let EM improve them (refine=30, --refine 30)",
+            stacklevel=8,
+        )
+    return RefinedTopics(shares(bags.mean, components), components, []), diagnostics
+
+
+def _soundest(
+    bags: BagMoments, K: int, alpha0: float, settings: Settings
+) -> tuple[TensorTopics, int, float]:
+    """Decompose the triples. Return also how many documents lost weight, and by which limit.
+
+    If all documents are alike, as the lines of a log, each kind of them is an outlier, and little
+    is left when all have lost weight. So the limit is raised until all topics are sound.
+    """
+    tried = list[tuple[TensorTopics, int, float]]()
+    for robust in [settings.robust * times for times in _RELAXED] if settings.robust else [0.0]:
+        weighted, n_reduced, start = bags, 0, {}
+        if robust:
+            weights, n_reduced, scale, directions = robust_weights(
+                bags, K, alpha0=alpha0, most=robust, random_state=settings.random_state
+            )
+            weighted = bags.reweighted(weights)
+            start = {"scale": scale, "start": directions}
+        found = tensor_topics(
+            weighted,
+            K,
+            alpha0=alpha0,
+            solver=settings.solver,
+            descend=settings.method == "gradient",
+            random_state=settings.random_state,
+            **start,
+        )
+        tried.append((found, n_reduced, robust))
+        if found.n_sound == len(found.weights):
+            break
+    return max(tried, key=lambda one: one[0].n_sound)  # the first of several
+
+
+def _filled(topics: np.ndarray, bags: BagMoments, K: int, settings: Settings) -> np.ndarray:
+    """Topics, and up to K with those from anchor words that differ most from all before."""
+    others = anchor_topics(bags, K, random_state=settings.random_state).components
+    while len(topics) < K:
+        if len(topics):
+            distances = np.abs(others[:, None] - topics).sum(axis=2).min(axis=1)
+        else:
+            distances = np.full(len(others), 2.0)
+        furthest = int(distances.argmax())
+        if distances[furthest] < _DISTINCT:
+            break
+        topics = np.vstack([topics, others[furthest]])
+    return topics
+
+
+def shares(mean: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """Return the weights with which topics add up best to the mean of the documents.
+
+    They are positive, and their sum is 1.
+
+    Examples
+    --------
+    >>> shares(np.array([0.25, 0.75]), np.eye(2))
+    array([0.25, 0.75])
+    """
+    from scipy.optimize import nnls
+
+    scale = word_scale(mean)
+    weights, _ = nnls((components * scale).T, mean * scale)
+    weights = np.maximum(weights / (weights.sum() or 1.0), _LEAST / len(components))
+    return weights / weights.sum()
 
 
 def _warn_of_rank(usable: int, n_topics: int) -> None:

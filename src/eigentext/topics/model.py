@@ -39,7 +39,7 @@ from eigentext.moments.limits import Limit, adapted
 from eigentext.parameters import Count, UnusedParameterWarning, argument
 from eigentext.storage import Saved
 from eigentext.topics import _saved, inference, parameters
-from eigentext.topics._findings import findings_of
+from eigentext.topics._findings import findings_of, topics_of_stop_words, warning_of
 from eigentext.topics.anchors import Recovery
 from eigentext.topics.learning import Method, learn_topics
 from eigentext.topics.tensor import Solver
@@ -88,8 +88,11 @@ class TopicModel(Saved, Estimator):
         For fewer than 500 documents, it is a hundredth of them, and all of them.
     max_size : int, optional
         Keep only this many words, the most frequent ones.
-    stop_words : "english", collection of str, or None
-        Words to leave out. "english" is scikit-learn's list of 318 words with their contractions.
+    stop_words : "auto", "none", a language, collection of str, or None
+        Words to leave out: those of a language ("english", "german", "es" …), whatever their case,
+        and with them all tokens without letters and digits; or those of a list, as they are.
+        "auto" guesses the language (:mod:`eigentext.corpus.stop_words`). `findings` says which it
+        was, and what was left out.
 
         These limits are for text. All columns of a matrix stay, unless min_df or max_df is a
         number, or max_size or a list of stop words is given.
@@ -116,7 +119,7 @@ class TopicModel(Saved, Estimator):
         The eigenvalues that are kept and the next ones, the residual of the decomposition, how far
         topics had to be moved to become distributions, documents without triples, documents that
         lost weight, the perplexity at each step of EM (leave-one-out, on the training documents),
-        and the limits of words.
+        the limits of words, and what they left out.
     provenance_ : dict
         What the model was learned from.
 
@@ -151,7 +154,7 @@ class TopicModel(Saved, Estimator):
         min_df: Limit = "auto",
         max_df: Limit = "auto",
         max_size: int | None = None,
-        stop_words: str | Iterable[str] | None = "english",
+        stop_words: str | Iterable[str] | None = "auto",
         random_state: Any = 0,
     ):
         self.n_topics = n_topics
@@ -209,8 +212,6 @@ class TopicModel(Saved, Estimator):
         if not moments.whole:
             return self._learn(moments, limited=False)
         limits = {name: getattr(self, name) for name in _LIMITS}
-        if is_of_matrix(moments.options) and limits["stop_words"] == "english":
-            limits["stop_words"] = None
         return self._learn(moments.restrict(**limits), limited=True)
 
     def _learn(self, moments: DocumentMoments, *, limited: bool) -> Self:
@@ -234,6 +235,13 @@ class TopicModel(Saved, Estimator):
             columns = is_of_matrix(moments.options)
             limits = adapted(self.min_df, self.max_df, moments.n_documents, columns=columns)
             self.diagnostics_["limits"] = dict(zip(("min_df", "max_df"), limits))
+        if moments.left_out:
+            self.diagnostics_["left_out"] = moments.left_out
+        if not moments.left_out.get("language"):
+            n_empty = topics_of_stop_words(self.components_, self.vocabulary_)
+            if n_empty:
+                self.diagnostics_["topics_of_stop_words"] = n_empty
+                warnings.warn(warning_of(n_empty), stacklevel=5)
         self.provenance_ = {
             "n_documents": moments.n_documents,
             "n_tokens": moments.n_tokens,

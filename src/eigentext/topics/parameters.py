@@ -61,14 +61,23 @@ def _parsed_limit(text: Any) -> Any:
     return text
 
 
+def names_stop_words(text: str) -> bool:
+    """Whether it is "auto", "none", or a language that has a list of stop words."""
+    from eigentext.corpus.stop_words import language_named
+
+    return text in ("auto", "none") or language_named(text) is not None
+
+
 def _are_words(words: Any) -> bool:
     if isinstance(words, str):
-        return words == "english"
+        return names_stop_words(words)
     listed = _listed(words)
     return listed is not None and all(isinstance(word, str) for word in listed)
 
 
 def _kept_words(words: Any) -> Any:
+    if isinstance(words, str) and words == "none":
+        return None
     return words if isinstance(words, str) else [str(word) for word in _listed(words) or ()]
 
 
@@ -125,13 +134,14 @@ TopicModel = Table(
         None, flags="--max-words", help="Keep only this many words, the most frequent ones."
     ),
     stop_words=Given(
-        "english",
-        what="'english', a collection of words, or None",
+        "auto",
+        what="'auto', 'none', a language such as 'english', a collection of words, or None",
         none=True,
         test=_are_words,
         keep=_kept_words,
         metavar="LIST",
-        help="Words to leave out: english, none, or a file with a list.",
+        help="Words to leave out: auto (those of the language, which is guessed), none, a language "
+        "(english, german, …), or a file with a list.",
     ),
     random_state=Seed(
         0, flags="--seed", help="The random seed. The same seed gives the same result."

@@ -18,6 +18,8 @@ orthonormal, and
     \lambda_i = \frac{2}{\alpha_0 + 2} \sqrt{\frac{\alpha_0 + 1}{w_i}},
 
 so :math:`w_i = 4 (\alpha_0 + 1) / ((\alpha_0 + 2) \lambda_i)^2` and :math:`\mu_i \propto A W u_i`.
+As :math:`w_i \leq 1`, :math:`\lambda_i` cannot be small. If it is smaller, or negative, the triples
+have no i-th topic: it is not *sound*.
 
 Two things make the method work on real text. They change nothing if the moments are exact. Words
 are *scaled* by :math:`1/\sqrt{v}`, as in CCA: then the K directions that are kept are those that
@@ -42,6 +44,7 @@ _EPS = float(np.finfo(np.float64).tiny) ** 0.5
 _PRECISE = 1e-3  # the residual of the whitening of a large matrix, which is noisier than that
 _ROUGH = 0.1  # the residual if only the weights of documents depend on it
 _ROUNDS = 6  # rounds of weighting: some outliers show only after others have lost their weight
+_POSSIBLE = 2.0  # a weight is at most 1; noise and a wrong alpha0 may double it, but not more
 _SPARE = 12  # directions beyond K (or K / 2 of them) that are examined for outliers
 
 
@@ -64,6 +67,8 @@ class TensorTopics(NamedTuple):
 
     weights: np.ndarray  # w_i, (K,); their sum is 1 if the model is true
     components: np.ndarray  # mu_i, (K, d); rows have the sum 1, but entries may be negative
+    is_sound: np.ndarray  # (K,); otherwise the triples have no such topic, and its weight is 0
+    n_sound: int  # how many are sound, in the answer and before it was improved
     whitening: Whitening
     residual: float  # ||T - sum|| / ||T||, whitened
 
@@ -107,16 +112,22 @@ def tensor_topics(
     T = _centered_triples(moments, alpha0, scale[:, None] * whitening.W)
     solve = tensor_power if solver == "power" else simultaneous_diagonalization
     lambdas, U = solve(T, K, random_state=random_state)
-    weights = 4 * (alpha0 + 1) / ((alpha0 + 2) * np.maximum(lambdas, _EPS)) ** 2
+    least = 2 * np.sqrt(alpha0 + 1) / (alpha0 + 2)  # the lambda of the weight 1
+    is_sound = lambdas > least / np.sqrt(_POSSIBLE)
+    weights, n_sound = np.zeros(K), int(is_sound.sum())
+    weights[is_sound] = 4 * (alpha0 + 1) / ((alpha0 + 2) * lambdas[is_sound]) ** 2
     if descend:
         # Pairs and triples together: W'A W = I = ratio * sum theta phi phi', T = sum theta phi^3.
         ratio = (alpha0 + 2) / 2
         lambdas, U = minimize_tensor(T, lambdas, U, pairs=np.eye(K), ratio=ratio)
         weights = np.maximum(lambdas * ratio * (alpha0 + 1), 0)
+        is_sound = (weights > 0) & (weights < _POSSIBLE)
+        weights = np.where(is_sound, weights, 0.0)
+        n_sound = min(n_sound, int(is_sound.sum()))
     mu = U @ whitening.B.T * np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
     rest = T - np.einsum("r,ri,rj,rk->ijk", lambdas, U, U, U, optimize=True)
-    residual = float(np.linalg.norm(rest) / np.linalg.norm(T))
-    return TensorTopics(weights, _summed_to_one(mu), whitening, residual)
+    residual = float(np.linalg.norm(rest) / (np.linalg.norm(T) or 1.0))
+    return TensorTopics(weights, _summed_to_one(mu), is_sound, n_sound, whitening, residual)
 
 
 @_one_blas_thread

@@ -8,10 +8,10 @@ from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError
 from eigentext.estimators import Estimator, Finding, learning
 from eigentext.matrices import budget
-from eigentext.moments import CooccurrenceMoments
+from eigentext.moments import CooccurrenceMoments, NgramMoments
 from eigentext.moments.cooccurrence import Context, Weighting, check_window
 from eigentext.storage import Saved
-from eigentext.words._findings import findings_of_vectors
+from eigentext.words._findings import findings_of_vectors, size_findings
 
 Facts = dict[str, Any]
 
@@ -74,17 +74,24 @@ class CooccurrenceModel(Saved, Estimator):
     @learning
     def fit_moments(
         self,
-        moments: CooccurrenceMoments | Callable[[], CooccurrenceMoments],
+        moments: CooccurrenceMoments | NgramMoments | Callable[[], CooccurrenceMoments],
         *,
         memory: int | None = None,
     ) -> Self:
         """Learn from statistics alone; `memory` as for `fit`.
 
         Large moments may be given by a function that returns them. Then they take no memory while
-        the model factors them.
+        the model factors them. N-gram counts are enough if they are longer than the window.
         """
         with budget.within(memory):
+            if isinstance(moments, NgramMoments):
+                moments = self._pairs_of(moments)
             return self._learn(moments() if callable(moments) else moments)
+
+    def _pairs_of(self, ngrams: NgramMoments) -> CooccurrenceMoments:
+        return CooccurrenceMoments.from_ngrams(
+            ngrams, window=self.window, context=self.context, weighting=self.weighting
+        )
 
     def _learn(self, moments: CooccurrenceMoments) -> Self:
         raise NotImplementedError
@@ -92,6 +99,13 @@ class CooccurrenceModel(Saved, Estimator):
     def _findings(self) -> Iterator[Finding]:
         n_tokens = self.provenance_.get("n_tokens", 0)
         yield from findings_of_vectors(self.diagnostics_, n_tokens, self.parameters_.min_count)
+
+    def _size_findings(self) -> Iterator[Finding]:
+        return size_findings(
+            self.vocabulary_.counts,
+            self.provenance_.get("n_tokens", 0),
+            self.parameters_.n_components,
+        )
 
     def _check_together(self) -> None:
         check_window(self.window, self.weighting, self.context)

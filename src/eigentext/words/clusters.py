@@ -37,9 +37,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.readers import expand_paths, read_lines
+from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 from eigentext.estimators import Finding, Findings, check_table, learned_with, learning
-from eigentext.parameters import Count, argument, is_whole
+from eigentext.parameters import Count, Flag, argument, is_whole
 from eigentext.storage import Saved, facts
 from eigentext.storage.files import replacing
 from eigentext.storage.schema import Array, Schema, Strings, damage
@@ -58,7 +59,9 @@ _FEWEST_RUNNING = 100
 _MOST_RUNNING = 20_000  # with 3.2 GB of distances
 _LARGEST = 1e100  # beyond, products of sums may overflow
 _MAX_DIGITS = 15  # of a count in a file
-_DIAGNOSTICS = facts.facts("what the fit found", n_words=facts.COUNT, sizes=facts.NUMBERS)
+_DIAGNOSTICS = facts.facts(
+    "what the fit found", n_words=facts.COUNT, sizes=facts.NUMBERS, lowercase=Flag(False)
+)
 
 
 class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
@@ -153,6 +156,7 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
         if m > 1 and self.method == "agglomerative":
             found["next_merge"] = float(self.tree_[0, 2])
         self.diagnostics_ = {
+            **({"lowercase": True} if _is_lowercase(X) else {}),
             "n_words": len(vectors),
             "words_without_context": len(vectors) - len(rows),
             "sizes": np.bincount(labels, minlength=m).tolist(),
@@ -166,11 +170,11 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
 
     def __getitem__(self, word: str) -> str:
         check_is_fitted(self)
-        return self.bit_strings_[self.vocabulary_[word]]
+        return self.bit_strings_[self.vocabulary_[as_asked([word], self.diagnostics_)[0]]]
 
     def __contains__(self, word: object) -> bool:
         check_is_fitted(self)
-        return word in self.vocabulary_
+        return isinstance(word, str) and as_asked([word], self.diagnostics_)[0] in self.vocabulary_
 
     def prefixes(self, word: str, lengths: Sequence[int] = (4, 6, 10, 20)) -> list[str]:
         """The bit string of a word, cut to each length: classes from coarse to fine, for taggers.
@@ -363,6 +367,11 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
         self.diagnostics_ = about["diagnostics"]
         self._set_paths(paths)
         return self
+
+
+def _is_lowercase(X: Any) -> bool:
+    """Whether vectors are of a model whose text was changed to lower case."""
+    return bool(getattr(X, "provenance_", {}).get("options", {}).get("lowercase"))
 
 
 check_table(WordClusters)

@@ -34,6 +34,7 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.tokenizers import checked_tokens
+from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import CorpusError
 from eigentext.estimators import check_is_fitted, framed, learned_with
 from eigentext.matrices.runs import transposed
@@ -177,7 +178,8 @@ class Eigentokens(CooccurrenceModel):
             raise CorpusError("give a list of lists of tokens, or a corpus to transform_corpus")
         units = [_checked(unit, number) for number, unit in enumerate(_items(sentences), start=1)]
         lengths = np.fromiter(map(len, units), np.int64, len(units))
-        flat = self.vocabulary_.ids_of([token for unit in units for token in unit])
+        tokens = [token for unit in units for token in unit]
+        flat = self.vocabulary_.ids_of(as_asked(tokens, self.provenance_["options"]))
         flat[flat < 0] = len(self.vocabulary_)
         ids = np.full(len(flat) + len(units), -1, np.int32)
         ids[np.arange(len(flat)) + np.repeat(np.arange(len(units)), lengths)] = flat
@@ -196,7 +198,8 @@ class Eigentokens(CooccurrenceModel):
         """
         check_is_fitted(self)
         encoded = encode(corpus, cache=cache)
-        places = self.vocabulary_.ids_of(encoded.words)
+        words = as_asked(encoded.words, self.provenance_["options"])
+        places = self.vocabulary_.ids_of(words)
         places[places < 0] = len(self.vocabulary_)
         return self._project(np.append(places, np.int32(-1))[encoded.tokens])  # -1 stays END
 

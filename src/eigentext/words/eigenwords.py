@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import adding, check_is_fitted, framed, learned_with
 from eigentext.matrices import budget
@@ -75,8 +76,9 @@ class Eigenwords(CooccurrenceModel):
         The smoothing of the context distribution, only for "cca" and "ppmi".
     beta : float, at most 1
         The exponent of the singular values in step 4.
-    context : "bag" or "list"
-        Whether a context word is the same at every place in the window.
+    context : "bag", "list" or "next"
+        Whether a context word is the same at every place in the window. "next" has only the words
+        after it: with a window of 1, the matrix of bigrams.
     weighting : "flat" or "distance"
         Whether a pair counts 1 or 1/distance.
     max_size : int, optional
@@ -224,6 +226,7 @@ class Eigenwords(CooccurrenceModel):
 
     def __getitem__(self, word: str) -> np.ndarray:
         check_is_fitted(self)
+        word = self._asked(word)
         if self.spelling_ is not None and word not in self.vocabulary_:
             return self.spelling_.predict([word])[0]
         return self._rows([self.vocabulary_[word]])[0]
@@ -231,7 +234,7 @@ class Eigenwords(CooccurrenceModel):
     def __contains__(self, word: object) -> bool:
         """Whether the word is in the vocabulary."""
         check_is_fitted(self)
-        return word in self.vocabulary_
+        return isinstance(word, str) and self._asked(word) in self.vocabulary_
 
     @framed
     def transform(self, X: Any) -> np.ndarray:
@@ -266,7 +269,8 @@ class Eigenwords(CooccurrenceModel):
         """The words nearest to a word (without itself) or to a vector, with their cosines."""
         topn = argument("topn", _TOPN, topn)
         vector = self[word] if isinstance(word, str) else self._checked(np.asarray(word))
-        itself = int(self.vocabulary_.ids_of([word])[0]) if isinstance(word, str) else -1
+        asked = [self._asked(word)] if isinstance(word, str) else []
+        itself = int(self.vocabulary_.ids_of(asked)[0]) if asked else -1
         found, cosines = self._neighbors.search(vector[None], topn, leave_out=[[itself]])
         return [
             (self.vocabulary_.words[place], float(cosine))
@@ -287,7 +291,7 @@ class Eigenwords(CooccurrenceModel):
             scores = (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 1e-3)
         else:
             scores = to_b - to_a + to_c
-        return self._best(scores, topn, leave_out=[a, b, c])
+        return self._best(scores, topn, leave_out=[*map(self._asked, (a, b, c))])
 
     def export(self, path: str | os.PathLike[str], format: Format = "word2vec") -> None:
         """Write the vectors for other tools: "word2vec", "word2vec-binary" or "glove"."""
@@ -360,8 +364,13 @@ class Eigenwords(CooccurrenceModel):
             self._sound = True
         return vectors
 
+    def _asked(self, word: str) -> str:
+        """The word as the model knows it: in lower case if the text of `fit` was."""
+        return as_asked([word], self.provenance_["options"])[0]
+
     def _vectors_of(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Which words have vectors, and the vectors, with a row of zeros for the others."""
+        words = as_asked(words, self.provenance_["options"])
         places = self.vocabulary_.ids_of(words)
         known = places >= 0
         vectors = np.zeros((len(words), self.vectors_.shape[1]), np.float32)

@@ -32,7 +32,11 @@ Eigenwords = Table(
         help="Smoothing of the context distribution; 1 means none.",
     ),
     beta=Number(0.5, most=1, help="The exponent of the singular values."),
-    context=Choice("bag", of=("bag", "list"), help="list: position-sensitive contexts."),
+    context=Choice(
+        "bag",
+        of=("bag", "list", "next"),
+        help="list: position-sensitive contexts; next: only the words after it.",
+    ),
     weighting=Choice(
         "distance", of=("flat", "distance"), help="distance: a pair counts 1/distance."
     ),

@@ -46,6 +46,7 @@ SCALINGS = ("none", "reg", "ppmi", "cca")
 _TRANSFORM = Choice("sqrt", of=tuple(TRANSFORMS))
 _SCALING = Choice("cca", of=SCALINGS)
 _ALPHA = Number(1.0, most=1)
+_LARGEST = 1e30  # of counts: the largest number of single precision is 3e38
 _ENTRIES = 1 << 19  # that one task scales
 _THIN = 4 * 8 * 32  # bytes of a row of the thin matrices that are in memory during the SVD
 _DROPPED = 5  # how many singular values after the kept ones are computed, to show the gap
@@ -83,7 +84,7 @@ def scaled_counts(
            [0.2, 0.8]], dtype=float32)
     """
     t = _checked(transform, scaling, alpha)
-    counts = _counts(counts)
+    counts = _counts(counts, single=np.dtype(dtype).itemsize < 8)
     unit = argument("unit", Count(1), unit)
     word, context = sums(counts)
     left, right = _factors(t(word / unit), t(context / unit), scaling, alpha)
@@ -189,8 +190,11 @@ def _checked(transform: Transform, scaling: Scaling, alpha: float) -> Any:
     return TRANSFORMS[argument("transform", _TRANSFORM, transform)]
 
 
-def _counts(counts: Any) -> sp.csr_array:
-    """The counts as CSR; raises a ParameterError unless they are numbers of 0 or more."""
+def _counts(counts: Any, single: bool) -> sp.csr_array:
+    """The counts as CSR; raises a ParameterError unless they are numbers of 0 or more.
+
+    If Omega is to have `single` precision, they must not leave its range.
+    """
     try:
         counts = counts.tocsr() if sp.issparse(counts) else sp.csr_array(np.asarray(counts))
     except (TypeError, ValueError) as error:
@@ -203,6 +207,13 @@ def _counts(counts: Any) -> sp.csr_array:
         least, most = counts.data.min(), counts.data.max()
         if not (least >= 0 and most < np.inf):
             raise ParameterError("counts must be finite and 0 or more")
+        if single and counts.dtype.kind == "f" and most:
+            smallest = counts.data[counts.data > 0].min()
+            if most > _LARGEST or smallest < 1 / _LARGEST:
+                raise ParameterError(
+                    f"counts from {smallest:.1g} to {most:.1g} are beyond single precision; "
+                    f"give counts from {1 / _LARGEST:g} to {_LARGEST:g}"
+                )
     return counts
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext.corpus import EncodedCorpus, TextCorpus
-from eigentext.corpus.documents import as_documents
+from eigentext.corpus.documents import as_documents, skips_empty
 from eigentext.corpus.encoded import END, encoded_tokens
-from eigentext.corpus.text import listed
+from eigentext.corpus.items import listed
 from eigentext.corpus.tokenizers import NAMED
 from eigentext.errors import CorpusError
 from eigentext.matrices.products import sparse_times
@@ -43,7 +43,7 @@ def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.n
         tokens, words, _ = encoded_tokens(corpus)
     tokens = tokens[:-1]  # without the mark at the end
     ends = tokens == END
-    if corpus.options["unit"] == "line" and corpus.options["tokenizer"] != "none":
+    if skips_empty(corpus):
         is_text = ~(ends & np.append(True, ends[:-1]))  # lines without tokens are not texts
         tokens, ends = tokens[is_text], ends[is_text]
     rows = np.cumsum(ends) - ends

@@ -191,7 +191,10 @@ def test_mistakes_are_one_line(cli, pcfg, model, files, gold, standard_input, tm
         (("score", right, found), "3 trees, but "),
         (("score", right, found), "found: 2; give one for each, and an empty line for a sentence"),
         (("score", right, tmp_path / "open"), "open, line 3: the tree '(S (NP (NN x))' is never"),
-        (("score", right, tmp_path / "bytes"), "bytes, line 2: byte 0xff is not UTF-8; convert it"),
+        (
+            ("score", right, tmp_path / "bytes"),
+            "line 2: byte 0xff is not UTF-8; it looks like cp1252",
+        ),
         (("score", right, tmp_path / "empty"), "empty: contains no trees"),
         (("score", right, right, "--max-length", 1), "all trees have more than 1 word"),
     ):

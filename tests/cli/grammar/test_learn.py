@@ -145,7 +145,8 @@ def test_what_people_read(cli, process, treebank, tmp_path):
     with treebank.open() as trees:
         result = process("grammar", "fit", "-", "-o", output, *options, stdin=trees)
     assert result.status == 0, result.err
-    first, *steps, finding, seconds = result.out.splitlines()
+    first, read, *steps, finding, seconds = result.out.splitlines()
+    assert read == "  read            dialect penn; traces dropped: 1; functions cut: 10"
     assert finding.startswith("  warning: The grammar was learned from 8 trees only")
     found, histories = et.load(output).diagnostics_, et.load(output).history_
     assert first.startswith(
@@ -163,7 +164,7 @@ def test_what_people_read(cli, process, treebank, tmp_path):
     assert " rules from 8 trees, 54 tokens; " in plain.out
     assert "log-likelihood" not in plain.out
     averages = cli("grammar", "fit", treebank, "-o", output, *SPECTRAL, "--validation", treebank)
-    first, best, spectrum, below, _, seconds = averages.out.splitlines()
+    first, _, best, spectrum, below, *_, seconds = averages.out.splitlines()
     assert " states from 8 trees, 54 tokens; " in first
     (found,) = et.load(output).history_
     assert best == f"  best f1 on validation {max(found['validation']):.4f}"
@@ -229,7 +230,9 @@ def test_tune(cli, fit, treebank, tmp_path):
     fitted = ("grammar", "fit", treebank, "-o", output, *options, "--tune", "--kappa", "inf")
     shown = cli(*fitted, "--validation", treebank)
     assert shown.status == 0
-    first, *rows, summary, _, _, _, _ = shown.out.splitlines()
+    first, *rows = shown.out.splitlines()
+    place = next(n for n, row in enumerate(rows) if row.startswith(f"{output}: "))
+    summary, rows = rows[place], rows[:place]
     assert first.split()[:6] == ["F1", "states", "smoothing", "kappa", "horizontal", "vertical"]
     assert len(rows) == 4  # three values of smoothing, two of --vertical
     assert {(row.split()[1], row.split()[3], row.split()[4]) for row in rows} == {("3", "inf", "0")}

@@ -64,7 +64,10 @@ def test_lines_as_they_come_from_anywhere(parse, pcfg, standard_input):
     assert [bool(line) for line in lines] == [True, False, False, True, False]
     leaves = [et.Tree.parse(line).leaves() for line in lines if line]
     assert leaves[0] == ["the", "baker", "eats", "bread", "."]
-    assert leaves[1] == ["the\u00a0garden", "sleeps"]  # other blanks than ASCII's are no borders
+    assert leaves[1] == ["the", "garden", "sleeps"]
+    standard_input("the\u00a0garden sleeps".encode())
+    (line,), _ = parse(pcfg, "--tokenized")  # then only blanks of ASCII are borders
+    assert et.Tree.parse(line).leaves() == ["the\u00a0garden", "sleeps"]
     assert told.startswith("2 sentences in ")
     standard_input(b"bread")  # no end of line
     assert len(parse(pcfg, "-")[0]) == 1
@@ -293,7 +296,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, sentences, standard_input, tmp_
         ((pcfg, tmp_path), "is a folder; name its files"),
         ((pcfg, tmp_path / "empty"), "empty: contains no words; is the file empty?"),
         ((pcfg, tmp_path / "blank"), "blank: contains no words"),
-        ((pcfg, tmp_path / "bytes", "-o", trees), "bytes, line 3: byte 0xff is not UTF-8; convert"),
+        ((pcfg, tmp_path / "bytes", "-o", trees), "bytes, line 3: byte 0xff is not UTF-8; it look"),
         ((pcfg, tmp_path / "nul"), "nul, line 1: a NUL byte"),
         ((pcfg, tmp_path / "cut.gz"), "cut.gz: not a complete .gz file"),
         ((pcfg, "-", "-"), "standard input (-) can be read only once"),
@@ -316,3 +319,26 @@ def test_mistakes_are_one_line(cli, pcfg, model, sentences, standard_input, tmp_
     assert "h\ufffdm" in replaced.out
     assert "-k" in cli("grammar", "nbest", pcfg, own, "-k", 0).mistake
     assert "--tau" in cli("grammar", "parse", pcfg, own, "--tau", "high").mistake
+
+
+# Raw text and tokens.
+
+
+def test_raw_lines_are_split_like_the_treebank(parse, pcfg, standard_input):
+    standard_input(b"the baker eats bread.\nthe children rest (in the shade).\n")
+    raw, _ = parse(pcfg)
+    standard_input(b"the baker eats bread .\nthe children rest -LRB- in the shade -RRB- .\n")
+    assert parse(pcfg, "--tokenized")[0] == raw
+    standard_input("the baker eats bread.\n".encode("utf-16"))
+    assert parse(pcfg, "--encoding", "utf-16")[0] == raw[:1]
+
+
+@pytest.mark.filterwarnings("default::eigentext.corpus.raw_text.RawTextWarning")
+@pytest.mark.parametrize("command", ["parse", "nbest"])
+def test_tokens_that_look_raw_are_told_once(cli, pcfg, standard_input, command):
+    standard_input(b"the baker eats bread.\nthe garden sleeps.\nthe baker eats .\n")
+    result = cli("grammar", command, pcfg, "--tokenized", "-q")
+    (warning,) = result.err.splitlines()
+    assert warning.startswith("eigentext: warning: 2 of 3 sentences end in a word with a sign att")
+    assert warning.endswith("(on the command line, leave out --tokenized)")
+    assert "bread." in result.out

@@ -93,7 +93,7 @@ def test_json_lines(tag, chunker, tagger, plain, loaded, tagged, standard_input)
         for one in loaded[0].tag(tagged[0])
     ]
     standard_input(TEXT.encode())
-    told = [json.loads(line) for line in tag(tagger, "--json")[0]]
+    told = [json.loads(line) for line in tag(tagger, "--json", "--tokenized")[0]]
     assert [len(one["tokens"]) for one in told] == [7, 0, 0, 6]
     assert told[1] == {"tokens": [], "tags": []}
     assert told[3]["tokens"][0] == ["the\u00a0old"]  # other blanks than ASCII's are no borders
@@ -104,13 +104,13 @@ def test_json_lines(tag, chunker, tagger, plain, loaded, tagged, standard_input)
 
 def test_a_sentence_a_line(tag, tagger, loaded, standard_input):
     standard_input(TEXT.encode())
-    lines, told = tag(tagger)
+    lines, told = tag(tagger, "--tokenized")
     first, second = loaded[1].tag([line.split(" ") for line in TEXT.split("\n")[::3]])
     expected = [*map(" ".join, first), "", "", "", *map(" ".join, second), ""]
     assert lines == expected
     assert told.startswith("13 tokens in ")
     standard_input(TEXT.encode())
-    assert tag(tagger, "-", "--format", "words")[0] == expected
+    assert tag(tagger, "-", "--format", "words", "--tokenized")[0] == expected
     standard_input("\n".join(word for word, _ in first).encode())
     assert tag(tagger, "--format", "conll", "-q")[0] == expected[:7]
 
@@ -272,8 +272,11 @@ def test_mistakes_are_one_line(cli, chunker, tagger, model, dev, standard_input,
         ((chunker, tmp_path / "empty"), "empty: contains no words; is the file empty?"),
         ((tagger, tmp_path / "blank"), "blank: contains no words"),
         ((chunker, tmp_path / "blank"), "blank: contains no words"),
-        ((chunker, tmp_path / "bytes", "-o", output), "bytes, line 3: byte 0xff is not UTF-8; con"),
-        ((tagger, tmp_path / "bytes", "-o", output), "bytes, line 3: byte 0xff is not UTF-8; conv"),
+        (
+            (chunker, tmp_path / "bytes", "-o", output),
+            "line 3: byte 0xff is not UTF-8; it looks like cp1",
+        ),
+        ((tagger, tmp_path / "bytes", "-o", output), "bytes, line 3: byte 0xff is not UTF-8; it l"),
         ((tagger, tmp_path / "nul"), "nul, line 1: a NUL byte"),
         ((chunker, tmp_path / "nul"), "nul, line 1: a NUL byte"),
         ((chunker, tmp_path / "cut.gz"), "cut.gz: not a complete .gz file"),
@@ -304,3 +307,23 @@ def test_mistakes_are_one_line(cli, chunker, tagger, model, dev, standard_input,
     assert own.read_text() == "the DT\ncat NN\n"
     assert not output.exists()
     assert "-k" in cli("tagger", "nbest", chunker, own, "-k", 0).mistake
+
+
+# Raw text and tokens.
+
+
+def test_raw_lines_are_split_like_the_training_sentences(tag, tagger, standard_input):
+    standard_input(b"the river sees the cat.\n\n")
+    raw, _ = tag(tagger, "-q")
+    standard_input(b"the river sees the cat .\n\n")
+    assert tag(tagger, "-q", "--tokenized")[0] == raw
+    assert " ".join(line.split(" ")[0] for line in raw) == "the river sees the cat .  "
+
+
+@pytest.mark.filterwarnings("default::eigentext.corpus.raw_text.RawTextWarning")
+def test_tokens_that_look_raw_are_told_once(cli, tagger, standard_input):
+    standard_input(b"the cat.\nthe river sees the cat.\n")
+    result = cli("tagger", "tag", tagger, "--tokenized", "--confidence", "-q")
+    (warning,) = result.err.splitlines()
+    assert warning.startswith("eigentext: warning: 2 of 2 sentences end in a word with a sign att")
+    assert "cat. " in result.out

@@ -149,8 +149,9 @@ def test_what_people_read(process, documents, tmp_path):
     with documents.open() as text:
         result = process("topics", "fit", "-", "-o", output, "-k", 3, "--no-cache", stdin=text)
     assert result.status == 0
-    first, *listed = result.out.splitlines()
+    first, *listed, left_out = result.out.splitlines()
     assert first.startswith(f"{output}: 3 topics over 30 words, each in 3 to 300 of 300 ")
+    assert left_out == "  left out: 1 English stop words (no language was recognized)"
     for line, words in zip(listed, et.load(output).top_words(8), strict=True):
         _, share, *shown = line.split()
         assert shown == words
@@ -231,7 +232,10 @@ def test_mistakes_are_one_line(cli, documents, tmp_path):
         ((documents, "-o", output, "--min-df", "few"), "min_df must be a number of documents"),
         ((documents, "-o", output, "--min-df", 1.5), "min_df must be"),
         ((documents, "-o", output, "--min-df", 9999), "lower min_df"),
-        ((documents, "-o", output, "--stop-words", "latin"), "english, none, or a file"),
+        (
+            (documents, "-o", output, "--stop-words", "latin"),
+            "a language such as english, or a file",
+        ),
         ((documents, "-o", output, "--stop-words", tmp_path / "empty.txt", "-k", 0), "--topics"),
     ):
         assert reason in cli("topics", "fit", *arguments, "--quiet").mistake

@@ -72,7 +72,7 @@ def test_beginnings_against_all_words(prefix):
     rng = np.random.default_rng(0)
     words = sorted({"".join(rng.choice(list("abc"), rng.integers(1, 6))) for _ in range(200)})
     rng.shuffle(words)
-    lookup = Lookup(Vocabulary(words, range(len(words), 0, -1)))
+    lookup = Lookup(Vocabulary(words, range(len(words), 0, -1)), {})
     expected = [place for place, word in enumerate(words) if word.startswith(prefix)]
     for limit in (1, 5, 500):
         assert lookup.beginning(prefix, limit) == expected[:limit]

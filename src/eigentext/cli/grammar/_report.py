@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigentext.cli._console import finite, print_plain
 from eigentext.cli._fitting import Fitting
+from eigentext.cli._trees import Treebank
 
 if TYPE_CHECKING:
     from eigentext.cli.grammar._shared import Grammar
@@ -60,7 +61,9 @@ class Histories:
         return lines
 
 
-def report_fit(done: Fitting, model: "Grammar", method: str, tuned: "Tuned | None") -> None:
+def report_fit(
+    done: Fitting, model: "Grammar", method: str, tuned: "Tuned | None", trees: Treebank
+) -> None:
     """Print what was learned, and what it took."""
     found, read = model.diagnostics_, model.provenance_
     histories = Histories(found.get("history", []))
@@ -68,7 +71,7 @@ def report_fit(done: Fitting, model: "Grammar", method: str, tuned: "Tuned | Non
         print_plain(str(tuned))
     states = f", {found['n_states']:,} states" if method != "pcfg" else ""
     measure = dict(model.parameters_).get("early_stopping", "") if method != "spectral" else "f1"
-    details = histories.lines(measure)
+    details = [trees.line(), *histories.lines(measure)]
     if "negative_marginals" in found:
         marginals, sentences = found["negative_marginals"], found["negative_sentences"]
         details.append(
@@ -80,6 +83,7 @@ def report_fit(done: Fitting, model: "Grammar", method: str, tuned: "Tuned | Non
             **{name: read[name] for name in ("n_trees", "n_tokens", "n_words")},
             **{name: value for name, value in found.items() if name != "history"},
             **histories.facts(),
+            "treebank": trees.facts,
             **({"trials": [*map(_row, tuned.trials)]} if tuned else {}),
         },
         f"{found['n_labels']:,} labels, {found['n_rules']:,} rules{states} from "

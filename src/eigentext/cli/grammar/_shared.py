@@ -1,6 +1,6 @@
 """What the commands on grammars share: models, treebanks, and how fast it went."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,10 +10,9 @@ import typer
 from eigentext.cli._files import load_kind
 from eigentext.cli._options import Bundle
 from eigentext.cli._progress import PhaseBars
-from eigentext.errors import CorpusError
 
 if TYPE_CHECKING:
-    from eigentext import PCFG, LatentPCFG, Tree
+    from eigentext import PCFG, LatentPCFG
 
     Grammar = PCFG | LatentPCFG
 
@@ -21,15 +20,15 @@ ModelArgument = Annotated[Path, typer.Argument(help="A model written by `grammar
 SentencesArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        help="One sentence on each line, with blanks between words (plain, .gz, .bz2, .xz, .zst); "
+        help="One sentence on each line (plain, .gz, .bz2, .xz, .zst); "
         "- or nothing is standard input."
     ),
 ]
 TreesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="Trees in Penn brackets: files or globs (plain, .gz, .bz2, .xz, .zst); - is standard "
-        "input."
+        help="Trees in brackets, the export format or TIGER-XML: files or globs (plain, .gz, .bz2, "
+        ".xz, .zst); - is standard input."
     ),
 ]
 PruneOption = Annotated[
@@ -73,22 +72,6 @@ def load_grammar(path: Path, **options: Any) -> "Grammar":
 
     model = load_kind(path, (PCFG, LatentPCFG), "a grammar")
     return model.parsing_with(**{name: x for name, x in options.items() if x is not None})
-
-
-def read_treebank(paths: Iterable[Path], **options: Any) -> list["Tree"]:
-    """Return the trees of files, normalized with these options. An error names the file."""
-    from eigentext import engine, normalize_tree, read_trees
-    from eigentext.corpus.readers import expand_paths
-
-    trees = []
-    with engine.phase("read trees"):
-        for path in expand_paths(list(paths)):
-            for number, tree in enumerate(read_trees(path), 1):
-                try:
-                    trees.append(normalize_tree(tree, **options))
-                except CorpusError as error:
-                    raise CorpusError(f"{path}, tree {number}: {error}") from None
-    return trees
 
 
 def speed_and_fallbacks(phases: PhaseBars, fallbacks: Sequence[str], what: str) -> str:

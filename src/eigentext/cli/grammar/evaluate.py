@@ -10,15 +10,15 @@ import typer
 from eigentext.cli._bundles import JsonFlag, RunOptions, WorkerOptions
 from eigentext.cli._console import print_json, print_plain, printer
 from eigentext.cli._files import inputs
-from eigentext.cli._lines import decoded, raw_lines
+from eigentext.cli._lines import decoded
 from eigentext.cli._options import with_options
+from eigentext.cli._trees import TreeOptions, read_treebank
 from eigentext.cli._work import work
 from eigentext.cli.grammar._shared import (
     DecodingOptions,
     ModelArgument,
     TreesArgument,
     load_grammar,
-    read_treebank,
     speed_and_fallbacks,
 )
 from eigentext.errors import CorpusError
@@ -38,6 +38,7 @@ def evaluate(
     model: ModelArgument,
     files: TreesArgument,
     decoding: DecodingOptions,
+    reading: TreeOptions,
     run: WorkerOptions,
     max_length: LengthOption = sys.maxsize,
 ) -> None:
@@ -51,7 +52,7 @@ def evaluate(
 
     with inputs(files) as (paths,), work(run) as phases:
         grammar = load_grammar(model, **decoding.given())
-        trees = dict(enumerate(read_treebank(paths), 1))
+        trees = dict(enumerate(read_treebank(paths, reading), 1))
         sentences = {n: tree.leaves() for n, tree in trees.items()}
         kept = [n for n, words in sentences.items() if len(words) <= max_length]
         if not kept:
@@ -69,6 +70,7 @@ def evaluate(
         printer.print(speed_and_fallbacks(phases, [*map(str, fallbacks)], "tree"), style="dim")
 
 
+@with_options()
 def score(
     gold: Annotated[
         str, typer.Argument(help="The gold trees: a file or a glob; - is standard input.")
@@ -76,6 +78,7 @@ def score(
     predicted: Annotated[
         str, typer.Argument(help="The trees of any parser: one for each, in the same order.")
     ],
+    reading: TreeOptions,
     max_length: LengthOption = sys.maxsize,
     keep_repeats: Annotated[
         bool,
@@ -89,13 +92,14 @@ def score(
 
     If there are as many gold trees as lines in the second file, each line is a tree. An empty line,
     or a line of brackets alone, is then a sentence without a parse. It counts as an error, and so
-    does a tree over other words.
+    does a tree over other words. The dialect is that of the gold trees; the others are in brackets.
+    With --skip-bad, a line that is not a tree is a sentence without a parse.
     """
     from eigentext.evaluate import brackets
 
     with inputs([gold], [predicted]) as (gold_paths, (path,)), work(RunOptions(), bars=False):
-        right = read_treebank(gold_paths, collapse_repeats=not keep_repeats)
-        found = _read_predicted(path, len(right), collapse_repeats=not keep_repeats)
+        right = read_treebank(gold_paths, reading, collapse_repeats=not keep_repeats)
+        found = _read_predicted(path, len(right), reading, collapse_repeats=not keep_repeats)
         if len(found) != len(right):
             raise CorpusError(
                 f"{gold}: {len(right):,} trees, but {predicted}: {len(found):,}; give one for "
@@ -123,9 +127,12 @@ def _too_long(files: list[str], max_length: int) -> CorpusError:
     )
 
 
-def _read_predicted(path: Path, n_gold: int, **options: Any) -> list["Tree | None"]:
+def _read_predicted(
+    path: Path, n_gold: int, reading: TreeOptions, **options: Any
+) -> list["Tree | None"]:
     """Return the trees, with None where the parser found none."""
-    from eigentext.corpus.readers import expand_paths
+    from eigentext.corpus.encodings import checked_encoding
+    from eigentext.corpus.readers import expand_paths, read_lines
     from eigentext.corpus.trees import parse_trees
 
     paths = expand_paths([path])
@@ -133,15 +140,33 @@ def _read_predicted(path: Path, n_gold: int, **options: Any) -> list["Tree | Non
         raise CorpusError(f"{path}: {len(paths)} files; give one with all predicted trees")
     lines = [
         decoded(line, f"{paths[0]}, line {number}", "strict")
-        for number, line in enumerate(raw_lines(paths[0]), 1)
+        for number, line in read_lines(paths[0], checked_encoding(reading.encoding))
     ]
     has_tree = [not _FAILED.fullmatch(line) for line in lines]
+    if reading.skip_bad and len(lines) == n_gold:
+        _mark_bad(lines, has_tree, str(paths[0]))
     text = "\n".join(line if kept else "" for line, kept in zip(lines, has_tree))
     trees = [_normalized(tree, **options) for tree in parse_trees(text, str(paths[0]))]
     if len(lines) != n_gold or len(trees) != sum(has_tree):
         return trees
     queue = iter(trees)
     return [next(queue) if kept else None for kept in has_tree]
+
+
+def _mark_bad(lines: list[str], has_tree: list[bool], source: str) -> None:
+    """Mark lines that are not one tree as sentences without a tree, and warn of them."""
+    from eigentext.corpus.bad_items import BadItems
+    from eigentext.corpus.trees import parse_trees
+
+    bad = BadItems("skip", "trees")
+    for number, line in enumerate(lines):
+        if has_tree[number]:
+            try:
+                parse_trees(line, source, number + 1)
+            except CorpusError as error:
+                has_tree[number] = False
+                bad.skip(error)
+    bad.report(sum(has_tree))
 
 
 def _normalized(tree: "Tree", **options: Any) -> "Tree | None":

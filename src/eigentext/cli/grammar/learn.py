@@ -9,8 +9,9 @@ import typer
 from eigentext.cli._bundles import FitOptions, OutputOption
 from eigentext.cli._fitting import fitting
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
+from eigentext.cli._trees import TreeOptions, read_treebank
 from eigentext.cli.grammar._report import report_fit
-from eigentext.cli.grammar._shared import TreesArgument, read_treebank
+from eigentext.cli.grammar._shared import TreesArgument
 from eigentext.errors import ParameterError
 from eigentext.grammars import parameters as tables
 from eigentext.parameters import Given, Table, UnusedParameterWarning
@@ -103,6 +104,7 @@ def fit(
     output: OutputOption,
     parameters: Parameters,
     choosing: ChoosingOptions,
+    reading: TreeOptions,
     run: FitOptions,
 ) -> None:
     """Learn a parser from trees and write it as one model file.
@@ -117,15 +119,15 @@ def fit(
     tuned: Tuned | None = None
     with fitting(output, run, files, choosing.validation or []) as done:
         done.check_not_read(expand_paths([path for paths in done.paths for path in paths]))
-        trees = read_treebank(done.paths[0])
-        held_out = read_treebank(done.paths[1]) if choosing.validation else []
+        trees = read_treebank(done.paths[0], reading)
+        held_out = read_treebank(done.paths[1], reading) if choosing.validation else []
         if choosing.tune:
             tuned = _tune(trees, held_out, model, given)
             model = tuned.model
         else:
             model.fit(trees, **({"validation": held_out} if choosing.validation else {}))
         done.save(model)
-    report_fit(done, model, parameters["method"], tuned)
+    report_fit(done, model, parameters["method"], tuned, trees)
 
 
 def _model(given: list[str], parameters: Parameters) -> "Grammar":

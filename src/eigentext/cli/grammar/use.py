@@ -4,16 +4,15 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from eigentext.cli._bundles import ErrorsOption
 from eigentext.cli._console import finite, messages
 from eigentext.cli._lines import (
     AnswerOptions,
+    ReadingOptions,
     answering,
     are_typed,
     in_step,
@@ -29,6 +28,7 @@ from eigentext.cli.grammar._shared import (
     load_grammar,
     speed_and_fallbacks,
 )
+from eigentext.storage.valid_json import json_text
 
 if TYPE_CHECKING:
     from eigentext.cli.grammar._shared import Grammar
@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 def parse(
     model: ModelArgument,
     decoding: DecodingOptions,
+    reading: ReadingOptions,
     run: AnswerOptions,
     files: SentencesArgument = None,
-    errors: ErrorsOption = "strict",
 ) -> None:
-    """Write a tree in Penn brackets for each line of words, and an empty line for an empty line.
+    """Write a tree in Penn brackets for each sentence, and an empty line for an empty line.
 
+    Each line is a sentence of raw text, or of tokens with --tokenized.
     Lines are answered as they arrive. Each thread reads some lines ahead. With --threads 1, a line
     is answered before the next one is read.
     """
@@ -57,22 +58,23 @@ def parse(
         return _Answer(tree, {"tree": tree, **facts}, parsed.fallback is not None)
 
     grammar = partial(load_grammar, model, **decoding.given())
-    sentences = _Sentences(model, files or ["-"], errors)
+    sentences = _Sentences(model, files or ["-"], reading)
     sentences.answer(grammar, lambda grammar, lines: grammar.parses(lines), answer, run)
 
 
 @with_options()
 def nbest(
     model: ModelArgument,
+    reading: ReadingOptions,
     run: AnswerOptions,
     files: SentencesArgument = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many trees to write, at most.")] = 10,
     prune: PruneOption = None,
-    errors: ErrorsOption = "strict",
 ) -> None:
-    """Write the k best trees of each line of words: rank, log-probability and tree, with tabs.
+    """Write the k best trees of each sentence: rank, log-probability and tree, with tabs.
 
-    An empty line follows the trees of each line. An empty line of words gives only an empty line.
+    Each line is a sentence of raw text, or of tokens with --tokenized. An empty line follows the
+    trees of each line. An empty line of text gives only an empty line.
     If the grammar has no parse, the tree is a fallback, with the log-probability -inf.
     """
 
@@ -84,7 +86,7 @@ def nbest(
         return _Answer("".join(rows), {"trees": facts, "fallback": is_fallback}, is_fallback)
 
     grammar = partial(load_grammar, model, prune=prune)
-    sentences = _Sentences(model, files or ["-"], errors)
+    sentences = _Sentences(model, files or ["-"], reading)
     sentences.answer(grammar, lambda grammar, lines: grammar.k_bests(lines, k), answer, run)
 
 
@@ -101,12 +103,12 @@ class _Sentences(NamedTuple):
 
     model: Path
     files: list[str]
-    errors: str
+    reading: ReadingOptions
 
     def answer(
         self,
         load: Callable[[], "Grammar"],
-        parses: Callable[["Grammar", Iterator[list[str]]], Iterator[Any]],
+        parses: Callable[["Grammar", Iterator[list[str] | str]], Iterator[Any]],
         answer: Callable[[Any], _Answer],
         run: AnswerOptions,
     ) -> None:
@@ -117,11 +119,11 @@ class _Sentences(NamedTuple):
         fallbacks: list[str] = []
         with answering(run, [self.model, *paths]) as (write, phases):
             grammar = load()
-            lines = read_lines(paths, self.errors)
+            lines = read_lines(paths, self.reading)
             for place, found in in_step(partial(parses, grammar), lines, self.files):
                 shown = answer(found)
                 if shown.is_fallback:
                     fallbacks.append(place)
-                write(dumps(shown.facts) if run.json else shown.text)
+                write(json_text(shown.facts) if run.json else shown.text)
         if not run.quiet:
             messages.print(speed_and_fallbacks(phases, fallbacks, "line"), markup=False)

@@ -1,11 +1,13 @@
 """What the commands on rerankers share: models, n-best files and gold structures."""
 
+import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from eigentext.cli._files import load_kind
+from eigentext.cli._trees import FormatOptions
 from eigentext.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ GoldOption = Annotated[
         help="The gold structures, in the same order: trees, or lines of word/tag.",
     ),
 ]
+_START = 1 << 16  # bytes that show what is in a file
 
 
 class CandidatesWithGold(NamedTuple):
@@ -37,11 +40,15 @@ class CandidatesWithGold(NamedTuple):
     gold: list[Any]
 
 
-def read_examples(candidates: list[Path], gold: list[Path]) -> CandidatesWithGold:
+def read_examples(
+    candidates: list[Path], gold: list[Path], reading: FormatOptions
+) -> CandidatesWithGold:
     """Read lists and their gold structures; check that both have the same words in order."""
     from eigentext.kernels.candidate import is_tree
 
-    lists, right = read_lists(candidates), _read_gold(gold)
+    lists = read_lists(candidates)
+    first = next((one[0].structure for one in lists if one), None)
+    right = _read_gold(gold, reading, are_trees=first is not None and is_tree(first))
     if len(lists) != len(right):  # perhaps there is no gold for the empty lines of a text
         lists = [one for one in lists if one]
     files, gold_files = (", ".join(map(str, paths)) for paths in (candidates, gold))
@@ -101,19 +108,31 @@ def load_reranker(path: Path) -> "Reranker":
     return load_kind(path, Reranker, "a reranker")
 
 
-def _read_gold(paths: list[Path]) -> list[Any]:
-    """Return the gold structures; trees without traces, function tags and roots."""
-    from eigentext import engine
-    from eigentext.kernels.candidate import is_tree
+def _read_gold(paths: list[Path], reading: FormatOptions, *, are_trees: bool) -> list[Any]:
+    """Return the gold structures; trees without traces, function tags and roots.
+
+    If the candidates are trees, and the gold structures look like trees, they are read as all
+    treebanks are.
+    """
+    from eigentext import engine, read_trees
     from eigentext.reranking.candidates import read_structures
 
     with engine.phase("read gold"):
-        found = read_structures(paths)
-        files = ", ".join(map(str, paths))
-        return [
-            _normalized(one, f"{files}, tree {number}") if is_tree(one) else one
-            for number, one in enumerate(found, 1)
-        ]
+        if not (are_trees and _looks_like_trees(paths, reading)):
+            return read_structures(paths)
+        trees = read_trees(paths, **reading.arguments())
+        return [_normalized(tree, trees.about.place(n)) for n, tree in enumerate(trees)]
+
+
+def _looks_like_trees(paths: list[Path], reading: FormatOptions) -> bool:
+    from eigentext.corpus.encodings import checked_encoding
+    from eigentext.corpus.readers import expand_paths, named_errors, open_bytes
+    from eigentext.corpus.reading_trees import BRACKETS, format_of
+
+    path = expand_paths(paths)[0]
+    with named_errors(path), open_bytes(path, encoding=checked_encoding(reading.encoding)) as file:
+        start = file.read(_START).removeprefix(codecs.BOM_UTF8)
+    return format_of(start) != BRACKETS or start.lstrip().startswith(b"(")
 
 
 def _words(structure: Any, place: str = "") -> list[str]:

@@ -4,6 +4,7 @@ from eigentext.cli._bundles import RunOptions
 from eigentext.cli._console import print_json, print_plain
 from eigentext.cli._files import inputs
 from eigentext.cli._options import with_options
+from eigentext.cli._trees import FormatOptions
 from eigentext.cli._work import work
 from eigentext.cli.rerank._shared import (
     CandidatesArgument,
@@ -17,7 +18,11 @@ from eigentext.cli.rerank._shared import (
 
 @with_options()
 def evaluate(
-    model: ModelArgument, files: CandidatesArgument, gold: GoldOption, run: RunOptions
+    model: ModelArgument,
+    files: CandidatesArgument,
+    gold: GoldOption,
+    reading: FormatOptions,
+    run: RunOptions,
 ) -> None:
     """Score the base model's first choices, the reranked ones and the best possible, in percent.
 
@@ -26,7 +31,7 @@ def evaluate(
     """
     with inputs(files, gold) as (lists, structures), work(run):
         reranker = load_reranker(model)
-        examples = read_examples(lists, structures)
+        examples = read_examples(lists, structures, reading)
         check_kind(reranker, model, examples.candidates, files)
         report = reranker.evaluate(*examples)
     if run.json:

@@ -8,6 +8,7 @@ import typer
 from eigentext.cli._bundles import FitOptions, OutputOption
 from eigentext.cli._fitting import Fitting, fitting, validation_facts
 from eigentext.cli._options import Bundle, Parameters, with_options
+from eigentext.cli._trees import FormatOptions
 from eigentext.cli.rerank._shared import (
     CandidatesArgument,
     CandidatesWithGold,
@@ -92,6 +93,7 @@ def fit(
     validation: ValidationOptions,
     kernel: KernelOptions,
     parameters: Parameters,
+    reading: FormatOptions,
     run: FitOptions,
 ) -> None:
     """Learn to rank candidates from n-best lists, and write a reranker as one model file.
@@ -109,8 +111,8 @@ def fit(
         raise ParameterError("--validation and --validation-gold go together; give both or none")
     with fitting(output, run, files, gold, other, other_gold) as done:
         done.check_not_read(expand_paths([path for paths in done.paths for path in paths]))
-        examples = read_examples(*done.paths[:2])
-        held_out = read_examples(*done.paths[2:]) if other else None
+        examples = read_examples(*done.paths[:2], reading=reading)
+        held_out = read_examples(*done.paths[2:], reading=reading) if other else None
         known = kernel.parameters(examples, parameters["decay"])
         model = Reranker(**parameters | known).fit(*examples, validation=held_out)
         scores = model.evaluate(*held_out) if held_out else None

@@ -1,6 +1,5 @@
 """`eigentext rerank apply`: n-best lists in, the best structures out."""
 
-from json import dumps
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +14,7 @@ from eigentext.cli.rerank._shared import (
     load_reranker,
     read_lists,
 )
+from eigentext.storage.valid_json import json_text
 
 
 @with_options()
@@ -52,7 +52,7 @@ def apply(
                     for structure, score in shown
                 ]
                 empty: dict[str, Any] = {"structure": None, "score": None}
-                write(dumps({"candidates": rows} if nbest else next(iter(rows), empty)))
+                write(json_text({"candidates": rows} if nbest else next(iter(rows), empty)))
             elif nbest:
                 write("".join(f"{candidate_line(one)}\n" for one in shown))
             else:

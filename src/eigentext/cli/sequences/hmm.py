@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from eigentext.cli._bundles import (
-    ErrorsOption,
     FilesArgument,
     FitOptions,
     JsonFlag,
@@ -24,7 +23,7 @@ from eigentext.cli._console import (
 )
 from eigentext.cli._files import inputs, load_kind
 from eigentext.cli._options import Parameters, with_options
-from eigentext.cli._text import TextUnitOptions, fit_text, no_words
+from eigentext.cli._text import SourceOptions, TextUnitOptions, fit_text, no_words
 from eigentext.cli._work import work
 from eigentext.cli.sequences._shared import reading_of, report_fit
 from eigentext.sequences import parameters as tables
@@ -76,11 +75,11 @@ def score(
     model: ModelArgument,
     files: FilesArgument,
     run: RunOptions,
+    source: SourceOptions,
     unit: Annotated[
         Literal["line", "document", "stream"],
         typer.Option(help="What gets one score: a line, a file, or all files together."),
     ] = "line",
-    errors: ErrorsOption = "strict",
 ) -> None:
     """Print the log-probability of each line, its number of tokens and its text; then the totals.
 
@@ -95,7 +94,7 @@ def score(
     totals = _Totals()
     lines: list[dict[str, Any]] = []
     with inputs(files) as (paths,), work(run, bars=False):
-        corpus = TextCorpus(paths, errors=errors, **reading)
+        corpus = TextCorpus(paths, **source.source(), **reading)
         for units in _batches(corpus):
             scores = totals.score(hmm, units)
             # The text of a whole file is too long to print.

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._bundles import ErrorsOption, FilesArgument, RunOptions
+from eigentext.cli._bundles import FilesArgument, RunOptions
 from eigentext.cli._console import print_json, print_plain, printer
 from eigentext.cli._files import inputs
 from eigentext.cli._options import with_options
+from eigentext.cli._text import SourceOptions
 from eigentext.cli._work import work
 from eigentext.cli.sequences._shared import reading_of
 from eigentext.errors import CorpusError, EigentextError, ParameterError
@@ -25,6 +26,7 @@ def perplexity(
     model: Annotated[Path, typer.Argument(help="A language model, written by `fit`.")],
     files: FilesArgument,
     run: RunOptions,
+    source: SourceOptions,
     interpolate: Annotated[
         Path | None,
         typer.Option(metavar="MODEL", help="Mix the model with this one, of the same words."),
@@ -33,7 +35,6 @@ def perplexity(
         list[str] | None,
         typer.Option(metavar="FILE", help="Text that decides how much of each model to use."),
     ] = None,
-    errors: ErrorsOption = "strict",
 ) -> None:
     """Score a model on text that it has not seen. Words that it does not know are left out.
 
@@ -52,7 +53,7 @@ def perplexity(
     reading = _common_reading(paths, models)
     with inputs(files, validation or []) as groups, work(run):
         text, *held_out = (
-            encode(TextCorpus(group, errors=errors, **reading)) for group in groups if group
+            encode(TextCorpus(group, **source.source(), **reading)) for group in groups if group
         )
         scores, weights = _scores(models, text, *held_out)
     facts = {"model": str(model), **_figures(scores[-1], text.n_tokens)}

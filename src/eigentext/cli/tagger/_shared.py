@@ -3,19 +3,21 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from eigentext.cli._files import load_kind
 from eigentext.cli._lines import raw_lines
-from eigentext.cli._text import no_words
 from eigentext.errors import CorpusError, ParameterError
 
 if TYPE_CHECKING:
     from eigentext import Tagger
+    from eigentext.corpus.columns import Columns, Head
+    from eigentext.corpus.conll import PlacedSentence
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `tagger fit`.")]
 TaggedArgument = Annotated[
@@ -31,13 +33,13 @@ ColumnsOption = Annotated[
     typer.Option(
         "--columns",
         metavar="NAMES",
-        help="The columns of the files, as in word,pos,_,label; _ is ignored.",
+        help="The columns of the files, as in word,pos,_,label; _ is ignored. In CoNLL-U some "
+        "names are enough, as in word,xpos.",
         show_default="those of the model",
     ),
 ]
 IGNORED = "_"  # the name of a column that is not used
-_GUESSES = {2: ["word", "label"], 3: ["word", "pos", "label"]}
-_KEPT_LINES = 1 << 16  # most lines occur several times: each is parsed once
+_HEAD_LINES = 1000  # of standard input, before the first token
 _PLACE = re.compile(r"sentence (\d+), token (\d+): (.*)", re.DOTALL)
 
 
@@ -51,37 +53,11 @@ class Sentence(NamedTuple):
     separator: str = " "  # between columns
 
 
-class Layout:
-    """The columns of files, and which of them are used."""
-
-    def __init__(self, names: Sequence[str], wanted: Sequence[int], remedy: str = ""):
-        self.names, self._wanted = list(names), list(wanted)
-        self.kept = [self.names[i] for i in wanted]
-        self._remedy = remedy  # for lines with more or fewer columns
-        self._parse = lru_cache(_KEPT_LINES)(self._parsed)
-
-    def token(self, line: bytes, file: str, number: int) -> tuple[str, ...]:
-        """Return the used columns of a line; none if the line is between sentences."""
-        try:
-            return self._parse(line)
-        except CorpusError as error:
-            reason = str(error).removeprefix("line 1: ")
-            is_ragged = reason.endswith(f"columns, not {len(self.names)}")
-            remedy = f"; {self._remedy}" if is_ragged else ""
-            raise CorpusError(f"{file}, line {number}: {reason}{remedy}") from error
-
-    def _parsed(self, line: bytes) -> tuple[str, ...]:
-        from eigentext.corpus.conll import parse_conll
-
-        found = parse_conll(line, len(self.names))
-        return tuple(found[0][0][i] for i in self._wanted) if found else ()
-
-
 # Columns.
 
 
-def named_columns(text: str) -> list[str]:
-    """Return the names in an option, as in word,pos,_,label."""
+def named_columns(text: str) -> list[str | None]:
+    """Return the names in an option, as in word,pos,_,label. None is a column that is ignored."""
     names = [name.strip() for name in text.split(",")]
     kept = [name for name in names if name != IGNORED]
     if not all(names) or not kept or len(set(kept)) < len(kept):
@@ -89,109 +65,178 @@ def named_columns(text: str) -> list[str]:
             f"--columns {text}: give each column a different name, as in word,pos,label, or _ to "
             "ignore it"
         )
-    return names
+    return [None if name == IGNORED else name for name in names]
 
 
-def training_layout(columns: str | None, path: Path) -> Layout:
-    """Return the columns that the option names; by default, guess from the file's first token."""
-    names = _guessed(path) if columns is None else named_columns(columns)
-    wanted = [i for i, name in enumerate(names) if name != IGNORED]
-    if len(wanted) < 2 or names[wanted[0]] != "word":
+def training_columns(option: str | None, path: Path, encoding: str) -> "Columns":
+    """Return the columns that the option names, or those that the file seems to have."""
+    from eigentext.corpus.conll import auto_columns, read_head
+
+    remedy = "correct it, or name the columns with --columns"
+    names = None if option is None else named_columns(option)
+    head = read_head(path, encoding)
+    found = auto_columns(head) if names is None else head.told(names, remedy)
+    if len(found.kept) < 2 or found.kept[0] != "word":
         raise ParameterError(
-            f"--columns {columns}: the first column must be called word, and the label must come "
+            f"--columns {option}: the first column must be called word, and the label must come "
             "last, as in word,pos,label"
         )
-    return Layout(names, wanted, "correct it, or name the columns with --columns")
+    return replace(found, remedy=remedy)
 
 
-def known_layout(
-    tagger: "Tagger", columns: str | None, *, labelled: bool, with_label: bool = False
-) -> Layout:
-    """Return where the columns that a tagger uses are in files, and the label if it is wanted.
+class KnownColumns:
+    """Where the columns that a tagger uses are in files, and the label if it is wanted.
 
-    If the option does not name the columns, the files have the tagger's columns, and then a label
-    if they are `labelled`.
+    Parameters
+    ----------
+    tagger
+        The model.
+    option
+        The names that the user gave. Without them, files have the tagger's columns, and then a
+        label if they are `labelled`, or they are of a format whose columns have names.
+    labelled
+        Whether the last column of files is a label.
+    with_label
+        Whether the label is wanted.
     """
-    known = tagger.columns_
-    remedy = f"the model uses {', '.join(known)}: correct it, or name the columns with --columns"
-    if columns is None:
-        if not labelled:
-            remedy += ", or give --labelled if the last column is a label"
-        names = [*known, "label"] if labelled else known
-        return Layout(names, range(len(names) if with_label else len(known)), remedy)
-    names = named_columns(columns)
-    wanted = [names.index(name) for name in known if name in names]
-    labels = [i for i, name in enumerate(names) if name not in (*known, IGNORED)]
-    if len(wanted) < len(known) or (with_label and not labels):
-        also = " and a label, named last" if with_label else ""
-        raise ParameterError(
-            f"--columns {columns}: the model needs {', '.join(known)}{also}; name them all"
-        )
-    return Layout(names, [*wanted, *labels[-1:]] if with_label else wanted, remedy)
 
+    def __init__(
+        self, tagger: "Tagger", option: str | None, *, labelled: bool, with_label: bool = False
+    ):
+        self._used, self._option = list(tagger.columns_), option
+        self._labelled, self._with_label = labelled, with_label
+        used = ", ".join(self._used)
+        self._remedy = f"the model uses {used}: correct it, or name the columns with --columns"
+        if option is None and not labelled:
+            self._remedy += ", or give --labelled if the last column is a label"
+        self._names = None if option is None else named_columns(option)
 
-def _guessed(path: Path) -> list[str]:
-    for number, line in enumerate(raw_lines(path), 1):
-        text = line.strip()
-        n_columns = len(text.split(b"\t") if b"\t" in text else text.split())
-        token = Layout([""] * n_columns, range(n_columns)).token(line, str(path), number)
-        if not token:
-            continue
-        if n_columns in _GUESSES:
-            return _GUESSES[n_columns]
-        shown = f"{path}, line {number}: {text.decode()[:80]!r}"
-        if n_columns == 1:
-            raise CorpusError(f"{shown} has no label; give a word and its label on each line")
-        raise CorpusError(
-            f"{shown} has {n_columns} columns; name them with --columns, the label last, "
-            "as in word,pos,_,label, where _ is ignored"
-        )
-    raise no_words([str(path)], "sentences")
+    def of(self, head: "Head") -> "Columns":
+        """Return the columns of a file that begins like this."""
+        head.check_text()
+        if self._names is not None:
+            return self._told(head, self._names)
+        found = head.named()
+        if found and found.kept[-1] != self._used[-1]:
+            label = [found.kept[-1]] if self._with_label else []
+            chosen = found.with_chosen([*self._used, *label], self._remedy)
+            if chosen and len(set(chosen.chosen)) == len(chosen.chosen):
+                return chosen
+        names = [*self._used, "label"] if self._labelled else self._used
+        if head.n_columns != len(names):
+            if found and found.counted:
+                there = ", ".join(filter(None, found.names))
+                raise CorpusError(
+                    f"{head.file}: {found.kind} with the columns {there}; name those that the "
+                    f"model uses ({', '.join(self._used)}), and the label if it is wanted, with "
+                    "--columns"
+                )
+            if head.n_columns:
+                head.check_format()
+        n = len(names) if self._with_label else len(self._used)
+        return replace(head.told(names, self._remedy), chosen=tuple(range(n)))
+
+    def _told(self, head: "Head", names: list[str | None]) -> "Columns":
+        found = head.told(names, self._remedy)
+        place = dict(zip(found.kept, found.chosen))
+        labels = [i for name, i in place.items() if name not in self._used]
+        if not place.keys() >= set(self._used) or (self._with_label and not labels):
+            also = " and a label, named last" if self._with_label else ""
+            raise ParameterError(
+                f"--columns {self._option}: the model needs {', '.join(self._used)}{also}; name "
+                "them all"
+            )
+        last = labels[-1:] if self._with_label else []
+        return replace(found, chosen=(*(place[name] for name in self._used), *last))
 
 
 # Sentences.
 
 
-def read_tagged(paths: Iterable[Path], layout: Layout) -> list[Sentence]:
+def how_to_skip(skip_bad: bool) -> Literal["raise", "skip"]:
+    """Return what readers do with bad sentences."""
+    return "skip" if skip_bad else "raise"
+
+
+def read_tagged(
+    paths: Iterable[Path], columns: "Columns", *, encoding: str, skip_bad: bool
+) -> "list[PlacedSentence]":
     """Return the sentences of files of tagged sentences, with the label as the last column."""
     from eigentext import engine
+    from eigentext.corpus.conll import read_placed
 
-    found: list[Sentence] = []
+    found: list[PlacedSentence] = []
     with engine.phase("read sentences", None, "tokens") as advance:
-        for path in paths:
-            n = len(found)
-            for sentence in read_sentences([path], layout):
-                if sentence.tokens:
-                    found.append(sentence)
-                    advance(len(sentence.tokens))
-            if len(found) == n:
-                raise no_words([str(path)], "sentences")
+        errors = how_to_skip(skip_bad)
+        for sentence in read_placed(paths, columns, encoding=encoding, errors=errors):
+            found.append(sentence)
+            advance(len(sentence.tokens))
     return found
 
 
-def read_sentences(paths: Sequence[Path | None], layout: Layout) -> Iterator[Sentence]:
-    """Yield sentences, and the lines between them; an error names its place."""
+def read_sentences(
+    paths: Sequence[Path | None], known: KnownColumns, *, encoding: str, skip_bad: bool
+) -> Iterator[Sentence]:
+    """Yield sentences, and the lines between them; an error names its place.
+
+    Lines inside sentences that are no tokens, such as comments of CoNLL-U, are left out.
+    """
+    from eigentext.corpus.bad_items import BadItems
+    from eigentext.corpus.conll import Tokens, reason
+
+    bad, n_good, parsed = BadItems(how_to_skip(skip_bad), "sentences"), 0, None
     for n_files, path in enumerate(paths, 1):
         file = "standard input" if path is None else str(path)
+        head, lines = _with_head(path, encoding)
+        parsed = parsed or Tokens(known.of(head))
         tokens: list[tuple[str, ...]] = []
-        number, separator = 0, " "
-        for number, line in enumerate(raw_lines(path), 1):
-            token = layout.token(line, file, number)
+        number, separator, is_bad = 0, " ", False
+        for number, line in enumerate(lines, 1):
+            try:
+                token = parsed[line]
+            except ValueError as error:
+                if not is_bad:
+                    bad.skip(CorpusError(f"{file}, line {number}: {reason(error, [line])}"))
+                is_bad = True
+                continue
             if token:
                 tokens.append(token)
                 if b"\t" in line.strip():
                     separator = "\t"
-                continue
-            border = line.decode(errors="replace").strip()
-            yield Sentence(file, number - len(tokens), tokens, border, separator)
-            tokens, separator = [], " "
-        if tokens:
+            elif token is not None:
+                if not is_bad:
+                    n_good += bool(tokens)
+                    border = line.decode(errors="replace").strip()
+                    yield Sentence(file, number - len(tokens), tokens, border, separator)
+                tokens, separator, is_bad = [], " ", False
+        if tokens and not is_bad:
+            n_good += 1
             border = "" if n_files < len(paths) else None
             yield Sentence(file, number + 1 - len(tokens), tokens, border, separator)
+    bad.report(n_good)
+
+
+def _with_head(path: Path | None, encoding: str) -> "tuple[Head, Iterator[bytes]]":
+    """Return the first lines, and all lines. Of standard input, the first token must do."""
+    from eigentext.corpus.columns import Head
+    from eigentext.corpus.conll import read_head
+
+    lines = raw_lines(path, encoding)
+    if path is not None:
+        return read_head(path, encoding), lines
+    first: list[bytes] = []
+    head = Head(b"", "standard input")
+    for line in lines:
+        first.append(line)
+        if not line.isspace() and not line.startswith(b"#"):
+            head = Head(b"\n".join(one.removesuffix(b"\n") for one in first), head.file)
+        if head.n_columns or len(first) == _HEAD_LINES:
+            break
+    return head, chain(first, lines)
 
 
 @contextmanager
-def places_of(sentences: Sequence[Sentence]) -> Iterator[None]:
+def places_of(sentences: "Sequence[PlacedSentence]") -> Iterator[None]:
     """Name the file and the line in errors that name a sentence and a token."""
     try:
         yield

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._bundles import FitOptions, OutputOption
+from eigentext.cli._bundles import EncodingOption, FitOptions, OutputOption, SkipBadFlag
 from eigentext.cli._console import finite
 from eigentext.cli._fitting import Fitting, fitting, validation_facts
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
@@ -17,7 +17,7 @@ from eigentext.cli.tagger._shared import (
     TaggedArgument,
     places_of,
     read_tagged,
-    training_layout,
+    training_columns,
 )
 from eigentext.errors import EigentextError, ParameterError
 from eigentext.tagging import parameters as tables
@@ -70,10 +70,13 @@ class TaggedOptions(Bundle):
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="The columns, the label last, as in word,pos,_,label; _ is ignored.",
-            show_default="word,label or word,pos,label",
+            help="The columns, the label last, as in word,pos,_,label; _ is ignored. In CoNLL-U "
+            "some names are enough, as in word,xpos.",
+            show_default="found in the first lines",
         ),
     ] = None
+    encoding: EncodingOption = "utf-8"
+    skip_bad: SkipBadFlag = False
     validation: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,10 +107,12 @@ def fit(
     """Learn a tagger from tagged sentences and write it as one model file.
 
     Each line has one token: its word, then other columns, if any, such as its part of speech, then
-    its label, with blanks or tabs between them. What was learned from plain text, without labels,
+    its label, with blanks or tabs between them. The formats of CoNLL-2000 to
+    2003, CoNLL-2009 and CoNLL-U are recognized. What was learned from plain text, without labels,
     helps: word vectors, clusters, eigentokens, the states of an HMM.
     """
     from eigentext import Tagger
+    from eigentext.corpus.encodings import checked_encoding
     from eigentext.corpus.readers import expand_paths
 
     models = sources.given()
@@ -117,11 +122,12 @@ def fit(
     with fitting(output, run, files, tagged.validation or []) as done:
         paths, held_out = map(expand_paths, done.paths)
         done.check_not_read([*paths, *held_out, *expand_paths(list(models.values()))])
-        layout = training_layout(tagged.columns, paths[0])
-        sentences = read_tagged(paths, layout)
-        others = [one.tokens for one in read_tagged(held_out, layout)] if held_out else None
+        how: Any = {"encoding": checked_encoding(tagged.encoding), "skip_bad": tagged.skip_bad}
+        columns = training_columns(tagged.columns, paths[0], how["encoding"])
+        sentences = read_tagged(paths, columns, **how)
+        others = [one.tokens for one in read_tagged(held_out, columns, **how)] if held_out else None
         loaded = {name: _load_source(name, path) for name, path in models.items()}
-        tagger = Tagger(**parameters, columns=layout.kept[:-1], **loaded)
+        tagger = Tagger(**parameters, columns=columns.kept[:-1], **loaded)
         with _named_as_options(models), places_of(sentences):
             tagger.fit([one.tokens for one in sentences], validation=others)
         scores = tagger.evaluate(others) if others else None

@@ -1,17 +1,20 @@
 """`eigentext tagger tag` and `nbest`: sentences in, tags out."""
 
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from eigentext.cli._bundles import EncodingOption, SkipBadFlag
 from eigentext.cli._console import messages, print_warning
 from eigentext.cli._lines import (
     AnswerOptions,
+    TokenizedFlag,
     answering,
     are_typed,
     decoded,
@@ -22,16 +25,19 @@ from eigentext.cli._options import Bundle, with_options
 from eigentext.cli._text import no_words
 from eigentext.cli.tagger._shared import (
     ColumnsOption,
+    KnownColumns,
     ModelArgument,
     Sentence,
-    known_layout,
+    how_to_skip,
     load_tagger,
     read_sentences,
 )
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.storage.valid_json import json_text
 
 if TYPE_CHECKING:
     from eigentext import Tagger
+    from eigentext.corpus.policy import TokenPolicy
 
 Tokens = list[tuple[str, ...]]
 _BLOCK = 1000  # sentences are answered together
@@ -53,12 +59,15 @@ class SentenceOptions(Bundle):
     format: Annotated[
         Literal["words", "conll"] | None,
         typer.Option(
-            help="words: one sentence on each line, with blanks between words; conll: one token on "
+            help="words: one sentence on each line; conll: one token on "
             "each line, in columns, and an empty line after each sentence.",
             show_default="words if the model uses no other columns",
         ),
     ] = None
     columns: ColumnsOption = None
+    tokenized: TokenizedFlag = False
+    encoding: EncodingOption = "utf-8"
+    skip_bad: SkipBadFlag = False
     labelled: Annotated[
         bool, typer.Option("--labelled", help="The last column is a label; ignore it.")
     ] = False
@@ -79,11 +88,11 @@ class SentenceOptions(Bundle):
                     f"{', '.join(tagger.columns_)}, or --columns or --labelled is given; leave it "
                     "out"
                 )
-            return _read_words(paths)
+            return _read_words(paths, tagger.policy_, self)
         if self.labelled and self.columns:
             raise ParameterError("--columns also names the label; leave --labelled out")
-        layout = known_layout(tagger, self.columns, labelled=self.labelled)
-        found = read_sentences(paths, layout)
+        known = KnownColumns(tagger, self.columns, labelled=self.labelled)
+        found = read_sentences(paths, known, encoding=self.encoding, skip_bad=self.skip_bad)
         return found if all_lines else (one for one in found if one.tokens)
 
 
@@ -112,7 +121,7 @@ def tag(
         tags, sure = found or ([], [])
         if run.json:
             facts = {"tokens": sentence.tokens, "tags": tags}
-            return [dumps(facts | ({"confidences": sure} if confidence else {}))]
+            return [json_text(facts | ({"confidences": sure} if confidence else {}))]
         last = [(f"{p:.4f}",) for p in sure] or [()] * len(tags)
         rows = [(*parts, y, *p) for parts, y, p in zip(sentence.tokens, tags, last)]
         written = [sentence.separator.join(row) for row in rows]
@@ -145,7 +154,7 @@ def nbest(
                 {"tags": [y for _, y in tagging], "log_probability": log}
                 for tagging, log in found or []
             ]
-            return [dumps({"tokens": sentence.tokens, "taggings": taggings})]
+            return [json_text({"tokens": sentence.tokens, "taggings": taggings})]
         try:
             return [*map(candidate_line, found or []), ""]
         except CorpusError as error:
@@ -168,6 +177,7 @@ def _answer(
     With `all_lines`, the lines between sentences in columns are written too.
     """
     from eigentext import engine
+    from eigentext.corpus.raw_text import RawCheck
 
     paths = input_paths(sentences.names())
     n_together = 1 if are_typed(paths) else _MANY if run.workers else _BLOCK
@@ -175,11 +185,13 @@ def _answer(
         tagger = load_tagger(model)
         found = sentences.read(tagger, paths, all_lines=all_lines)
         waiting: list[str] = []  # lines to write as soon as there is a word
-        is_empty = True
+        is_empty, check = True, RawCheck(tagger.policy_)
         with engine.phase("tag", None, "tokens") as advance:
             while block := list(islice(found, n_together)):
                 full = [one.tokens for one in block if one.tokens]
-                with engine.report_to(None):  # one bar for all blocks
+                for tokens in full:
+                    check.see([tokens[-1][0]])
+                with engine.report_to(None), _not_again():  # one bar for all blocks
                     given = answers(tagger, full)
                     for one in block:
                         waiting += lines(one, next(given) if one.tokens else None)
@@ -190,23 +202,46 @@ def _answer(
                 advance(sum(map(len, full)))
             if is_empty:
                 raise no_words(sentences.names())
+        check.warn()
     if not run.quiet:
         messages.print(phases.speed_in_words("token"), markup=False)
 
 
-def _read_words(paths: list[Path | None]) -> Iterator[Sentence]:
+@contextmanager
+def _not_again() -> Iterator[None]:
+    """Leave out what the model warns of raw text, because it is said once, at the end."""
+    from eigentext.corpus.raw_text import RawTextWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RawTextWarning)
+        yield
+
+
+def _read_words(
+    paths: list[Path | None], policy: "TokenPolicy", how: SentenceOptions
+) -> Iterator[Sentence]:
     """Yield a sentence for each line; an empty line gives a sentence without tokens."""
+    from eigentext.corpus.bad_items import BadItems
+
+    bad, n_good = BadItems(how_to_skip(how.skip_bad), "sentences"), 0
     lengths: list[int] = []  # of the first lines
     for path in paths:
         file = "standard input" if path is None else str(path)
-        for number, line in enumerate(raw_lines(path), 1):
-            decoded(line, f"{file}, line {number}", "strict")
-            tokens = [(word.decode(),) for word in line.split()]
+        for number, line in enumerate(raw_lines(path, how.encoding), 1):
+            try:
+                text = decoded(line, f"{file}, line {number}", "strict")
+            except CorpusError as error:
+                bad.skip(error)
+                continue
+            words = [word.decode() for word in line.split()]
+            tokens = [(word,) for word in (words if how.tokenized else policy.split(text))]
+            n_good += bool(tokens)
             if tokens and len(lengths) < _GLANCE:
-                lengths.append(len(tokens))
+                lengths.append(len(words))
                 if len(lengths) == _GLANCE and max(lengths) == min(lengths) <= _SHORT:
                     print_warning(
                         f"{file}: each line is read as a sentence; if each line is a token, give "
                         "--format conll, and if columns follow the word, --labelled or --columns"
                     )
             yield Sentence(file, number, tokens, "")
+    bad.report(n_good)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from eigentext.cli._bundles import ErrorsOption
 from eigentext.cli._files import load_kind
-from eigentext.cli._options import Bundle
-from eigentext.cli._text import reading_of
+from eigentext.cli._text import SourceOptions, reading_of
 
 if TYPE_CHECKING:
     from eigentext import TextCorpus, TopicModel
@@ -27,11 +25,10 @@ UnitOption = Annotated[
 
 
 @dataclass(kw_only=True)
-class DocumentOptions(Bundle):
+class DocumentOptions(SourceOptions):
     """How documents are read."""
 
     unit: UnitOption = None
-    errors: ErrorsOption = "strict"
 
     def corpus(self, model: "TopicModel", name: Path, paths: Sequence[Path]) -> "TextCorpus":
         """Return the documents in files, read as those that the model was learned from.
@@ -43,7 +40,7 @@ class DocumentOptions(Bundle):
         remedy = "use it in Python, with eigentext.load"
         reading = reading_of(name, model, remedy, tokenizer="words", lowercase=True)
         reading["unit"] = self.unit or reading["unit"]
-        return TextCorpus(paths, errors=self.errors, **reading)
+        return TextCorpus(paths, **self.source(), **reading)
 
 
 def load_topics(path: Path) -> "TopicModel":

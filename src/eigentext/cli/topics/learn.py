@@ -8,7 +8,6 @@ import typer
 
 from eigentext.cli._bundles import (
     CacheOptions,
-    ErrorsOption,
     FilesArgument,
     FitOptions,
     OutputOption,
@@ -17,6 +16,7 @@ from eigentext.cli._bundles import (
 from eigentext.cli._files import check_not_read
 from eigentext.cli._fitting import Fitting, fitting
 from eigentext.cli._options import Parameters, with_options
+from eigentext.cli._text import SourceOptions
 from eigentext.cli.topics._shared import topic_lines, write_report
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.topics import parameters as tables
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _TOPICS_SHOWN = 20
 _WORDS_SHOWN = 8
-_FACTS = ("n_empty", "n_short", "n_reduced", "residual", "moved", "alpha0_perplexities")
+_FACTS = ("left_out", "n_empty", "n_short", "n_reduced", "residual", "moved", "alpha0_perplexities")
 
 
 @with_options(tables.TopicModel, checked=False)
@@ -36,6 +36,7 @@ def fit(
     parameters: Parameters,
     storage: CacheOptions,
     run: FitOptions,
+    source: SourceOptions,
     tokenizer: TokenizerOption = "words",
     keep_case: Annotated[
         bool, typer.Option("--keep-case", help="Do not change words to lower case.")
@@ -44,7 +45,6 @@ def fit(
         Literal["line", "document"],
         typer.Option(help="What a document is: each line, or each file."),
     ] = "line",
-    errors: ErrorsOption = "strict",
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write an HTML page about the topics."),
@@ -60,7 +60,7 @@ def fit(
     with fitting(output, run, files) as done:
         paths = done.paths[0]
         corpus = TextCorpus(
-            paths, tokenizer=tokenizer, lowercase=not keep_case, unit=unit, errors=errors
+            paths, tokenizer=tokenizer, lowercase=not keep_case, unit=unit, **source.source()
         )
         done.check_not_read(corpus.files)
         if report is not None:
@@ -81,24 +81,30 @@ def _check_report_path(report: Path, output: Path) -> None:
 
 
 def _stop_words(given: str, keep_case: bool) -> list[str] | str | None:
-    """Return what --stop-words names: no words, the English ones, or the words in a file."""
+    """Return what --stop-words names: a language, "auto", no words, or the words in a file."""
     from eigentext import TextCorpus
 
-    if given in ("english", "none"):
+    if tables.names_stop_words(given):
         return None if given == "none" else given
     try:
         listed = TextCorpus(Path(given), lowercase=not keep_case)
     except CorpusError as error:
-        raise CorpusError(f"{error} (--stop-words is english, none, or a file)") from error
+        raise CorpusError(
+            f"{error} (--stop-words is auto, none, a language such as english, or a file)"
+        ) from error
     return [word for line in listed for word in line]
 
 
 def _report(done: Fitting, model: "TopicModel", page: Path | None) -> None:
     """Print what was learned, and what it took."""
+    from eigentext.moments.limits import left_out_words
+
     limits, n_documents = model.diagnostics_["limits"], model.provenance_["n_documents"]
     details = topic_lines(model, _WORDS_SHOWN)[:_TOPICS_SHOWN]
     if model.n_topics_ > _TOPICS_SHOWN:
         details.append(f"and {model.n_topics_ - _TOPICS_SHOWN} more; see eigentext topics show")
+    if told := left_out_words(model.diagnostics_.get("left_out", {}), limits):
+        details.append(f"left out: {told}")
     done.report(
         _facts(model, page),
         f"{model.n_topics_} topics over {len(model.vocabulary_):,} words, each in "

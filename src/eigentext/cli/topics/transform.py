@@ -1,7 +1,6 @@
 """`eigentext topics transform`: what each document is about."""
 
 from collections.abc import Iterable
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +19,7 @@ from eigentext.cli._options import with_options
 from eigentext.cli._text import no_words
 from eigentext.cli._work import work
 from eigentext.cli.topics._shared import DocumentOptions, ModelArgument, load_topics
+from eigentext.storage.valid_json import json_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,11 +95,11 @@ def _table(rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]
 
 def _json(model: Path, rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]:
     """Yield the lines of one JSON document."""
-    yield f'{{"model": {dumps(str(model))}, "documents": ['
+    yield f'{{"model": {json_text(str(model))}, "documents": ['
     for number, (name, shares) in enumerate(rows):
         k = int(shares.argmax())
         about = {"topic": k, "share": float(shares[k])} if top else {"topics": shares.tolist()}
-        yield ("," if number else "") + "\n" + dumps({"document": name, **about})
+        yield ("," if number else "") + "\n" + json_text({"document": name, **about})
     yield "\n]}\n"
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from eigentext.cli._bundles import (
-    ErrorsOption,
     FilesArgument,
     FitOptions,
     OutputOption,
@@ -14,7 +13,7 @@ from eigentext.cli._bundles import (
 )
 from eigentext.cli._fitting import fitting
 from eigentext.cli._options import Parameters, with_options
-from eigentext.cli._text import TextOptions, TextUnitOptions, fit_text, reading_of
+from eigentext.cli._text import SourceOptions, TextOptions, TextUnitOptions, fit_text, reading_of
 from eigentext.cli.words._shared import ModelArgument, load_words, report_vectors
 from eigentext.words import parameters as tables
 
@@ -46,6 +45,7 @@ def add(
     model: ModelArgument,
     files: FilesArgument,
     storage: StorageOptions,
+    source: SourceOptions,
     run: FitOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write; by default to MODEL.")
@@ -53,7 +53,6 @@ def add(
     fixed_vocabulary: Annotated[
         bool, typer.Option("--fixed-vocabulary", help="Count new words as rare words.")
     ] = False,
-    errors: ErrorsOption = "strict",
 ) -> None:
     """Add text to a model fitted with --keep-moments whole; equal to fitting all text again."""
     from eigentext import TextCorpus
@@ -61,7 +60,7 @@ def add(
     words = load_words(model)
     reading = reading_of(model, words, "add the text in Python with partial_fit")
     with fitting(output or model, run, files) as fit:
-        corpus = TextCorpus(fit.paths[0], errors=errors, **reading)
+        corpus = TextCorpus(fit.paths[0], **source.source(), **reading)
         fit.check_not_read(corpus.files)
         words.partial_fit(corpus, fixed_vocabulary=fixed_vocabulary, **storage.arguments())
         fit.save(words)

@@ -23,7 +23,7 @@ class ExploredClusters(Explored):
     def __init__(self, model: "WordClusters", name: str):
         super().__init__(model, name)
         self.vocabulary = model.vocabulary_
-        self.lookup = Lookup(self.vocabulary)
+        self.lookup = Lookup(self.vocabulary, self.found)
 
     @property
     def views(self) -> list[str]:

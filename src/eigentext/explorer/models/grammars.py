@@ -9,7 +9,6 @@ from eigentext.explorer import asking
 from eigentext.explorer.asking import Arguments, RefusedError
 from eigentext.explorer.models.base import Explored, Fact
 from eigentext.explorer.nodes import spanned
-from eigentext.explorer.tokens import penn_tokens
 
 if TYPE_CHECKING:
     from eigentext.grammars import PCFG, Analysis, LatentPCFG, NodeStates
@@ -122,7 +121,7 @@ class ExploredGrammar(Explored):
         return self.model.parameters_.method == "spectral"
 
     def _words(self, arguments: Arguments) -> list[str]:
-        words = penn_tokens(asking.text(arguments))
+        words = self.model.policy_.split(asking.text(arguments))
         return asking.check_length(words, asking.MOST_WORDS, "sentence")
 
     def _analysis(self, words: list[str], k: int | None = None) -> "Analysis":

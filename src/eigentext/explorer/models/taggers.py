@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from eigentext.explorer import asking
 from eigentext.explorer.asking import Arguments, RefusedError
 from eigentext.explorer.models.base import Explored, Fact
-from eigentext.explorer.tokens import penn_tokens
 
 if TYPE_CHECKING:
     from eigentext.sequences import HMMTagger
@@ -71,7 +70,7 @@ class ExploredTagger(Explored):
     def _words(self, arguments: Arguments) -> list[str]:
         text = asking.text(arguments)
         has_parts = len(self.columns) > 1 or self.has_classes
-        words = text.split() if has_parts else penn_tokens(text)
+        words = text.split() if has_parts else self.model.policy_.split(text)
         return asking.check_length(words, asking.MOST_WORDS, "sentence")
 
 

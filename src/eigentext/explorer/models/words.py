@@ -1,7 +1,7 @@
 """Word vectors: neighbors, analogies, a map, the spectrum."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigentext.corpus.vocabulary import as_asked
 from eigentext.explorer import asking
 from eigentext.explorer.asking import Arguments, RefusedError
 from eigentext.explorer.models.base import Explored, Fact
@@ -22,15 +23,20 @@ _COMPARED = 10_000  # the frequent words whose spelling is compared with an unkn
 
 
 class Lookup:
-    """Finds words of a vocabulary by their beginnings, or by a similar spelling."""
+    """Finds words of a vocabulary by their beginnings, or by a similar spelling.
 
-    def __init__(self, vocabulary: "Vocabulary"):
+    `options` say how the text of the fit was read: a model of lower case is asked in lower case.
+    """
+
+    def __init__(self, vocabulary: "Vocabulary", options: Mapping[str, Any]):
         self.vocabulary = vocabulary
+        self.options = options
         self.near = lru_cache(maxsize=1024)(self._near)
 
     def beginning(self, prefix: str, limit: int) -> list[int]:
         """Return the places of the most frequent words that begin with a prefix."""
         words, places = self._sorted
+        (prefix,) = as_asked([prefix], self.options)
         # The prefix with the largest character comes after all words that begin with the prefix.
         first, last = bisect_left(words, prefix), bisect_left(words, prefix + chr(0x10FFFF))
         found = places[first:last]
@@ -40,6 +46,7 @@ class Lookup:
 
     def place(self, word: str) -> int:
         """Return the place of a word. An unknown word is refused, with similar spellings."""
+        (word,) = as_asked([word], self.options)
         if word in self.vocabulary:
             return self.vocabulary[word]
         near = self.near(word)
@@ -77,7 +84,7 @@ class ExploredVectors(Explored):
     def __init__(self, model: "Eigentokens | Eigenwords", name: str):
         super().__init__(model, name)
         self.vocabulary = model.vocabulary_
-        self.lookup = Lookup(self.vocabulary)
+        self.lookup = Lookup(self.vocabulary, self.source.get("options", {}))
 
     @property
     def views(self) -> list[str]:

@@ -10,22 +10,27 @@ few hundred are left for the third.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
+from eigentext.corpus.trees import Tree
+from eigentext.grammars.chart.backoff import RESERVED, Backoff, LocalLevel
 from eigentext.grammars.chart.forest import (
     ParseForest,
     Posteriors,
     inside_outside,
     kept,
     log_probability,
+    tree_forest,
 )
 from eigentext.grammars.chart.pruning import CoarseGrammar, FineGrammar, Survivors, prune, refine
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.treebank.lexicon import WordStates
-from eigentext.grammars.treebank.normal_form import Symbol, coarse
+from eigentext.grammars.treebank.normal_form import Symbol, Treebank, binarized, coarse
+from eigentext.grammars.treebank.unaries import ChainCounts
 
 _MIDDLE_THRESHOLD = 3e-3  # the middle grammar is a better judge than the coarse one
 _NO_PARSE = "no parse by the grammar, only by the plain PCFG without its memory or states"
@@ -78,6 +83,8 @@ class Reading(NamedTuple):
         None if the grammar has a parse. Else the reason, and all of this comes from the coarse
         grammar. If that has no parse either, the roots of the forest are pieces side by side that
         cover the sentence.
+    levels
+        The grammars of this forest alone, if it is one of the back-off (``backoff.py``); else None.
     """
 
     forest: ParseForest
@@ -87,6 +94,7 @@ class Reading(NamedTuple):
     log_probability: float
     sign: float
     problem: str | None
+    levels: list[LocalLevel] | None = None
 
 
 class Charted(NamedTuple):
@@ -122,12 +130,15 @@ class Cascade:
         A grammar of few states that prunes, or None.
     levels
         The grammars that decide.
+    chains
+        What the back-off needs (``backoff.py``), or None for no back-off.
     """
 
     symbols: list[Symbol]
     coarse: Level
     middle: Level | None
     levels: list[Level]
+    chains: ChainCounts | None = None
 
     def __post_init__(self):
         place, self.plain_symbols = coarse(self.symbols)
@@ -146,7 +157,41 @@ class Cascade:
         self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
     ) -> Reading:
         """The marginals of labels over spans of a sentence. There is always some answer."""
-        return self.vote(self.pruned(tokens, threshold, middle_threshold), self.levels)
+        reading = self.vote(self.pruned(tokens, threshold, middle_threshold), self.levels)
+        if reading.problem is None or self.chains is None:
+            return reading
+        return self._backed_off(tokens, threshold) or reading
+
+    @cached_property
+    def backoff(self) -> Backoff | None:
+        """What parses sentences of known productions that the grammar itself cannot parse."""
+        return None if self.chains is None else Backoff(self, self.chains)
+
+    def log_probability(self, treebank: Treebank, tree: Tree) -> float:
+        """Log |p(tree, words)|; `treebank` has the symbols and rules, and encodes the tree."""
+        encoded = treebank.encode([tree])
+        forest = tree_forest(encoded)
+        if encoded.is_known:
+            logs = [level.log_probability(forest, encoded.tokens) for level in self.levels]
+            found = float(np.logaddexp.reduce(logs) - np.log(len(logs)))
+            if found > -np.inf:
+                return found
+        if self.backoff is None:
+            return -np.inf
+        part = binarized([tree], treebank.binarization)
+        nodes = [part.symbols[a] for a in part.label]
+        return RESERVED + self.backoff.tree(forest, nodes, encoded.tokens)
+
+    def _backed_off(self, tokens: Sequence[str], threshold: float) -> Reading | None:
+        found = self.backoff and self.backoff.sentence(tokens, threshold)
+        if not found:
+            return None
+        votes = [level.posteriors(found.forest, tokens) for level in found.levels]
+        reading = self._average(votes, found.forest, found.symbols)
+        if reading is None:
+            return None
+        total = reading.log_probability + RESERVED
+        return reading._replace(log_probability=total, levels=found.levels)
 
     def pruned(
         self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
@@ -187,19 +232,9 @@ class Cascade:
         """The average marginals of some grammars, over what the first passes left."""
         if pruned.problem is None:
             votes = [level.posteriors(pruned.forest, pruned.tokens) for level in levels]
-            votes = [vote for vote in votes if vote is not None]
-            if votes:
-                logs, signs = zip(*((vote.log_probability, vote.sign) for vote in votes))
-                total, sign = np.array(logsumexp(logs, b=signs, return_sign=True))
-                return Reading(
-                    pruned.forest,
-                    self.symbols,
-                    _mean([vote.items for vote in votes]),
-                    _mean([vote.edges for vote in votes]),
-                    float(total - np.log(len(levels))),
-                    float(sign),
-                    None,
-                )
+            reading = self._average(votes, pruned.forest, self.symbols)
+            if reading is not None:
+                return reading
         forest = pruned.forest
         if pruned.problem is None:
             forest = refine(pruned.survivors, self._plain, *pruned.lexical)
@@ -211,6 +246,26 @@ class Cascade:
             pruned.survivors.log_probability,
             1.0,
             pruned.problem or _NO_PARSE,
+        )
+
+    @staticmethod
+    def _average(
+        all_votes: list[Posteriors | None], forest: ParseForest, symbols: list[Symbol]
+    ) -> Reading | None:
+        """The average of the marginals of several grammars; None if none has a parse."""
+        votes = [vote for vote in all_votes if vote is not None]
+        if not votes:
+            return None
+        logs, signs = zip(*((vote.log_probability, vote.sign) for vote in votes))
+        total, sign = np.array(logsumexp(logs, b=signs, return_sign=True))
+        return Reading(
+            forest,
+            symbols,
+            _mean([vote.items for vote in votes]),
+            _mean([vote.edges for vote in votes]),
+            float(total - np.log(len(all_votes))),
+            float(sign),
+            None,
         )
 
     def _pruned_again(

@@ -125,7 +125,8 @@ class Decoder:
             return self.fallback(reading, words)
         if self.decoding == "mbr":
             marginals = self.signed(reading.items, reading.sign)
-            found = minimum_bayes_risk(reading.forest, marginals, self.table, tau=self.tau)
+            table = self.table if reading.levels is None else brackets(reading.symbols)
+            found = minimum_bayes_risk(reading.forest, marginals, table, tau=self.tau)
         else:
             found = best(reading.forest, *self.scores(reading, words, self.decoding))
         return restored(reading, found, words)
@@ -135,9 +136,9 @@ class Decoder:
 
         With hidden states, finding the most probable tree is intractable.
         """
-        forest, level = reading.forest, self.cascade.levels[0]
-        grammar = level.grammar
-        if decoding == "viterbi" and len(self.cascade.levels) == 1 and grammar.n_states.max() == 1:
+        forest, levels = reading.forest, reading.levels or self.cascade.levels
+        level, grammar = levels[0], levels[0].grammar
+        if decoding == "viterbi" and len(levels) == 1 and grammar.n_states.max() == 1:
             with np.errstate(divide="ignore"):
                 lexical = np.zeros(len(forest.label))
                 lexical[np.diff(forest.groups) == 0] = np.log(level.leaf_scores(forest, words))

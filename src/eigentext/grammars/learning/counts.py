@@ -23,6 +23,7 @@ from eigentext.grammars.learning.training import GrammarParameters, TrainingTree
 from eigentext.grammars.treebank.lexicon import Lexicon, WordStates
 from eigentext.grammars.treebank.normal_form import Rules, Symbol, coarse
 from eigentext.grammars.treebank.reading import TreeLike, read_treebank
+from eigentext.grammars.treebank.unaries import ChainCounts
 from eigentext.parameters import Settings
 
 
@@ -106,6 +107,12 @@ class CountedTrees:
         ones = np.ones(len(leaves), np.int64)
         tags = state_tags(symbols, grammar.n_states)
         return Level(grammar, self._words(ones.astype(float), leaves, ones, tags))
+
+    def chains(self) -> ChainCounts:
+        """What the back-off of a parser needs: how often each symbol occurs."""
+        treebank = self.treebank
+        counts = np.bincount(treebank.label, minlength=len(treebank.symbols))
+        return ChainCounts(counts, treebank.binarization)
 
     def sentences(self, n: int) -> list[list[str]]:
         """The words of the first `n` trees."""

@@ -381,7 +381,8 @@ def spectral_grammar(
     at_roots = vectors.y[ranges(vectors.place[roots], n_states[labels])]
     w = np.repeat(weights[roots], n_states[labels])
     root = np.bincount(ranges(states[labels], n_states[labels]), w * at_roots, states[-1])
-    return Grammar(rules, n_states, tensor, root / weights[roots].sum())
+    means = vectors.mean_z, vectors.mean_y
+    return Grammar(rules, n_states, tensor, root / weights[roots].sum(), means)
 
 
 def _words(

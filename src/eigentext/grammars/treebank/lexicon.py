@@ -19,13 +19,14 @@ words, and has as many tokens as it has words that were seen once. Then
 which sums to one over the known words and the classes.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eigentext.corpus.trees import without_brackets
+from eigentext.corpus.policy import BRACKETS, TokenPolicy
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -34,6 +35,8 @@ _ENDINGS = (  # the first that fits counts
     "ing", "ed", "ion", "ity", "est", "ly", "er", "al", "ous", "ive", "ble", "ment", "ness", "ist",
     "ic", "s", "y",
 )  # fmt: skip
+_NAMES = {name: sign for sign, name in BRACKETS.items()}
+_BRACKET = re.compile(r"[()\[\]{}]")
 
 
 def word_class(word: str, first: bool) -> str:
@@ -64,6 +67,11 @@ def word_class(word: str, first: bool) -> str:
                 continue
             return f"{shape}+{ending}"
     return shape
+
+
+def _other_bracket(word: str) -> str:
+    """The word with -LRB- and the like for brackets, or a bracket for such a name."""
+    return _NAMES[word] if word in _NAMES else _BRACKET.sub(lambda one: BRACKETS[one[0]], word)
 
 
 class Lexicon:
@@ -110,6 +118,10 @@ class Lexicon:
         self.numbers = {word: x for x, word in enumerate(words)}
         self._class_numbers = {name: k for k, name in enumerate(classes)}
         return self
+
+    def policy(self) -> TokenPolicy:
+        """How raw text becomes tokens like these."""
+        return TokenPolicy.of(dict(zip(self.words, self.counts.tolist())))
 
     def class_number(self, name: str) -> int:
         """The number of a class; if it has no rare words, that of a plainer class."""
@@ -234,9 +246,8 @@ class WordStates:
     def _numbers(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The number of each word, -1 for an unseen one, and the number of its class."""
         lexicon = self.lexicon
-        # Treebanks have names for brackets: -LRB- and -RRB-.
         words = [
-            lexicon.numbers.get(token, lexicon.numbers.get(without_brackets(token), -1))
+            lexicon.numbers.get(token, lexicon.numbers.get(_other_bracket(token), -1))
             for token in tokens
         ]
         if words and words[0] < 0:
