@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from eigentext import Eigentokens, Eigenwords
-from eigentext.errors import ParameterError
+from eigentext.errors import LittleDataWarning, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted
 
 
@@ -56,3 +56,9 @@ def test_fitted_or_not():
     with pytest.raises(NotFittedError, match="Scale is not fitted"):
         check_is_fitted(Scale())
     check_is_fitted(Scale().fit([1, 2]))
+
+
+def test_warnings_of_little_data_name_the_line_of_the_user():
+    with pytest.warns(LittleDataWarning, match="10 dimensions for 14 words") as caught:
+        Eigenwords(10, min_count=1).fit(["a b c d e f g h i j k l m n a b c d"] * 5)
+    assert {warning.filename for warning in caught} == {__file__}

@@ -217,10 +217,11 @@ def _transaction(method: _Method, *, goes_on: bool) -> _Method:
 
 def _users_level() -> int:
     """The `stacklevel` of the code that called this library, for a warning of the caller."""
-    level, frame = 2, sys._getframe(2)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("eigentext."):
+    frame = inspect.currentframe()
+    level, frame = 0, frame and frame.f_back
+    while frame and frame.f_globals.get("__name__", "").startswith("eigentext."):
         level, frame = level + 1, frame.f_back
-    return level
+    return level + 1
 
 
 def _lasting(estimator: Any, name: str) -> Any:
