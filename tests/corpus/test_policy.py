@@ -182,3 +182,10 @@ def test_sentences_of_corpora_stay_as_they_are(data_folder, name, options, share
     some = random.Random(1).sample(sentences, 1000)
     assert sum(policy.split(" ".join(one)) == one for one in some) >= share * len(some)
     assert policy.split("So it goes.")[-1] == "."
+
+
+@pytest.mark.parametrize("word", ["a" + "'s" * 500, "l'" * 5000 + "a", "(" * 9000, "'" * 900 + "a"])
+def test_what_is_no_word_stays_whole(word):
+    policy = TokenPolicy.of({"'s": 9, "l'": 9, ",": 9, ".": 9})
+    assert policy.split(f"see {word}") == ["see", word]
+    assert policy.split(f"see {word[:100]}") != ["see", word[:100]]

@@ -46,6 +46,7 @@ _TELLING = frozenset((",", ".", "``", "''", "(", ")", *BRACKETS.values()))
 _SLASH = re.compile(r"(?<!\\)[/*]")
 _SPLIT, _RAW, _LAST = range(3)  # where a word is: in a line of tokens, in raw text, at its end
 _KEPT_WORDS = 1 << 16
+_LONGEST_WORD = 300  # characters; anything longer is no word, and stays as it is
 
 
 @lru_cache(1 << 14)
@@ -198,7 +199,7 @@ class TokenPolicy:
         return alone >= attached
 
     def _pieces(self, word: str, where: int) -> tuple[str, ...]:
-        if word.isalnum() and word.lower() not in self.joined:
+        if (word.isalnum() and word.lower() not in self.joined) or len(word) > _LONGEST_WORD:
             return (word,)
         known = self._cache.get((word, where))
         if known is None:
