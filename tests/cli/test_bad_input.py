@@ -205,7 +205,7 @@ def test_a_disk_that_fills_up_while_saving(process, text, tmp_path):
     output.write_bytes(b"the old model")
     # No file may grow beyond 4 kB, which the model does: writing fails as on a full disk.
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
-    options = ("--dim", 20, "--keep-moments", "whole", "--no-cache", "--quiet")
+    options = ("--dim", 5, "--keep-moments", "whole", "--no-cache", "--quiet")
     result = process("words", "fit", text, "-o", output, *options, before=limit)
     assert result.mistake.startswith(f"{output}: cannot be written")
     assert contents(tmp_path) == {"model": b"the old model"}

@@ -219,7 +219,8 @@ def test_other_numba_functions_keep_their_folder(monkeypatch, tmp_path, declare)
 
 # A whole installation in which this user may not write.
 
-TAGGED = [[("the", "D"), ("cat", "N"), ("sees", "V")], [("a", "D"), ("dog", "N")]] * 3
+# Enough sentences that the tagger does not warn of too few.
+TAGGED = [[("the", "D"), ("cat", "N"), ("sees", "V")], [("a", "D"), ("dog", "N")]] * 500
 HEAD = """
 import pwd, sys, tempfile
 
@@ -238,7 +239,7 @@ with warnings.catch_warnings(record=True) as told:
     import eigentext as et
     assert "numba" not in sys.modules
     near = et.load(sys.argv[1]).most_similar("cat", 3)
-    tags = et.HMMTagger().fit({TAGGED}).tag(["the", "dog", "sees"])
+    tags = et.HMMTagger().fit({TAGGED[:2]} * {len(TAGGED) // 2}).tag(["the", "dog", "sees"])
 print(json.dumps([[str(one.message) for one in told], near, tags]))
 """
 COMMAND = """

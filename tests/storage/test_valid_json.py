@@ -78,13 +78,11 @@ def test_old_files_with_infinity_still_load(tmp_path):
     assert et.load(tmp_path / "m").diagnostics_["perplexity"] == math.inf
 
 
-def test_the_explorer_answers_in_valid_json():
-    from eigentext.explorer.answers import to_json
-
-    assert strict(to_json({"score": -math.inf, "rest": [math.nan, 1.5]})) == {
-        "score": None,
-        "rest": [None, 1.5],
-    }
+def test_numbers_that_are_not_finite_may_be_refused():
+    assert json_text([1.5, None], refuse=True) == "[1.5, null]"
+    for number in (math.inf, -math.inf, math.nan):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            json_text({"score": number}, refuse=True)
 
 
 def test_a_feature_named_by_infinity_is_refused_when_saved(tmp_path):

@@ -40,6 +40,10 @@ def refusal(message: str, **more: object) -> bytes:
 
 
 def to_json(value: object) -> bytes:
-    """Return compact JSON. Halves of surrogate pairs, which words may contain, are escaped."""
-    text = json_text(value, ascii_only=False, compact=True)
+    """Return compact JSON. Halves of surrogate pairs, which words may contain, are escaped.
+
+    Where an answer may have no number, it is None. Any other number that is not finite is a bug,
+    which the page must not draw: it raises ValueError.
+    """
+    text = json_text(value, refuse=True, ascii_only=False, compact=True)
     return text.encode("utf-8", "backslashreplace")

@@ -155,10 +155,11 @@ def left_out_words(left_out: dict[str, Any], limits: dict[str, float] | None = N
     '2 words in more than 50 % of the documents, 310 words in fewer than 5 documents'
     """
     language = (left_out.get("language") or "").title()
-    how = {True: " (a guessed language)", False: " (no language was recognized)"}
+    recognized = left_out.get("recognized")  # None if nothing was guessed
+    how = " (a guessed language)" if recognized else " (no language was recognized)"
     told = {name: _told(limit) for name, limit in (limits or {}).items()}
     kinds = {
-        "stop_words": f"{language} stop words".lstrip() + how.get(left_out.get("recognized"), ""),
+        "stop_words": f"{language} stop words".lstrip() + ("" if recognized is None else how),
         "signs": "tokens without letters and digits",
         "frequent": f"words in more than {told.get('max_df', 'max_df of the documents')}",
         "rare": f"words in fewer than {told.get('min_df', 'min_df of the documents')}",

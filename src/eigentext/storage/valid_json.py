@@ -17,6 +17,7 @@ def json_text(
     value: Any,
     *,
     keep: bool = False,
+    refuse: bool = False,
     default: Callable[[Any], Any] | None = None,
     ascii_only: bool = True,
     compact: bool = False,
@@ -31,6 +32,8 @@ def json_text(
     keep
         Whether :func:`json_value` must find numbers that are not finite again. Otherwise they are
         null.
+    refuse
+        Whether such a number is an error (ValueError) instead.
     default
         Makes plain values of what JSON does not have.
     ascii_only, compact, indent
@@ -58,6 +61,8 @@ def json_text(
     try:
         return dumps(value)
     except ValueError:
+        if refuse:
+            raise
         return dumps(_without(value, keep, default))
 
 
