@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from eigentext import Eigenwords, TextCorpus
+from eigentext import Eigenwords, TextCorpus, Vocabulary
 from eigentext.errors import EigentextError, ParameterError
 from eigentext.words.export import write_vectors
 
@@ -38,7 +38,7 @@ def test_many_words_over_several_blocks(tmp_path, format):
     names = [f"w{i}" for i in range(5000)]
     vectors = np.random.default_rng(0).standard_normal((5000, 7)).astype(np.float32)
     vectors[0, :3] = [0, 1e-30, -1e30]
-    write_vectors(tmp_path / "vectors", names, vectors, format)
+    write_vectors(tmp_path / "vectors", Vocabulary(names, [1] * 5000), vectors, format)
     opened = KeyedVectors.load_word2vec_format(tmp_path / "vectors", **OPENERS[format])
     assert opened.index_to_key == names
     assert np.array_equal(opened.vectors, vectors)
@@ -48,7 +48,7 @@ def test_many_words_over_several_blocks(tmp_path, format):
 @pytest.mark.parametrize("format", OPENERS)
 def test_words_with_blanks_are_refused(tmp_path, bad, format):
     with pytest.raises(EigentextError, match="blank"):
-        write_vectors(tmp_path / "vectors", ["fine", bad], np.ones((2, 2)), format)
+        write_vectors(tmp_path / "vectors", Vocabulary(["fine", bad], [1, 1]), np.ones((2, 2)), format)
     assert not (tmp_path / "vectors").exists()
 
 

@@ -1,17 +1,14 @@
 """Read sentences line by line, and write an answer to each, in order."""
 
-import bz2
-import gzip
-import lzma
 import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any, BinaryIO, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -213,6 +210,7 @@ def line_writer(output: Path) -> Iterator[Write]:
     Standard output ("-") gets each line immediately. A file gets all lines or none, compressed as
     the ending of its name says (.gz, .bz2, .xz, .zst).
     """
+    from eigentext.corpus.compressed import compressed
     from eigentext.storage.files import replacing
 
     if str(output) == "-":
@@ -227,31 +225,9 @@ def line_writer(output: Path) -> Iterator[Write]:
 
         yield write_to_stream
         return
-    with replacing(output) as temporary, _compressed(temporary, output) as file:
+    with replacing(output) as temporary, compressed(temporary, output) as file:
 
         def write_to_file(line: str) -> None:
             file.write(f"{line}\n".encode())
 
         yield write_to_file
-
-
-@contextmanager
-def _compressed(path: Path, name: Path) -> Iterator[BinaryIO]:
-    from eigentext.corpus.readers import compression
-
-    with path.open("wb") as file:
-        match compression(name):
-            case "gz":  # without name and time, so that the same lines give the same bytes
-                packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-            case "bz2":
-                packed = bz2.BZ2File(file, "wb")
-            case "xz":
-                packed = lzma.LZMAFile(file, "wb")  # noqa: SIM115 - entered below
-            case "zst":
-                import pyarrow as pa
-
-                packed = pa.CompressedOutputStream(file, "zstd")
-            case _:
-                packed = nullcontext(file)
-        with packed as opened:
-            yield opened

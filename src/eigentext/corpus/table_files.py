@@ -33,7 +33,7 @@ from eigentext.corpus.readers import (
 from eigentext.errors import CorpusError
 
 Batch = tuple[list[Any], np.ndarray]  # arrays (or lists) of values, and the numbers of the rows
-_FORMATS = {
+FORMATS = {  # by the endings of names
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
@@ -46,7 +46,7 @@ _FORMATS = {
     ".ipc": "arrow",
 }
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_BINARY = ("parquet", "arrow")
+PACKED_THEMSELVES = ("parquet", "arrow")
 _MOST_ROWS = 8192
 _LIKELY = ("text", "content", "body", "review", "document", "sentence", "message", "abstract")
 _KINDS = {dict: "an object", list: "a list", bool: "true or false"}
@@ -57,7 +57,7 @@ def format_by_name(file: File) -> str:
     name = PurePosixPath(str(file))
     if compression(file):
         name = name.with_suffix("")
-    return _FORMATS.get(name.suffix.lower(), "")
+    return FORMATS.get(name.suffix.lower(), "")
 
 
 def format_of(file: File, encoding: str = UTF8) -> str:
@@ -67,7 +67,7 @@ def format_of(file: File, encoding: str = UTF8) -> str:
         head = head_of(file, encoding, 4096)
         found = next((name for mark, name in _MAGIC.items() if head.startswith(mark)), "")
         found = found or ("jsonl" if head.lstrip()[:1] == b"{" else "csv")
-    if found in _BINARY and compression(file):
+    if found in PACKED_THEMSELVES and compression(file):
         raise CorpusError(f"{file}: a packed {found} file cannot be read in parts; unpack it first")
     return found
 
@@ -88,7 +88,7 @@ def check_no_tables(files: Sequence[File], encoding: str) -> None:
     """Raise CorpusError if a file is a table, whose commas or braces would become words."""
     for file in files:
         if format_by_name(file) and (names := columns_if_table(file, encoding)):
-            is_binary = format_by_name(file) in _BINARY
+            is_binary = format_by_name(file) in PACKED_THEMSELVES
             other = "" if is_binary else ", or rename the file to .txt if it is text"
             raise CorpusError(
                 f"{file}: is a table with the columns {listing(names)}; say which one has the text "

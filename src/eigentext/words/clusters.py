@@ -28,7 +28,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -36,7 +36,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigentext import engine
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.encodings import UTF8, checked_encoding, text_of
 from eigentext.corpus.readers import expand_paths, read_lines
+from eigentext.corpus.table_output import as_pandas
 from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 from eigentext.estimators import Finding, Findings, check_table, learned_with, learning
@@ -53,6 +55,11 @@ from eigentext.words._merging import (
     merge_by_frequency,
     merge_to_root,
 )
+from eigentext.words.export import cluster_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 Method = Literal["agglomerative", "kmeans"]
 _FEWEST_RUNNING = 100
@@ -222,17 +229,29 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
                 for place in places
             )
 
+    def to_arrow(self) -> "pa.Table":
+        """A table of Arrow with a row for each word: word, count, cluster and bits.
+
+        A word in no cluster has the cluster -1 and no bits.
+        """
+        check_is_fitted(self)
+        return cluster_table(self.vocabulary_, self.labels_, self.bit_strings_)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The same as :meth:`to_arrow`, as a data frame of pandas."""
+        return as_pandas(self.to_arrow())
+
     @classmethod
-    def read_paths(cls, path: str | os.PathLike[str]) -> Self:
+    def read_paths(cls, path: str | os.PathLike[str], *, encoding: str = UTF8) -> Self:
         """Clusters from a `paths` file of :meth:`to_tsv` or wcluster, with lines in any order.
 
-        The file may be compressed (.gz, .bz2, .xz, .zst) and may begin with a byte order mark.
+        The file may be compressed (.gz, .bz2, .xz, .zst). `encoding` is its encoding.
         """
         sources = expand_paths([path])
         if len(sources) > 1:
             raise CorpusError(f"{path}: matches {len(sources)} files; name one")
         found: dict[str, tuple[str, int]] = {}
-        for number, line in read_lines(sources[0]):
+        for number, line in read_lines(sources[0], checked_encoding(encoding)):
             if not line.strip():
                 continue
             bits, word, count = _parse(line, f"{path}, line {number}")
@@ -378,11 +397,8 @@ check_table(WordClusters)
 
 
 def _parse(line: bytes, place: str) -> tuple[str, str, int]:
-    try:
-        fields = line.decode().removesuffix("\r").split("\t", 3)
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{place}: not UTF-8 ({error.reason}); convert the file first") from error
-    good = len(fields) == 3 and fields[1] and "\0" not in fields[1] and fields[2].isdecimal()
+    fields = text_of(line, place).removesuffix("\r").split("\t", 3)
+    good = len(fields) == 3 and fields[1] and fields[2].isdecimal()
     if not good or fields[0].strip("01"):
         raise CorpusError(
             f"{place}: not a bit string, a word and a count, parted by tabs; "

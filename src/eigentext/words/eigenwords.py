@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.table_output import import_pandas
 from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import adding, check_is_fitted, framed, learned_with
@@ -29,10 +30,9 @@ from eigentext.matrices.budget import give_back
 from eigentext.moments import CooccurrenceMoments
 from eigentext.moments.cooccurrence import Context, Weighting
 from eigentext.parameters import Choice, Count, argument, takes_old_names
-from eigentext.words import parameters
+from eigentext.words import export, parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words._saved import UNIT_ROWS, check_values, part_of, words_schema
-from eigentext.words.export import Format, write_vectors
 from eigentext.words.neighbors import Neighbors
 from eigentext.words.template import (
     Scaling,
@@ -44,10 +44,13 @@ from eigentext.words.template import (
 from eigentext.words.texts import mean_vectors
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
     from matplotlib.axes import Axes
 
 _TOPN = Count(10, least=0)
 _METHOD = Choice("mul", of=("mul", "add"))
+_ZEROS = Choice("drop", of=("drop", "keep"))
 
 
 class Eigenwords(CooccurrenceModel):
@@ -293,10 +296,45 @@ class Eigenwords(CooccurrenceModel):
             scores = to_b - to_a + to_c
         return self._best(scores, topn, leave_out=[*map(self._asked, (a, b, c))])
 
-    def export(self, path: str | os.PathLike[str], format: Format = "word2vec") -> None:
-        """Write the vectors for other tools: "word2vec", "word2vec-binary" or "glove"."""
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        format: export.Format | None = None,
+        *,
+        zero_vectors: Literal["drop", "keep"] = "drop",
+    ) -> None:
+        """Write the vectors for other tools.
+
+        Parameters
+        ----------
+        path : path
+            Its ending says the format, unless `format` does: .parquet, .arrow, .feather, .csv,
+            .tsv, .jsonl, or .bin (word2vec-binary). With other endings it is word2vec.
+        format : "word2vec", "word2vec-binary", "glove", "parquet", "arrow", "csv", "tsv" or "jsonl"
+            The last five are tables with the columns of :meth:`to_arrow`.
+        zero_vectors : "drop" or "keep"
+            Whether to write words that were always alone in their units, so that their vectors are
+            zero. A warning counts those that are dropped.
+        """
         check_is_fitted(self)
-        write_vectors(path, self.vocabulary_.words, self._all_vectors(), format)
+        format = export.vector_format(path, format)
+        content = self.vocabulary_, self._all_vectors()
+        if argument("zero_vectors", _ZEROS, zero_vectors) == "drop":
+            content = export.without_zeros(*content)
+        export.write_vectors(path, *content, format)
+
+    def to_arrow(self) -> "pa.Table":
+        """A table of Arrow with a row for each word: word, count and vector (a list)."""
+        check_is_fitted(self)
+        return export.vector_table(self.vocabulary_, self._all_vectors())
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A data frame with a row for each word, its index, and a column for each dimension."""
+        check_is_fitted(self)
+        pandas = import_pandas()
+        index = pandas.Index(self.vocabulary_.words, name="word")
+        names = self.get_feature_names_out()
+        return pandas.DataFrame(self._all_vectors(), index, names, copy=True)
 
     def plot(
         self,

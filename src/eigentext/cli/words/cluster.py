@@ -10,6 +10,7 @@ from eigentext.cli._bundles import RunOptions, StreamOption
 from eigentext.cli._console import print_json, print_plain
 from eigentext.cli._files import check_model_path, check_not_read, destination
 from eigentext.cli._options import Parameters, with_options
+from eigentext.cli._tables import write_result
 from eigentext.cli._work import work
 from eigentext.cli.words._shared import ModelArgument, load_words
 from eigentext.words import parameters as tables
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 _CLUSTERS_SHOWN = 5
 _WORDS_SHOWN = 8
-_Format = Literal["paths", "model"]
+_Format = Literal["paths", "model", "csv", "tsv", "jsonl", "parquet", "arrow"]
+_ENDINGS = {".tsv": ("paths", "tsv"), ".tab": ("paths", "tsv")}  # paths files have tabs, too
 
 
 @with_options(tables.WordClusters)
@@ -29,36 +31,44 @@ def cluster(
     parameters: Parameters,
     run: RunOptions,
     format: Annotated[
-        _Format,
+        _Format | None,
         typer.Option(
-            "--format", help="paths: bit string, word and count on each line; model: a model file."
+            "--format",
+            help="paths: bit string, word and count on each line; model: a model file; others: "
+            "a table with the columns word, count, cluster and bits.",
+            show_default="by the ending of -o, or paths",
         ),
-    ] = "paths",
+    ] = None,
 ) -> None:
     """Cluster the words by their vectors, with bit strings like those of Brown clusters."""
     from eigentext import WordClusters
+    from eigentext.corpus.table_output import TABLE_FORMATS, format_for
 
+    chosen = format_for(output, format, default="paths", endings=_ENDINGS)
     vectors = load_words(model)
     check_not_read(output, [model])
-    if str(output) != "-" or format == "model":
+    if str(output) != "-" or chosen == "model":
         check_model_path(output)
     started = time.perf_counter()
     clusters = WordClusters(**parameters)
     with work(run) as phases:
         clusters.fit(vectors)
-        with destination(output) as path:
-            (clusters.save if format == "model" else clusters.to_tsv)(path)
+        if chosen in TABLE_FORMATS:
+            write_result(clusters.to_arrow(), output, chosen)
+        else:
+            with destination(output) as path:
+                (clusters.save if chosen == "model" else clusters.to_tsv)(path)
     if str(output) == "-":
         return
     seconds = time.perf_counter() - started
     if run.json:
-        facts = _facts(clusters, output, format)
+        facts = _facts(clusters, output, chosen)
         print_json({**facts, "seconds": round(seconds, 3), "phases": phases.times()})
     elif not run.quiet:
         _print_clusters(clusters, output, seconds)
 
 
-def _facts(clusters: "WordClusters", output: Path, format: _Format) -> dict[str, object]:
+def _facts(clusters: "WordClusters", output: Path, format: str) -> dict[str, object]:
     found = clusters.diagnostics_
     return {
         "output": str(output),

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from eigentext.cli._bundles import JsonFlag, RunOptions, ThreadsOption
+from eigentext.cli._bundles import EncodingOption, JsonFlag, RunOptions, ThreadsOption
 from eigentext.cli._console import can_print, print_json, print_plain, printer
 from eigentext.cli._files import inputs
 from eigentext.cli._options import Bundle, with_options
@@ -73,6 +73,7 @@ def evaluate(
             help="Predict the missing vectors of pairs; the model needs fit --oov characters.",
         ),
     ] = False,
+    encoding: EncodingOption = "utf-8",
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -81,7 +82,7 @@ def evaluate(
     if unseen and vectors.spelling_ is None:
         raise ParameterError(f"{model}: predicts no unseen words; fit it with --oov characters")
     with inputs(files) as (paths,):
-        tests = _read(files, paths, half)
+        tests = _read(files, paths, half, encoding)
     methods = ("mul", "add") if method == "both" else (method,)
     spelling = vectors.spelling_ if unseen else None
     with work(RunOptions(threads=threads, json=json)):
@@ -124,7 +125,7 @@ def _score(
 
 
 def _read(
-    files: list[str], paths: list[Path], half: _Half | None
+    files: list[str], paths: list[Path], half: _Half | None, encoding: str
 ) -> dict[str, tuple[str, list[Any]]]:
     """Return the kind and the items of each file, by its name, before any work begins."""
     from eigentext import evaluate
@@ -133,9 +134,9 @@ def _read(
     tests: dict[str, tuple[str, list[Any]]] = {}
     for given, path in zip(files, paths):
         for file in expand_paths([path]):
-            kind = evaluate.kind_of(file)
+            kind = evaluate.kind_of(file, encoding=encoding)
             read = evaluate.read_pairs if kind == "pairs" else evaluate.read_questions
-            items: list[Any] = list(read(file))
+            items: list[Any] = list(read(file, encoding=encoding))
             if half:
                 items = evaluate.half(items, half)
             tests["standard input" if given == "-" else str(file)] = kind, items
