@@ -67,6 +67,8 @@ class Grammar:
             return np.where(usable, r, 1.0), np.where(
                 usable, s / np.where(usable, products, 1.0), 1 / self.n_states[labels]
             )
+        if self.n_states.max() == 1:
+            return np.ones(len(labels)), np.ones(len(labels))
         uses = np.abs(self._uses())
         totals = np.bincount(labels, uses, len(self.n_states))[labels]
         usable = np.isfinite(totals) & (totals > 0)

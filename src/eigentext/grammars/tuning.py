@@ -278,9 +278,14 @@ class _Search:
         learned = [learn(task, k) for k in range(task.settings.n_grammars)]
         levels = [one.level for one in learned]
         symbols = task.counted.treebank.symbols
-        cascade = Cascade(symbols, ground.coarse, ground.middle, levels)
-        decoder = Decoder.of(cascade, task.settings)
-        packed, fallbacks = zip(*chain.from_iterable(ground.charts.map(_parses, decoder)))
+        chains = task.counted.chains()
+        cascade = Cascade(symbols, ground.coarse, ground.middle, levels, chains)
+        decoder, (threshold, _) = (
+            Decoder.of(cascade, task.settings),
+            thresholds(task.settings.prune),
+        )
+        found = ground.charts.map(_parses, decoder, threshold)
+        packed, fallbacks = zip(*chain.from_iterable(found))
         f1 = brackets(self._gold, [unpack(tree) for tree in packed]).f1
         seconds = time.perf_counter() - started
         trial = TuningTrial(_parameters(point), f1, sum(fallbacks), seconds)
@@ -312,11 +317,11 @@ def _refined(block: list[Charted], cascade: Cascade, threshold: float) -> list[P
     return [cascade.refined(charted, threshold) for charted in block]
 
 
-def _parses(block: list[Pruned], decoder: Decoder) -> list[tuple[Packed, bool]]:
+def _parses(block: list[Pruned], decoder: Decoder, threshold: float) -> list[tuple[Packed, bool]]:
     """The tree of each sentence, and whether the grammar had none for it."""
     found = []
     for pruned in block:
-        reading = decoder.cascade.vote(pruned, decoder.cascade.levels)
+        reading = decoder.cascade.answered(pruned, threshold)
         tree = decoder.tree(reading, list(pruned.tokens))
         found.append((pack(tree), reading.problem is not None))
     return found

@@ -23,12 +23,13 @@ TREES = """
 ( (NP (DT the) (NN bread) (, ,) (DT the) (NN garden) (CC and) (DT the) (NN shade)) )
 ( (S (NP-SBJ (PRP she)) (VP (VBZ sells) (NP (NN bread))) (. .)) )
 """
-SENTENCES = """the baker eats the fresh bread in the garden .
+SENTENCES = """she eats the bread of the baker in the shade of the garden .
 
 the children rest ( in the shade ) .
 of of of
 the old baker sells bread .
 """
+SEEN_TAGS = ("--beta", "0")  # words have only the tags that they were seen with
 FEW_STEPS = ("--states", "2", "--nodes-per-state", "1", "--iterations", "3", "--smooth-steps", "3")
 
 
@@ -65,12 +66,12 @@ def learned(tmp_path_factory, treebank):
 
 @pytest.fixture(scope="session")
 def pcfg(learned) -> Path:
-    return learned("pcfg", "--method", "pcfg", "--horizontal", "0", "--vertical", "1")
+    return learned("pcfg", "--method", "pcfg", "--horizontal", "0", "--vertical", "1", *SEEN_TAGS)
 
 
 @pytest.fixture(scope="session")
 def latent(learned) -> Path:
-    return learned("latent", "--method", "em", *FEW_STEPS)
+    return learned("latent", "--method", "em", *FEW_STEPS, *SEEN_TAGS)
 
 
 @pytest.fixture(scope="session")

@@ -276,7 +276,10 @@ def test_options_without_effect_are_told(cli, treebank, tmp_path):
         result = cli("grammar", "fit", treebank, "-o", tmp_path / "model", "-q", *arguments)
         assert result.status == 0
         model = et.load(tmp_path / "model")
-        return result.err.splitlines(), model.marginals("the children eat")
+        # The treebank is small, and a fit says so too.
+        size = ("different labels in", "No label has more than")
+        told = [line for line in result.err.splitlines() if not any(map(line.count, size))]
+        return told, model.marginals("the children eat")
 
     told, found = fit("--method", "pcfg", "--states", 16, "--smooth-steps", 3, "--seed", 1)
     for line, name in zip(told, ("n_states (--states): 16", "n_smooth (--smooth-", "random_state")):

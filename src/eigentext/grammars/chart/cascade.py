@@ -157,10 +157,14 @@ class Cascade:
         self, tokens: Sequence[str], threshold: float, middle_threshold: float = 0.0
     ) -> Reading:
         """The marginals of labels over spans of a sentence. There is always some answer."""
-        reading = self.vote(self.pruned(tokens, threshold, middle_threshold), self.levels)
+        return self.answered(self.pruned(tokens, threshold, middle_threshold), threshold)
+
+    def answered(self, pruned: Pruned, threshold: float) -> Reading:
+        """The rest of :meth:`read`: the grammars vote, and the back-off helps if they cannot."""
+        reading = self.vote(pruned, self.levels)
         if reading.problem is None or self.chains is None:
             return reading
-        return self._backed_off(tokens, threshold) or reading
+        return self._backed_off(pruned.tokens, threshold) or reading
 
     @cached_property
     def backoff(self) -> Backoff | None:
