@@ -191,7 +191,9 @@ def _fuzz(name: str, seconds: float, folder: Path, seed: int) -> None:
     with atheris.instrument_imports(include=list(READ)):
         import eigentext.corpus.conll
         import eigentext.corpus.documents
+        import eigentext.corpus.ngram_counts
         import eigentext.corpus.reading_trees
+        import eigentext.corpus.table_files
         import eigentext.corpus.text
         import eigentext.corpus.trees
         import eigentext.evaluate.readers

@@ -12,20 +12,24 @@ import contextlib
 import gzip
 import lzma
 import pickle
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from eigentext.corpus.conll import read_conll, write_conll
 from eigentext.corpus.documents import in_batches
 from eigentext.corpus.encoded import encode
+from eigentext.corpus.ngram_counts import read_ngram_counts
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.trees import Tree, normalize_tree, read_trees, write_trees
 from eigentext.errors import EigentextError
 from eigentext.evaluate.readers import half, kind_of, read_pairs, read_questions
+from eigentext.moments.counted_ngrams import trie_of
 from eigentext.reranking.candidates import read_candidates, read_structures, write_candidates
 from eigentext.words.clusters import WordClusters
 
@@ -121,6 +125,43 @@ def _conll(path: Path, choice: int) -> None:
     assert list(read_conll(other, columns=kept)) == sentences
 
 
+def _columns(path: Path, choice: int) -> None:
+    """Columns that are found by looking, or by their names, in several encodings."""
+    columns: Any = ("auto", "auto", ("word", "xpos"), ("form", "ner"))[choice % 4]
+    encoding = ("utf-8", "latin-1", "utf-16", "cp1252")[choice // 4 % 4]
+    errors = ("raise", "skip")[choice // 16 % 2]
+    for sentence in read_conll(path, columns=columns, encoding=encoding, errors=errors):
+        assert sentence
+        assert all(len(token) > 1 and all(token) for token in sentence)
+
+
+def _counts(path: Path, choice: int) -> None:
+    counts = read_ngram_counts(
+        path,
+        order=(None, 1, 2, 3)[choice % 4],
+        lowercase=bool(choice // 4 % 2),
+        errors=("raise", "skip")[choice // 8 % 2],
+    )
+    parts = trie_of(counts)
+    assert (parts["unigrams"] >= 0).all()
+    assert sum(len(rows) for rows, _ in counts.tables.values()) > 0
+
+
+def _tables(path: Path, choice: int) -> None:
+    kinds = {"{": "jsonl", "P": "parquet", "A": "arrow"}
+    first = path.read_bytes()[:1].decode("latin-1")
+    kind = kinds.get(first, ("csv", "tsv", "jsonl", "csv")[choice % 4])
+    table = path.rename(path.with_name(f"table.{kind}{path.suffix.replace('.txt', '')}"))
+    errors = ("strict", "replace", "skip")[choice // 4 % 3]
+    name = (None, "id")[choice // 12 % 2]
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:  # of a row with too many values that is not UTF-8, Arrow also prints a traceback
+        corpus = TextCorpus(table, column="text", id=name, errors=errors)
+        assert encode(corpus).n_tokens == sum(map(len, corpus))
+    finally:
+        sys.unraisablehook = hook
+
+
 def _text(path: Path, choice: int) -> None:
     corpus = TextCorpus(
         path,
@@ -128,6 +169,7 @@ def _text(path: Path, choice: int) -> None:
         unit=("line", "document", "stream")[choice // 4 % 3],
         lowercase=bool(choice // 12 % 2),
         errors=("strict", "replace")[choice // 24 % 2],
+        encoding=("utf-8", "latin-1", "utf-16", "cp1252", "utf-8")[choice // 48 % 5],
     )
     if corpus.unit != "stream":
         for _, part in in_batches(corpus):
@@ -182,6 +224,25 @@ _XML = (
     b'<nt id="9" cat="S"><edge idref="1" label="HD"/><edge idref="2" label="--"/></nt></graph></s>'
     b"</corpus>"
 )
+_CONLL_U = (
+    b"# global = x\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\tVB\t_\t0\troot\t_\t_\n"
+    b"1.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n2\tnot\tnot\tPART\tRB\t_\t1\tadv\t_\t_\n\n"
+)
+_CONLL_2003 = b"-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nrejects VBZ I-VP O\n\n"
+_BOOKS = b"a rose\t1999,3,2\t2000,4,4\nrose is\t2001\t5\t1\n"
+
+
+def _packed_table(write: Callable[[Any, Any], Any]) -> bytes:
+    sink = pa.BufferOutputStream()
+    write(pa.table({"text": ["a cat", "a dog"], "id": [1, 2]}), sink)
+    return sink.getvalue().to_pybytes()
+
+
+def _write_ipc(rows: Any, sink: Any) -> None:
+    with pa.ipc.new_file(sink, rows.schema) as file:
+        file.write_table(rows)
+
+
 _LIST = b"-12.25\t(S (NP (NNS cats)) (VP (VBP sleep)))\n2\t-inf\t(S (X cats) (Y sleep))\n\n\n"
 _TAGS = b"-1.5\tcats/NNS sleep/VBP\n-2e3\tand/or/CC (/-LRB-\n\n"
 READERS = {
@@ -201,6 +262,26 @@ READERS = {
         _conll,
         [b"Dogs NNS B-NP\nbark VBP B-VP\n\nYes UH O\n", b"Dogs\tN\n\n-DOCSTART- O\n\na b\n", b"x"],
         [b"\t", b" ", b"\n\n", b"-DOCSTART-", b"\xc2\xa0", b"O", b"\r\n"],
+    ),
+    "columns": Reader(
+        _columns,
+        [_CONLL_U, _CONLL_2003, b"el D O\nni\xc3\xb1o N S-X\n\nvio V E-X\n"],
+        [b"\t", b"_", b"\n\n", b"1-2\t", b"1.1\t", b"# ", b"# global.columns = ", b"I-X", b"E-X"],
+    ),
+    "counts": Reader(
+        _counts,
+        [b"<s> a\t2\na rose\t3\nrose </s>\t2\na\t3\nrose\t3\n", b"a b c\t1\nb c d\t2\n", _BOOKS],
+        [b"\t", b" ", b"\n", b"<s>", b"</s>", b"<unk>", b"_END_", b"999999999999999999", b"1,2,3"],
+    ),
+    "tables": Reader(
+        _tables,
+        [
+            b'id,text\n1,a cat\n2,"a ""dog"""\n',
+            b'{"id": 1, "text": "a cat"}\n{"id": 2, "text": "a dog", "x": []}\n',
+            _packed_table(pq.write_table),
+            _packed_table(_write_ipc),
+        ],
+        [b",", b"\t", b'"', b"text", b"{", b"}", b"null", b"\n", b"PAR1", b"\\ud800", b"1e999"],
     ),
     "text": Reader(
         _text,

@@ -76,7 +76,7 @@ def test_bad_sentences(path, old, new, message):
         ("<corpus>\n<s>", "line 2: not well-formed XML"),
         ('<?xml version="1.0" encoding="klingon"?><corpus/>', "not well-formed XML"),
         ("<a>" * 101, "line 1: more than 100 elements in each other"),
-        ("<corpus></corpus>", "contains no trees"),
+        ("<corpus></corpus>", "has no sentences"),
     ],
 )
 def test_files_that_are_refused(path, text, message):

@@ -71,7 +71,7 @@ def test_compressed_files(write):
         ("x y score\nx y score\n", 2, "the score 'score' is not a number"),
         ("a b 1\nc d nan\n", 2, "the score is nan; give a number or delete the line"),
         ("a b -inf\n", 1, "the score is -inf"),
-        (b"a b 1\nc\xe9 d 2\n", 2, "byte 0xe9 is not UTF-8; convert the file"),
+        (b"a b 1\nc\xe9 d 2\n", 2, "byte 0xe9 is not UTF-8; it looks like cp1252"),
     ],
 )
 def test_bad_pairs_are_named(write, content, line, says):

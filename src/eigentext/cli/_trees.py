@@ -74,7 +74,7 @@ class Treebank(list["Tree"]):
 
 _TOLD = (
     ("n_skipped", "bad trees skipped"),
-    ("n_empty", "trees of nothing but code left out"),
+    ("n_empty", "trees without words left out"),
     ("n_code", "nodes of code dropped"),
     ("n_lemmas", "lemmas dropped"),
     ("n_traces", "traces dropped"),

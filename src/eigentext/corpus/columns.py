@@ -220,6 +220,10 @@ class Head:
     def _other_format(self) -> str:
         lines = [line.decode(errors="replace").strip() for line in self._lines[:HEAD_LINES]]
         some = list(islice(filter(None, lines), 20))
+        if not some:  # control characters
+            return ""
+        if self.n_columns == 2 and all(row[0][:1] == b"#" for _, row in self._rows):
+            return "comments"
         if _is_json(some):
             return "JSON"
         if _XML.match(some[0]) and self._share < _MANY:

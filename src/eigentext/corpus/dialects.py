@@ -173,7 +173,7 @@ def _look_at_words(node: Tree, found: Evidence) -> None:
     if not all(isinstance(child, str) for child in node.children) or node.label == TRACE:
         return
     word = str(node.children[0])
-    if len(node.children) == 1 and (_SURELY.fullmatch(word) or _is_zero(node.label, word)):
+    if len(node.children) == 1 and (_is_surely_trace(word) or _is_zero(node.label, word)):
         if word != "0" or without_functions(node.label) == "C":
             found.traces.append(f"({node.label} {word})")
         return
@@ -191,7 +191,9 @@ def _look_at_words(node: Tree, found: Evidence) -> None:
 
 def recognized(found: Evidence) -> Dialect:
     """The dialect that the evidence speaks for; "penn" if it is not clear."""
-    if found.is_historical:
+    few = max(2, _FEW * found.n_words)
+    has_both = len(found.traces) >= few and (len(found.code) >= few or found.has_lemmas)
+    if found.is_historical or has_both:
         return DIALECTS["ppche"]
     if found.is_eagles and found.n_bottom >= _A_FEW:
         return DIALECTS["cess"]
@@ -249,7 +251,7 @@ class Changes:
 def converted(
     tree: Tree, dialect: Dialect, keep: Keep, *, has_lemmas: bool, changes: Changes
 ) -> Tree | None:
-    """The tree as the Penn treebank would write it; None if it has nothing but code."""
+    """The tree as the Penn treebank would write it; None if it has only code and traces."""
     cuts = keep not in ("features", "all")
 
     def make(node: Tree, children: list[Node | None]) -> Tree | None:
@@ -291,8 +293,14 @@ def converted(
         return plain
 
     made: Tree | None = build(tree, make)
+    if made is not None and dialect.has_bare_traces and _has_only_traces(made):
+        made = None
     changes.n_empty += made is None
     return made
+
+
+def _has_only_traces(tree: Tree) -> bool:
+    return all(node.label == TRACE for node in tree.subtrees() if isinstance(node.children[0], str))
 
 
 def is_trace(label: str, word: str) -> bool:
@@ -303,7 +311,12 @@ def is_trace(label: str, word: str) -> bool:
     >>> [is_trace("NP-SBJ", "*con*"), is_trace("C", "0"), is_trace("NUM", "0"), is_trace("N", "x")]
     [True, True, False, False]
     """
-    return bool(_STARRED.fullmatch(word)) or _is_zero(label, word)
+    is_starred = bool(_STARRED.fullmatch(word)) and word not in _PLACEHOLDERS
+    return is_starred or _is_zero(label, word)
+
+
+def _is_surely_trace(word: str) -> bool:
+    return bool(_SURELY.fullmatch(word)) and word not in _PLACEHOLDERS
 
 
 def _is_zero(label: str, word: str) -> bool:

@@ -108,6 +108,13 @@ def not_utf8(data: bytes) -> tuple[int, str] | None:
     )
 
 
+def text_of(line: bytes, place: str) -> str:
+    """The text of a line in UTF-8; an error names its place, and offers another encoding."""
+    if found := not_utf8(line):
+        raise CorpusError(f"{place}: {found[1]}")
+    return line.decode()
+
+
 class Recoded:
     """A stream of bytes in another encoding, read as UTF-8.
 

@@ -69,7 +69,7 @@ class TreesRead:
     n_trees, n_skipped : int
         Trees that were read, and bad trees that were skipped.
     n_empty : int
-        Trees of nothing but code or comments, which are left out.
+        Trees of nothing but code, comments and traces, which are left out.
     n_code, n_lemmas, n_features : int
         Nodes of code that were dropped, lemmas that were dropped, labels without features.
     n_discontinuous, n_raised, n_punctuation : int

@@ -34,6 +34,8 @@ def parse_tiger_xml(
             f"{source}, line {line}: not well-formed XML ({error}); correct it there, or make the "
             "file again"
         ) from None
+    if not reader.n_sentences:
+        raise CorpusError(f"{source}: has no sentences (<s>), so it is not TIGER-XML")
     return reader.trees
 
 
@@ -44,7 +46,7 @@ class _Reader:
         self.trees: list[Tree] = []
         self.parser = parser
         self._source, self._bad, self._counts = source, bad, counts
-        self._depth = 0
+        self._depth = self.n_sentences = 0
         self._begin_sentence({})
         parser.StartElementHandler = self._begin
         parser.EndElementHandler = self._end
@@ -71,6 +73,7 @@ class _Reader:
     def _end(self, name: str) -> None:
         self._depth -= 1
         if name == "s":
+            self.n_sentences += 1
             try:
                 self.trees.append(self._tree())
             except CorpusError as error:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeVar
 
+from eigentext.corpus.encodings import UTF8, checked_encoding, text_of
 from eigentext.corpus.readers import expand_paths, read_lines
 from eigentext.errors import CorpusError, ParameterError
 
@@ -44,14 +45,14 @@ class Question(NamedTuple):
 Item = TypeVar("Item", bound=tuple)
 
 
-def read_pairs(path: Source) -> list[Pair]:
+def read_pairs(path: Source, *, encoding: str = UTF8) -> list[Pair]:
     """Return the pairs of a file such as WordSim-353, MEN, Rare Words or SimLex-999.
 
     A line is two words and their score. A part of speech (one capital letter) may stand before the
     score. Columns after the score are ignored.
     """
     pairs: list[Pair] = []
-    for number, line in (lines := _lines(path)):
+    for number, line in (lines := _lines(path, encoding)):
         columns = _columns(line, 3)
         place = f"{path}, line {number}"
         if len(columns) < 3 or not (columns[0] and columns[1]):
@@ -78,14 +79,14 @@ def read_pairs(path: Source) -> list[Pair]:
     return pairs
 
 
-def read_questions(path: Source) -> list[Question]:
+def read_questions(path: Source, *, encoding: str = UTF8) -> list[Question]:
     """Return the questions of a file such as Google's or MSR's analogies.
 
     A line is four words. A line that begins with a colon is the name of the section that follows.
     """
     questions: list[Question] = []
     section = ""
-    for number, line in (lines := _lines(path)):
+    for number, line in (lines := _lines(path, encoding)):
         if line.startswith(":"):
             section = line[1:].strip()
             continue
@@ -104,9 +105,9 @@ def read_questions(path: Source) -> list[Question]:
     return questions
 
 
-def kind_of(path: Source) -> Literal["pairs", "questions"]:
+def kind_of(path: Source, *, encoding: str = UTF8) -> Literal["pairs", "questions"]:
     """Return what a file contains. The first two lines decide; one of them may be titles."""
-    top = [line for _, (_, line) in zip(range(2), _lines(path))]
+    top = [line for _, (_, line) in zip(range(2), _lines(path, encoding))]
     if top and top[0].startswith(":"):
         return "questions"
     four_words = [
@@ -146,7 +147,8 @@ class _lines:  # noqa: N801 - used like a function
     `first` is the number of the first of these lines.
     """
 
-    def __init__(self, path: Source):
+    def __init__(self, path: Source, encoding: str):
+        self.encoding = checked_encoding(encoding)
         paths = expand_paths([path])
         if len(paths) > 1:
             raise CorpusError(f"{path}: matches {len(paths)} files; name one")
@@ -154,14 +156,8 @@ class _lines:  # noqa: N801 - used like a function
         self.first = 0
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        for number, data in read_lines(self.path):
-            try:
-                line = data.decode().strip()
-            except UnicodeDecodeError as error:
-                raise CorpusError(
-                    f"{self.path}, line {number}: byte 0x{data[error.start]:02x} is not UTF-8; "
-                    "convert the file (iconv -t UTF-8)"
-                ) from None
+        for number, data in read_lines(self.path, self.encoding):
+            line = text_of(data, f"{self.path}, line {number}").strip()
             if line and not line.startswith("#"):
                 self.first = self.first or number
                 yield number, line

@@ -20,6 +20,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from eigentext.corpus.encodings import UTF8, checked_encoding, text_of
 from eigentext.corpus.readers import check_size, compression, expand_paths, read_lines
 from eigentext.corpus.trees import Tree, as_tree, collecting_no_garbage, packed, parse_trees
 from eigentext.errors import CorpusError, ParameterError
@@ -35,7 +36,9 @@ _TREE, _TAGGED = "a tree", "a tagged sequence"
 # Reading.
 
 
-def read_candidates(paths: Source | Iterable[Source]) -> list[list[Candidate]]:
+def read_candidates(
+    paths: Source | Iterable[Source], *, encoding: str = UTF8
+) -> list[list[Candidate]]:
     """Read the candidates of each input from n-best files.
 
     The module describes the format.
@@ -43,8 +46,9 @@ def read_candidates(paths: Source | Iterable[Source]) -> list[list[Candidate]]:
     Parameters
     ----------
     paths : str, path, or list of them
-        Files or globs in UTF-8, plain or compressed. All contain trees, or all contain tagged
-        sequences.
+        Files or globs, plain or compressed. All contain trees, or all contain tagged sequences.
+    encoding : str
+        The encoding of the files: "utf-8", "utf-16", "latin-1", …
 
     Returns
     -------
@@ -69,17 +73,17 @@ def read_candidates(paths: Source | Iterable[Source]) -> list[list[Candidate]]:
     lists: list[list[Candidate]] = []
     kind = None
     for path in _expanded(paths):
-        kind = _read_into(lists, path, kind)
+        kind = _read_into(lists, path, kind, encoding)
     return lists
 
 
-def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None) -> str:
+def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None, encoding: str) -> str:
     """Add the candidates of a file to `lists`, and return the kind of its structures.
 
     Raise CorpusError if the kind differs from `kind`, the kind of the files before.
     """
     with collecting_no_garbage():
-        lines = _read_lines(path)
+        lines = _read_lines(path, encoding)
         rows = [_columns(line, f"{path}, line {n}") for n, line in enumerate(lines, 1)]
         kind = _kind_of_all((row and row[1] for row in rows), path, kind)
         texts = [row[1] if row else "" for row in rows]
@@ -96,7 +100,7 @@ def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None) -> st
     return kind
 
 
-def read_structures(paths: Source | Iterable[Source]) -> list[Any]:
+def read_structures(paths: Source | Iterable[Source], *, encoding: str = UTF8) -> list[Any]:
     """Read gold structures: trees in Penn brackets, or one tagged sequence on each line.
 
     A tree may take several lines. Empty lines are ignored. Files and errors are as in
@@ -105,7 +109,7 @@ def read_structures(paths: Source | Iterable[Source]) -> list[Any]:
     found: list[Any] = []
     kind = None
     for path in _expanded(paths):
-        lines = _read_lines(path)
+        lines = _read_lines(path, encoding)
         first = next(filter(_TOKEN.search, lines), "")
         if first and _kind(first) == _TREE:
             kind = _kind_of_all([first], path, kind)
@@ -120,24 +124,14 @@ def _expanded(paths: Source | Iterable[Source]) -> list[Path]:
     return expand_paths([paths] if isinstance(paths, (str, os.PathLike)) else list(paths))
 
 
-def _read_lines(path: Path) -> list[str]:
+def _read_lines(path: Path, encoding: str) -> list[str]:
     lines: list[str] = []
     size = 0
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, checked_encoding(encoding)):
         size += 1 + len(line)
         check_size(size, path)
-        lines.append(_decoded(line, f"{path}, line {number}") if line else "")
+        lines.append(text_of(line, f"{path}, line {number}") if line else "")
     return lines
-
-
-def _decoded(line: bytes, place: str) -> str:
-    reason = "a NUL byte: a binary or UTF-16 file?" if b"\0" in line else ""
-    try:
-        if not reason:
-            return line.decode()
-    except UnicodeDecodeError as error:
-        reason = f"byte 0x{line[error.start]:02x} is not UTF-8"
-    raise CorpusError(f"{place}: {reason}; convert it to UTF-8 (iconv -t UTF-8)")
 
 
 def _columns(line: str, place: str) -> tuple[float, str] | None:

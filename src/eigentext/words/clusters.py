@@ -309,6 +309,8 @@ class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
     def _numbers(self, n_words: int) -> tuple[int, int]:
         """The numbers m and r for `n_words` words."""
         m, r = self.n_clusters, self.n_running
+        if n_words == 0:
+            raise ParameterError("all vectors are zero (n_samples=0); give vectors of other words")
         if m > n_words:
             raise ParameterError(
                 f"n_clusters (--clusters) is {m}, but there are {n_words} words with vectors "

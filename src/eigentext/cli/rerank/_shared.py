@@ -46,7 +46,7 @@ def read_examples(
     """Read lists and their gold structures; check that both have the same words in order."""
     from eigentext.kernels.candidate import is_tree
 
-    lists = read_lists(candidates)
+    lists = read_lists(candidates, reading.encoding)
     first = next((one[0].structure for one in lists if one), None)
     right = _read_gold(gold, reading, are_trees=first is not None and is_tree(first))
     if len(lists) != len(right):  # perhaps there is no gold for the empty lines of a text
@@ -74,13 +74,13 @@ def read_examples(
     return CandidatesWithGold(lists, right)
 
 
-def read_lists(paths: list[Path]) -> list[list[Any]]:
+def read_lists(paths: list[Path], encoding: str) -> list[list[Any]]:
     """Return the candidates for each input."""
     from eigentext import engine
     from eigentext.reranking import read_candidates
 
     with engine.phase("read candidates"):
-        return read_candidates(paths)
+        return read_candidates(paths, encoding=encoding)
 
 
 def check_kind(reranker: "Reranker", model: Path, lists: list[list[Any]], files: list[str]) -> None:
@@ -119,7 +119,7 @@ def _read_gold(paths: list[Path], reading: FormatOptions, *, are_trees: bool) ->
 
     with engine.phase("read gold"):
         if not (are_trees and _looks_like_trees(paths, reading)):
-            return read_structures(paths)
+            return read_structures(paths, encoding=reading.encoding)
         trees = read_trees(paths, **reading.arguments())
         return [_normalized(tree, trees.about.place(n)) for n, tree in enumerate(trees)]
 

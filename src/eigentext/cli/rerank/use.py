@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eigentext.cli._bundles import EncodingOption
 from eigentext.cli._files import inputs
 from eigentext.cli._lines import LineOptions, answering
 from eigentext.cli._options import with_options
@@ -28,6 +29,7 @@ def apply(
             "--nbest", help="Write the whole lists, best first, with new scores before candidates."
         ),
     ] = False,
+    encoding: EncodingOption = "utf-8",
 ) -> None:
     """Write the best structure of each list of candidates, one on each line.
 
@@ -42,7 +44,7 @@ def apply(
         answering(run, [model, *expand_paths(paths)]) as (write, _),
     ):
         reranker = load_reranker(model)
-        lists = read_lists(paths)
+        lists = read_lists(paths, encoding)
         check_kind(reranker, model, lists, files)
         for candidates in reranker.rerank(lists):
             shown = candidates if nbest else candidates[:1]

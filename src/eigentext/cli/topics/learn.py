@@ -55,7 +55,7 @@ def fit(
 
     if report is not None:
         _check_report_path(report, output)
-    parameters |= {"stop_words": _stop_words(parameters["stop_words"], keep_case)}
+    parameters |= {"stop_words": _stop_words(parameters["stop_words"], keep_case, source.encoding)}
     model = TopicModel(**tables.TopicModel.checked(tables.TopicModel.defaults | parameters))
     with fitting(output, run, files) as done:
         paths = done.paths[0]
@@ -80,14 +80,21 @@ def _check_report_path(report: Path, output: Path) -> None:
     check_writable(report)
 
 
-def _stop_words(given: str, keep_case: bool) -> list[str] | str | None:
-    """Return what --stop-words names: a language, "auto", no words, or the words in a file."""
+def _stop_words(given: str, keep_case: bool, encoding: str) -> list[str] | str | None:
+    """Return what --stop-words names: a language, "auto", no words, or the words in a file.
+
+    The file is in UTF-8, or else in the encoding of the documents.
+    """
     from eigentext import TextCorpus
+    from eigentext.corpus.encodings import UTF8, checked_encoding, not_utf8
+    from eigentext.corpus.readers import read_whole
 
     if tables.names_stop_words(given):
         return None if given == "none" else given
     try:
         listed = TextCorpus(Path(given), lowercase=not keep_case)
+        if checked_encoding(encoding) != UTF8 and not_utf8(read_whole(listed.files[0])):
+            listed = TextCorpus(Path(given), lowercase=not keep_case, encoding=encoding)
     except CorpusError as error:
         raise CorpusError(
             f"{error} (--stop-words is auto, none, a language such as english, or a file)"
