@@ -96,7 +96,7 @@ def test_every_kind_of_table_gives_the_same_rows(kind):
     ((places, part),) = in_batches(corpus)
     assert places == [("", 0), ("", 1), ("", 2), ("", 3)]
     assert part.texts == ["I ate ham", "you ate", "", "é"]
-    assert part.ids == ["7", "8", "9", "10"]
+    assert part.ids == IDS
     expected = TextCorpus(table("pandas"), column="text").fingerprint()
     assert corpus.fingerprint() == expected
     assert repr(corpus).startswith("TextCorpus(a table")

@@ -7,7 +7,7 @@ may not begin another line.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any
 
@@ -27,6 +27,7 @@ from eigentext.errors import CorpusError
 
 MATRIX = "matrix"  # options["tokenizer"] if words are columns of a matrix
 Place = tuple[str, int]  # a file and a line or row (0: all of it), or "" and the place in a list
+Name = int | str  # what a document is called
 _BATCH = 1 << 25  # characters
 _TEXT = {"tokenizer": "words", "lowercase": True, "unit": "document"}
 
@@ -183,6 +184,46 @@ def in_batches(corpus: TextCorpus) -> Iterator[tuple[list[Place], TextCorpus]]:
             places, texts, ids, size = [], [], [], 0
     if texts:
         yield batch()
+
+
+def named_batches(
+    corpus: TextCorpus, shown: Mapping[str, str] | None = None
+) -> Iterator[tuple[list[Name], TextCorpus]]:
+    """The same batches, with the name of each document.
+
+    A name is the id of a row of a table, or else the place of the document: its file, its line or
+    row, or both if there are several files. `shown` has other names for some files.
+
+    Examples
+    --------
+    >>> rows = [{"id": "a", "text": "I ate"}, {"id": "b", "text": "Ham"}]
+    >>> [(names, part)] = named_batches(TextCorpus(rows, column="text", id="id"))
+    >>> names, list(units_of(part))
+    (['a', 'b'], [['I', 'ate'], ['Ham']])
+    """
+    n_files = len(corpus.files)
+    for places, part in in_batches(corpus):
+        files = [(shown or {}).get(file, file) for file, _ in places]
+        yield (
+            part.ids
+            or [
+                file if file and not line else line if n_files <= 1 else f"{file}:{line}"
+                for file, (_, line) in zip(files, places)
+            ],
+            part,
+        )
+
+
+def units_of(part: TextCorpus) -> Iterator[list[str]]:
+    """The tokens of each document of a batch, also of those without tokens."""
+    unit: list[str] = []
+    for block in part.blocks():
+        for token in part.tokens_of(block).to_pylist():
+            if token == UNIT_END:
+                yield unit
+                unit = []
+            else:
+                unit.append(token)
 
 
 def _documents(corpus: TextCorpus) -> Iterator[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ digits that give the same number back. JSON has no infinity and no NaN, so these
 lines.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -159,6 +159,19 @@ def vectors_array(vectors: Any) -> pa.FixedSizeListArray:
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
 
 
+def names_array(names: Sequence[int | str]) -> pa.Array:
+    """Names of rows as a column: whole numbers if all are, or else strings.
+
+    Examples
+    --------
+    >>> names_array([7, 8]).to_pylist(), names_array([7, "row 2"]).to_pylist()
+    ([7, 8], ['7', 'row 2'])
+    """
+    if all(type(name) is int and -(2**63) <= name < 2**63 for name in names):
+        return pa.array(names, pa.int64())
+    return pa.array([plain(str(name)) for name in names], pa.string())
+
+
 def plain(text: str) -> str:
     """A string that Arrow and UTF-8 can hold. Names of files may have half characters in them."""
     return text.encode("utf-8", "backslashreplace").decode()
@@ -168,11 +181,15 @@ def plain(text: str) -> str:
 
 
 def _delimited(table: pa.Table, delimiter: str) -> list[str]:
-    cells = [
-        _quoted(column.combine_chunks().cast(pa.large_string()).fill_null(""), delimiter)
-        for column in _flat(table).columns
-    ]
+    cells = [_cells(column.combine_chunks(), delimiter) for column in _flat(table).columns]
     return pc.binary_join_element_wise(*cells, pa.scalar(delimiter, pa.large_string())).to_pylist()
+
+
+def _cells(column: pa.Array, delimiter: str) -> pa.Array:
+    cells = column.cast(pa.large_string()).fill_null("")
+    if pa.types.is_floating(column.type):  # readers guess the type by the first rows: not 1 but 1.0
+        return pc.replace_substring_regex(cells, r"^(-?\d+)$", r"\1.0")
+    return _quoted(cells, delimiter)
 
 
 def _quoted(cells: pa.Array, delimiter: str) -> pa.Array:

@@ -47,11 +47,14 @@ class RowBlock(Block):
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows: their texts as bytes, their numbers, and their ids (none, or one for each)."""
+    """Some rows: their texts as bytes, their numbers, and their ids (none, or one for each).
+
+    An id is a whole number or a string, as in the table.
+    """
 
     texts: pa.LargeBinaryArray
     numbers: np.ndarray
-    ids: list[str]
+    ids: list[int | str]
 
 
 class Pass:
@@ -283,7 +286,7 @@ def _mixed(values: Any, column: str, where: str) -> CorpusError:
     return CorpusError(f"{where}: the column {column!r} is not text; name a column of text")
 
 
-def _as_ids(values: Any, numbers: np.ndarray) -> list[str]:
+def _as_ids(values: Any, numbers: np.ndarray) -> list[int | str]:
     """The names of rows. A row without one gets its number."""
     if isinstance(values, pa.Array) and is_text(values.type):
         found = [
@@ -292,10 +295,16 @@ def _as_ids(values: Any, numbers: np.ndarray) -> list[str]:
         ]
     else:
         found = values.tolist() if hasattr(values, "tolist") else list(values)
-    return [
-        f"row {number}" if name is None or name == "" or name != name else str(name)
-        for name, number in zip(found, numbers.tolist())
-    ]
+    return [_as_id(name, number) for name, number in zip(found, numbers.tolist())]
+
+
+def _as_id(name: Any, number: int) -> int | str:
+    # NaN, the missing value of pandas, differs from itself.
+    if name is None or name == "" or name != name:
+        return f"row {number}"
+    if isinstance(name, float) and name.is_integer():  # pandas, if some others are missing
+        return int(name)
+    return name if type(name) is int else str(name)
 
 
 def _check_no_numbers(rows: Rows, column: str, where: str) -> None:

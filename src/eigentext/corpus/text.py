@@ -123,7 +123,7 @@ class TextCorpus:
         self.files: list[File] = []
         self.texts: list[str] = []
         self.token_lists: list[Sequence[str]] = []
-        self.ids: list[str] = []  # of the texts
+        self.ids: list[int | str] = []  # of the texts
         self._has_told = False
         if column is not None and is_table(paths):
             self.table = paths

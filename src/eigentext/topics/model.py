@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.table_output import as_pandas
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import (
     Estimator,
@@ -42,9 +43,12 @@ from eigentext.topics import _saved, inference, parameters
 from eigentext.topics._findings import findings_of, topics_of_stop_words, warning_of
 from eigentext.topics.anchors import Recovery
 from eigentext.topics.learning import Method, learn_topics
+from eigentext.topics.tables import Kind, table_of
 from eigentext.topics.tensor import Solver
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
     from matplotlib.axes import Axes
 
 _LIMITS = ("min_df", "max_df", "max_size", "stop_words")
@@ -290,6 +294,35 @@ class TopicModel(Saved, Estimator):
                 f"{len(names)} names for {self.components_.shape[1]} words; give one for each"
             )
         return inference.top_words(self.components_, names, n)
+
+    def to_arrow(
+        self, kind: Kind = "words", documents: Any = None, *, n_words: int = 10, words: Any = None
+    ) -> "pa.Table":
+        """Return a table of Arrow.
+
+        Parameters
+        ----------
+        kind : "words", "topics" or "documents"
+            What a row is. "words": one of the `n_words` most probable words of a topic (topic,
+            weight, rank, word, probability). "topics": a topic (topic, weight, alpha, words).
+            "documents": one of the `documents`, with the shares of the topics as in `transform`.
+        documents : as in `transform`
+            The first column has their names: the ids or else the places of a TextCorpus, the index
+            of pandas, or numbers from 0.
+        n_words : int
+            How many words of each topic.
+        words : list of str, optional
+            The names of the columns, if the model was learned from a matrix.
+        """
+        check_is_fitted(self)
+        return table_of(self, kind, documents, n_words=n_words, words=words)
+
+    def to_pandas(
+        self, kind: Kind = "words", documents: Any = None, *, n_words: int = 10, words: Any = None
+    ) -> "pd.DataFrame":
+        """Return a data frame of pandas; see :meth:`to_arrow`. Names of documents are its index."""
+        table = as_pandas(self.to_arrow(kind, documents, n_words=n_words, words=words))
+        return table.set_index(table.columns[0]) if kind == "documents" else table
 
     def perplexity(self, X: Any) -> float:
         """Return the perplexity of documents by completion. Lower is better.

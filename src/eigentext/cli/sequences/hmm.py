@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -21,17 +21,24 @@ from eigentext.cli._console import (
     print_rows,
     print_warning,
 )
-from eigentext.cli._files import inputs, load_kind
+from eigentext.cli._files import check_not_read, inputs, load_kind
 from eigentext.cli._options import Parameters, with_options
+from eigentext.cli._tables import PLAIN, TableOptions, write_result, write_text
 from eigentext.cli._text import SourceOptions, TextUnitOptions, fit_text, no_words
 from eigentext.cli._work import work
 from eigentext.cli.sequences._shared import reading_of, report_fit
 from eigentext.sequences import parameters as tables
+from eigentext.storage.valid_json import json_text
 
 if TYPE_CHECKING:
-    from eigentext import HMM
+    import pyarrow as pa
+
+    from eigentext import HMM, TextCorpus
+    from eigentext.corpus.documents import Name
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `hmm fit`.")]
+_Unit = tuple[Any, list[str]]  # its name or None, and its tokens
+_BLANKS = str.maketrans("\t\r\n", "   ")
 _BATCH = 100_000  # tokens that are scored together
 _FACTS = (
     *("rank", "usable_rank", "noise", "negative_mass", "starts", "passes", "converged"),
@@ -76,6 +83,7 @@ def score(
     files: FilesArgument,
     run: RunOptions,
     source: SourceOptions,
+    table: TableOptions,
     unit: Annotated[
         Literal["line", "document", "stream"],
         typer.Option(help="What gets one score: a line, a file, or all files together."),
@@ -85,34 +93,47 @@ def score(
 
     Tabs separate the columns. Blank lines are skipped. A word that the model has not learned
     counts as a rare word. If the model knows no rare words, it is impossible (-inf). The
-    perplexity leaves such words out.
+    perplexity leaves such words out. With --id, or in a table (--format), the name of the line
+    comes first.
     """
     from eigentext import TextCorpus
 
+    format, output = table.chosen(json=run.json), table.output
+    check_not_read(output, [model])
     hmm = _load(model)
     reading = {**reading_of(model, hmm), "unit": unit}
     totals = _Totals()
-    lines: list[dict[str, Any]] = []
+    is_named = unit != "stream" and (format != PLAIN or source.id is not None)
+    is_printed = format == PLAIN and not run.json and str(output) == "-"
+    rows: list[_Row] = []
     with inputs(files) as (paths,), work(run, bars=False):
         corpus = TextCorpus(paths, **source.source(), **reading)
-        for units in _batches(corpus):
-            scores = totals.score(hmm, units)
-            # The text of a whole file is too long to print.
-            texts = [{"text": " ".join(tokens)} if unit == "line" else {} for tokens in units]
-            rows = zip(scores, map(len, units), texts)
-            if run.json:
-                lines += [
-                    {"log_probability": finite(value), "n_tokens": n_tokens, **text}
-                    for value, n_tokens, text in rows
-                ]
-            else:
-                print_rows((f"{value:.4f}", str(n), *text.values()) for value, n, text in rows)
+        check_not_read(output, corpus.files)
+        shown = {str(path): given for given, path in zip(files, paths) if given == "-"}
+        for batch in _batches(_units(corpus, shown if is_named else None)):
+            scores = totals.score(hmm, [tokens for _, tokens in batch])
+            for (name, tokens), value in zip(batch, scores):
+                # The text of a whole file is too long to print.
+                text = " ".join(tokens) if unit == "line" else None
+                rows.append(_Row(name, value, len(tokens), text))
+            if is_printed:
+                print_rows(row.cells() for row in rows)
+                rows.clear()
         if totals.n_tokens == 0:
             raise no_words(files)
     facts = totals.facts()
-    if run.json:
-        print_json({"model": str(model), **facts, "scores": lines})
-    elif not run.quiet:
+    title = source.id or "document"
+    if format != PLAIN:
+        write_result(_score_table(rows, title), output, format)
+    elif run.json:
+        whole = {"model": str(model), **facts, "scores": [row.facts(title) for row in rows]}
+        if str(output) == "-":
+            print_json(whole)
+        else:
+            write_text([json_text(whole, ascii_only=False), "\n"], output)
+    elif not is_printed:
+        write_text(("\t".join(row.cells()) + "\n" for row in rows), output)
+    if not (run.json or run.quiet):
         _print_totals(facts)
 
 
@@ -147,6 +168,44 @@ def next_words(
         print_plain(f"  {probability:8.6f}  {word}")
 
 
+class _Row(NamedTuple):
+    """The score of a unit, which is None if it has no tokens; its name and text if they matter."""
+
+    name: "Name | None"
+    log_probability: float | None
+    n_tokens: int
+    text: str | None
+
+    def cells(self) -> list[str]:
+        """Return what is printed."""
+        value = "" if self.log_probability is None else f"{self.log_probability:.4f}"
+        name = None if self.name is None else str(self.name).translate(_BLANKS)
+        cells = (name, value, str(self.n_tokens), self.text)
+        return [cell for cell in cells if cell is not None]
+
+    def facts(self, title: str) -> dict[str, Any]:
+        """Return what JSON has; `title` is the key of the name."""
+        name = {} if self.name is None else {title: self.name}
+        scored = {"log_probability": finite(self.log_probability), "n_tokens": self.n_tokens}
+        return name | scored | ({} if self.text is None else {"text": self.text})
+
+
+def _score_table(rows: list[_Row], title: str) -> "pa.Table":
+    import pyarrow as pa
+
+    from eigentext.corpus.table_output import names_array
+
+    columns: dict[str, Any] = {}
+    if rows[0].name is not None:
+        title = "document" if title in _Row._fields else title
+        columns[title] = names_array([row.name for row in rows if row.name is not None])
+    columns["log_probability"] = pa.array([row.log_probability for row in rows], pa.float64())
+    columns["n_tokens"] = pa.array([row.n_tokens for row in rows], pa.int64())
+    if rows[0].text is not None:
+        columns["text"] = pa.array([row.text for row in rows], pa.string())
+    return pa.table(columns)
+
+
 class _Totals:
     """The sum of the scores of all batches."""
 
@@ -154,20 +213,27 @@ class _Totals:
         self.n_tokens = self.n_sequences = self.n_left_out = self.n_impossible = 0
         self.log_probability = self.known = 0.0
 
-    def score(self, hmm: "HMM", units: list[list[str]]) -> list[float]:
-        """Return the log-probability of each unit of a batch, and add them to the totals."""
+    def score(self, hmm: "HMM", units: list[list[str]]) -> list[float | None]:
+        """Return the log-probability of each unit of a batch, and add them to the totals.
+
+        It is None for a unit without tokens.
+        """
         import numpy as np
 
-        logs = hmm.log_probabilities(units, rare=True)
-        known = hmm.vocabulary_.ids_of([word for unit in units for word in unit]) >= 0
-        borders = np.cumsum([0, *map(len, units[:-1])])
-        self.n_sequences += len(units)
+        full = [unit for unit in units if unit]
+        if not full:
+            return [None] * len(units)
+        logs = hmm.log_probabilities(full, rare=True)
+        known = hmm.vocabulary_.ids_of([word for unit in full for word in unit]) >= 0
+        borders = np.cumsum([0, *map(len, full[:-1])])
+        self.n_sequences += len(full)
         self.n_tokens += len(logs)
         self.n_left_out += int((~known).sum())
         self.n_impossible += int(np.isneginf(logs).sum())
         self.log_probability += float(logs.sum())
         self.known += float(logs[known].sum())
-        return np.add.reduceat(logs, borders).tolist()
+        sums = iter(np.add.reduceat(logs, borders).tolist())
+        return [next(sums) if unit else None for unit in units]
 
     def facts(self) -> dict[str, Any]:
         """Return the totals, and the perplexity over the words that the model knows."""
@@ -191,12 +257,29 @@ def _load(path: Path) -> "HMM":
     return load_kind(path, HMM, "a hidden Markov model")
 
 
-def _batches(units: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    batch: list[list[str]] = []
+def _units(corpus: "TextCorpus", shown: dict[str, str] | None) -> Iterator[_Unit]:
+    """Yield the units of a corpus. With names of files, the units get names, too.
+
+    Then also rows of tables without tokens are units.
+    """
+    from eigentext.corpus.documents import named_batches, units_of
+
+    if shown is None:
+        for tokens in corpus:
+            yield None, tokens
+        return
+    for names, part in named_batches(corpus, shown):
+        for name, tokens in zip(names, units_of(part)):
+            if tokens or corpus.column is not None:
+                yield name, tokens
+
+
+def _batches(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
+    batch: list[_Unit] = []
     size = 0
     for unit in units:
         batch.append(unit)
-        size += len(unit)
+        size += len(unit[1])
         if size >= _BATCH:
             yield batch
             batch, size = [], 0

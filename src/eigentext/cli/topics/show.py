@@ -9,6 +9,7 @@ from eigentext.cli._bundles import RunOptions
 from eigentext.cli._console import print_json, print_plain
 from eigentext.cli._files import check_not_read, destination, inputs
 from eigentext.cli._options import with_options
+from eigentext.cli._tables import PLAIN, TableOptions, write_result, write_text
 from eigentext.cli._work import work
 from eigentext.cli.topics._shared import (
     DocumentOptions,
@@ -18,6 +19,7 @@ from eigentext.cli.topics._shared import (
     write_report,
 )
 from eigentext.errors import ParameterError
+from eigentext.storage.valid_json import json_text
 
 if TYPE_CHECKING:
     from eigentext import TopicModel
@@ -28,6 +30,7 @@ def show(
     model: ModelArgument,
     reading: DocumentOptions,
     run: RunOptions,
+    table: TableOptions,
     words: Annotated[
         int, typer.Option("--words", "-n", min=1, help="How many words of each topic to show.")
     ] = 12,
@@ -44,16 +47,19 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Print the topics, largest first: number, share and most probable words."""
+    """Print the topics, largest first: number, share and most probable words.
+
+    A table (--format) has a row for each word: topic, weight, rank, word, probability.
+    """
+    format = table.chosen(json=run.json)
+    if html is not None and (format != PLAIN or str(table.output) != "-"):
+        raise ParameterError("--html and a table (-o, --format) exclude each other; choose one")
     topics = load_topics(model)
     if html is None:
         if documents:
             raise ParameterError("--documents are shown on a page; name it with --html FILE")
-        if run.json:
-            print_json({"model": str(model), "topics": _topics(topics, words)})
-        else:
-            for line in topic_lines(topics, words):
-                print_plain(f"  {line}")
+        check_not_read(table.output, [model])
+        _write(topics, model, words, run, table.output, format)
         return
     check_not_read(html, [model])
     files = documents or []
@@ -68,6 +74,24 @@ def show(
         print_json({"model": str(model), "html": str(html), "topics": _topics(topics, words)})
     elif not run.quiet:
         print_plain(f"{html}: {topics.n_topics_} topics")
+
+
+def _write(
+    topics: "TopicModel", model: Path, words: int, run: RunOptions, output: Path, format: str
+) -> None:
+    if format != PLAIN:
+        write_result(topics.to_arrow("words", n_words=words), output, format)
+        return
+    facts = {"model": str(model), "topics": _topics(topics, words)} if run.json else None
+    lines = [f"  {line}" for line in topic_lines(topics, words)]
+    if str(output) != "-":
+        lines = [json_text(facts, ascii_only=False)] if facts else lines
+        write_text((f"{line}\n" for line in lines), output)
+    elif facts:
+        print_json(facts)
+    else:
+        for line in lines:
+            print_plain(line)
 
 
 def _topics(model: "TopicModel", n_words: int) -> list[dict[str, Any]]:
