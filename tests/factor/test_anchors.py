@@ -167,6 +167,14 @@ def test_separation_is_the_distance_from_the_others_span():
     assert separations(A[:1]) == np.inf
 
 
+def test_corners_in_the_span_of_the_others_are_not_apart():
+    twice = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    assert np.allclose(separations(twice), [0, 0, 1])
+    on_a_line = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
+    assert np.allclose(separations(on_a_line), [0, 0, 0, 3])
+    assert np.array_equal(separations(np.ones((3, 2))), np.zeros(3))
+
+
 def test_bad_corners():
     with pytest.raises(ParameterError, match="2 coordinates"):
         simplex_weights(np.ones((3, 2)), np.ones((2, 3)))

@@ -12,6 +12,7 @@ import eigentext as et
 from eigentext import BigramModel, NgramMoments, engine
 from eigentext.errors import (
     CorpusError,
+    LittleDataWarning,
     ModelFileError,
     MomentsError,
     ParameterError,
@@ -226,6 +227,15 @@ def test_moments_of_a_distribution():
     model = BigramModel(3, smoothing=0, n_iter=2000).fit_moments(replace(moments, levels=[joint]))
     assert model.diagnostics_["heldout"] == "none"
     assert np.abs(model.r_[:n] @ model.s_[:n].T - P).max() < 0.01
+
+
+def test_pivots_alone_know_all_words_of_the_text():
+    """EM does not learn s from pivots, so words that are all held out must not get zero."""
+    text = [[f"{line}-{place}" for place in range(5)] for line in range(20)]
+    with pytest.warns(LittleDataWarning, match="occur only once"):
+        model = BigramModel(2, method="pivot").fit(text)
+    assert np.isfinite(model.diagnostics_["perplexity"])
+    assert (model.s_[: len(model.vocabulary_)] > 0).any(axis=1).all()
 
 
 def test_pivots_are_named_and_apart():

@@ -306,6 +306,13 @@ def test_the_units_of_a_view_do_not_matter():
     assert_allclose(again.cca_.transform(moved[:, :5]), model.cca_.transform(X[:, :5]), atol=1e-6)
 
 
+def test_numbers_whose_squares_leave_floating_point_are_refused():
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    for scale in (1e160, 1e-160):
+        with pytest.raises(ParameterError, match=r"in the first view is .* divide the first view"):
+            TwoViewRegressor(1).fit(X * scale, X[:, 0])
+
+
 def test_columns_that_never_vary_do_not_matter():
     X, h = gaussian_views(0)
     model = TwoViewRegressor(2, n_first=5).fit(X, h[:, 0])

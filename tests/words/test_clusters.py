@@ -453,7 +453,7 @@ def test_bad_vectors_and_words(text_model):
         WordClusters(2).fit(X * 1e200)
     with pytest.raises(ValueError, match="NaN"):
         WordClusters(2).fit(X * np.nan)
-    with pytest.raises(ParameterError, match="there are 0 words"):
+    with pytest.raises(ParameterError, match="all vectors are zero"):
         WordClusters(2).fit(X * 0)
 
 

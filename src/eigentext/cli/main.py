@@ -102,7 +102,10 @@ def info(
     from eigentext.storage import read_saved
 
     arrays, about = read_saved(model)
-    sizes = {name: list(getattr(part, "shape", [len(part)])) for name, part in arrays.items()}
+    sizes = {
+        name: [len(part)] if isinstance(part, list) else list(part.shape)
+        for name, part in arrays.items()
+    }
     if json:
         print_json({"file": str(model), **about, "arrays": sizes})
         return
@@ -111,7 +114,7 @@ def info(
     for title, part in about.items():
         if title not in ("format", "eigentext"):
             _print_part(title, part)
-    _print_part("arrays", {name: " x ".join(map(str, size)) for name, size in sizes.items()})
+    _print_part("arrays", {name: " x ".join(map(str, size or [1])) for name, size in sizes.items()})
     if lines := _findings(model):
         printer.print("[bold]findings[/]")
         for line in lines:

@@ -171,11 +171,22 @@ def separations(A: np.ndarray) -> np.ndarray:
     A = _points(A)
     if len(A) == 1:
         return np.array([np.inf])
-    # The gradient of the h-th barycentric coordinate, which is 1 at the corner, 0 on the others.
+    centered = A - A.mean(axis=0)
     with engine.one_blas_thread():
-        gradients = np.linalg.pinv(A - A.mean(axis=0))
-    lengths = np.linalg.norm(gradients, axis=0)
-    return np.divide(1.0, lengths, out=np.full(len(A), np.inf), where=lengths > 0)
+        if np.linalg.matrix_rank(centered) < len(A) - 1:
+            return np.array([_distance(A[h], np.delete(A, h, axis=0)) for h in range(len(A))])
+        # The gradient of the h-th barycentric coordinate: it is 1 at the corner, 0 on the others.
+        gradients = np.linalg.pinv(centered)
+    return 1 / np.linalg.norm(gradients, axis=0)
+
+
+def _distance(point: np.ndarray, others: np.ndarray) -> float:
+    """The distance of a point from the affine span of others, which may be dependent."""
+    origin = others[0]
+    _, s, Vt = np.linalg.svd(others - origin, full_matrices=False)
+    basis = Vt[s > s.max(initial=0) * max(others.shape) * np.finfo(np.float64).eps]
+    rest = point - origin
+    return float(np.linalg.norm(rest - rest @ basis.T @ basis))
 
 
 class PivotStates(NamedTuple):

@@ -19,6 +19,7 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.estimators import Finding, Findings, learned_with
 from eigentext.factor import CCA
+from eigentext.factor.arguments import check_scale
 from eigentext.parameters import Number, Settings, Table
 from eigentext.storage import Saved
 from eigentext.storage.facts import facts
@@ -235,6 +236,7 @@ def _with_unlabeled(X: Any, unlabeled: Any) -> Any:
 
 def _unit(view: Any, name: str) -> float:
     """Return the factor that makes 1 the mean variance of the columns that vary."""
+    check_scale(view.data if issparse(view) else view, f"the {name} view")
     if issparse(view):
         low, high = cast(Any, min_max_axis(view, 0))
         variance = cast(Any, mean_variance_axis(view, 0))[1]

@@ -255,7 +255,7 @@ def topics_of_pairs(
             "dropped": whitening.dropped.tolist(),
             "residual": residual,
             "negative_topic_topic": float(-R[R < 0].sum()),
-            "gap": gap,
+            "gap": float(gap),
             **about,
         },
     )

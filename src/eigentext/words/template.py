@@ -230,7 +230,7 @@ def decomposed(
     """
     most = min(Omega.shape)
     if m > most:
-        raise ParameterError(_too_many(m, f"there are only {most} words", most))
+        raise ParameterError(_too_many(m, f"there {_only(most)}", most))
     rank = min(m + _DROPPED, most)
     # The directions at the cut are half noise. A basis of more than twice the rank comes closer to
     # the exact ones, but the vectors do not get better (docs/results.md).
@@ -270,6 +270,10 @@ def unit_rows(U: np.ndarray, scale: np.ndarray, n_words: int) -> tuple[np.ndarra
             n_zero += zero
             advance(len(part))
     return vectors.finish(), n_zero
+
+
+def _only(n_words: int) -> str:
+    return "is only one word" if n_words == 1 else f"are only {n_words} words"
 
 
 def _too_many(m: int, why: str, most: int) -> str:

@@ -153,6 +153,9 @@ def learn(C: CSR, settings: Settings, validation: ValidationPairs | None = None)
         ConditionalMixture(training, np.float32), n_iter=settings.n_iter, validation=validation
     )
     if training is not C:
+        if fixed:  # EM does not learn s, which must know the words of all pairs
+            r, s, diagnostics = _start(C, C, settings)
+            run = partial(run, r=r, s=s)
         mixture = ConditionalMixture(C, np.float32)
         best, again = run(mixture, n_iter=best.n_iter, validation=None)
         history = again | {"heldout_perplexity": history["heldout_perplexity"]}
@@ -232,7 +235,7 @@ def _pivots(C: CSR, settings: Settings) -> tuple[np.ndarray, np.ndarray, dict[st
     joint = weight / total * posteriors
     diagnostics = {
         "pivots": found.anchors.tolist(),
-        "separations": found.separations.tolist(),
+        "separations": found.separations.tolist() if m > 1 else [],
         "singular_values": found.singular_values.tolist(),
     }
     prior = joint.sum(axis=0)
