@@ -13,12 +13,17 @@ token (BILOU and IOBES; see :mod:`eigentext.corpus.schemes`).
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eigentext.corpus.schemes import Span, spans
+from eigentext.corpus.table_output import as_pandas
 from eigentext.errors import CorpusError, ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 Tagging = Iterable[str | Sequence[str]]  # tags, or tokens that end with their tag
 TITLES = "  {:>8}  {:>9}  {:>9}  {:>6}  {:>6}".format(
@@ -64,6 +69,14 @@ class Chunks:
         numbers = {name: None if math.isnan(value) else value for name, value in values.items()}
         types = {name: part.to_dict() for name, part in self.by_type.items()}
         return numbers | {name: getattr(self, name) for name in counts} | {"by_type": types}
+
+    def to_arrow(self) -> "pa.Table":
+        """Return a table of Arrow with a row for each type of chunks."""
+        return score_table("type", self.by_type, ("precision", "recall", "f1"))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a data frame of pandas with a row for each type of chunks."""
+        return as_pandas(self.to_arrow())
 
     def __str__(self) -> str:
         parts = {**self.by_type, "all": self}
@@ -123,6 +136,18 @@ def chunks(gold: Iterable[Tagging], predicted: Iterable[Tagging], *, scheme: str
     return Chunks(
         *(n_gold.total(), n_predicted.total(), n_right.total()), n_tokens, n_right_tags, by_type
     )
+
+
+def score_table(title: str, parts: Mapping[str, Any], shares: Sequence[str]) -> "pa.Table":
+    """Return a table of Arrow with a row for each part: its name, counts and shares."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {title: pa.array(list(parts), pa.string())}
+    for name in ("n_gold", "n_predicted", "n_right"):
+        columns[name] = pa.array([getattr(one, name) for one in parts.values()], pa.int64())
+    for name in shares:
+        columns[name] = pa.array([getattr(one, name) for one in parts.values()], pa.float64())
+    return pa.table(columns)
 
 
 def chunk_spans(tags: Tagging) -> list[Span]:

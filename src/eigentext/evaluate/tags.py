@@ -4,9 +4,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from eigentext.evaluate.chunks import TITLES, Tagging, paired_tags
+from eigentext.corpus.table_output import as_pandas
+from eigentext.evaluate.chunks import TITLES, Tagging, paired_tags, score_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +46,14 @@ class Tags:
         return (
             shares | counts | {"by_tag": {tag: one.to_dict() for tag, one in self.by_tag.items()}}
         )
+
+    def to_arrow(self) -> "pa.Table":
+        """Return a table of Arrow with a row for each tag. Its recall is its accuracy."""
+        return score_table("tag", self.by_tag, ("precision", "accuracy", "f1"))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a data frame of pandas with a row for each tag."""
+        return as_pandas(self.to_arrow())
 
     def __str__(self) -> str:
         width = max(10, *map(len, self.by_tag or [""]))

@@ -26,6 +26,7 @@ from eigentext import engine
 from eigentext.corpus import schemes
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
+from eigentext.corpus.table_output import as_pandas
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.parameters import takes_old_names
@@ -44,6 +45,7 @@ from eigentext.tagging.learning import (
 )
 from eigentext.tagging.saving import TaggerContent, restored_tagger, saved_tagger, tagger_schema
 from eigentext.tagging.sources import TokenModel, given_sources
+from eigentext.tagging.tables import token_schema, token_table
 from eigentext.tagging.tagset import TagSet
 from eigentext.tagging.templates import parse_templates
 from eigentext.tagging.tokens import (
@@ -57,6 +59,8 @@ from eigentext.tagging.weights import TrainingProblem, Weights
 from eigentext.trellis import ScoredTagging, check_k
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
     from matplotlib.axes import Axes
 
     from eigentext.evaluate import Chunks, Tags
@@ -239,6 +243,25 @@ class Tagger(Saved, Estimator):
     def confidences(self, sentences: Iterable[PlainSentence]) -> list[np.ndarray]:
         """Return for each token the probability of its tag in `tag`: p(y_t | sentence)."""
         return self._decoder.confidences(self._checked(sentences))
+
+    def to_arrow(
+        self, sentences: Iterable[PlainSentence], *, confidence: bool = False
+    ) -> "pa.Table":
+        """Tag sentences, and return a table of Arrow with a row for each token.
+
+        The columns are sentence and token (numbers from 1), those of the tagger (word, …), tag,
+        and with `confidence` its probability.
+        """
+        checked = self._checked(sentences)
+        found = self._decoder.confidences(checked) if confidence else None
+        schema = token_schema(self.columns_, confidence=confidence)
+        return token_table(schema, self._decoder.tags(checked), found)
+
+    def to_pandas(
+        self, sentences: Iterable[PlainSentence], *, confidence: bool = False
+    ) -> "pd.DataFrame":
+        """Tag sentences, and return a data frame of pandas; see :meth:`to_arrow`."""
+        return as_pandas(self.to_arrow(sentences, confidence=confidence))
 
     def marginals(self, sentence: PlainSentence) -> np.ndarray:
         """Return p(tag at t | sentence), a row for each token and a column for each of `tags_`."""

@@ -110,7 +110,9 @@ def test_a_sentence_a_line(tag, tagger, loaded, standard_input):
     assert lines == expected
     assert told.startswith("13 tokens in ")
     standard_input(TEXT.encode())
-    assert tag(tagger, "-", "--format", "words", "--tokenized")[0] == expected
+    assert tag(tagger, "-", "--input", "words", "--tokenized")[0] == expected
+    standard_input(TEXT.encode())
+    assert tag(tagger, "-", "--format", "words", "--tokenized")[0] == expected  # the old name
     standard_input("\n".join(word for word, _ in first).encode())
     assert tag(tagger, "--format", "conll", "-q")[0] == expected[:7]
 
@@ -290,9 +292,9 @@ def test_mistakes_are_one_line(cli, chunker, tagger, model, dev, standard_input,
         ((chunker, own, "--labelled"), "'the DT' has 2 columns, not 3"),
         (
             (chunker, own, "--format", "words"),
-            "--format words is for words alone, but the model uses word, ",
+            "--input words is for words alone, but the model uses word, ",
         ),
-        ((tagger, own, "--format", "words", "--labelled"), "--format words is for words alone"),
+        ((tagger, own, "--format", "words", "--labelled"), "--input words is for words alone"),
         ((chunker, dev, "--columns", "word,_,label"), "the model needs word, pos; name them all"),
         ((chunker, dev, "--columns", "word,pos,_", "--labelled"), "leave --labelled out"),
         ((chunker, "-", "-"), "standard input (-) can be read only once"),
