@@ -217,7 +217,7 @@ def test_bad_sentences_are_skipped(read):
     good = "".join(f"w{i} NN O\nx NN O\n\n" for i in range(40))
     bad = b"a NN O\nb\nc\n\n-DOCSTART-\nd\xff NN O\n\ne\tNN\t \n\n"
     text = good.encode() + bad + b"end NN O\n"
-    with pytest.raises(CorpusError, match="line 122: 'b' has 1 columns, not 3"):
+    with pytest.raises(CorpusError, match="line 122: 'b' has 1 column, not 3"):
         read(text)
     with pytest.warns(BadItemsWarning) as told:
         found = read(text, errors="skip")

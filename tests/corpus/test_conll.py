@@ -121,7 +121,7 @@ def test_equal_lines_are_one_token(tmp_path):
     ("line", "reason"),
     [
         ("dog NN", r"'dog NN' has 2 columns, not 3; .*columns=\('word', 'label'\)"),
-        ("dog", r"'dog' has 1 columns, not 3; .*columns=\('word',\)"),
+        ("dog", r"'dog' has 1 column, not 3; .*columns=\('word',\)"),
         ("a b c d", r"'a b c d' has 4 columns, not 3; .*=\('word', 'pos', None, 'label'\)"),
         ("a b\tc", r"'a b\\tc' has 2 columns, not 3"),
         ("a\t \tc", r"'a\\t \\tc' has an empty column; fill it"),

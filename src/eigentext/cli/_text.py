@@ -147,6 +147,19 @@ def reading_of(
     return reading
 
 
+def utf8_or(encoding: str, path: Path) -> str:
+    """Return the encoding of a further file, such as a list of words: UTF-8 if it is, or else this.
+
+    The encoding is that of the files that the command learns from.
+    """
+    from eigentext.corpus.encodings import UTF8, checked_encoding, not_utf8
+    from eigentext.corpus.readers import expand_paths, read_whole
+
+    if checked_encoding(encoding) == UTF8:
+        return UTF8
+    return encoding if not_utf8(read_whole(expand_paths([path])[0])) else UTF8
+
+
 def no_words(files: Sequence[str], what: str = "words") -> CorpusError:
     """Return the error for files in which there is nothing to work on."""
     return CorpusError(f"{', '.join(files)}: contains no {what}; is the file empty?")

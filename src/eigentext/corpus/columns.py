@@ -19,7 +19,7 @@ which are no tokens.
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -172,7 +172,7 @@ class Head:
         self.check_format()
         columns = self._known() or self._guessed()
         if labelled and columns.kind:
-            self._check_label(columns)
+            self.check_not_empty(columns, columns.chosen[-1])
         return columns
 
     def named(self) -> Columns | None:
@@ -302,13 +302,18 @@ class Head:
             return CorpusError(f"{self.file}, line {number}: {bad[1]}")
         return CorpusError(f"{self.file}, line {number}: {_shown(row)!r} {reason}")
 
-    def _check_label(self, columns: Columns) -> None:
-        name, place = columns.kept[-1], columns.chosen[-1]
+    def share(self, place: int, names: Container[str]) -> float:
+        """The share of lines in which a column has one of these values."""
+        values = self._column(place)
+        return sum(value in names for value in values) / (len(values) or 1)
+
+    def check_not_empty(self, columns: Columns, place: int) -> None:
+        """Raise CorpusError if a column that should have labels has nothing but ``_``."""
         if self._is_empty(place):
             raise CorpusError(
-                f"{self.file}: the column {name} has no values ({EMPTY}); name another label among "
-                f"{', '.join(filter(None, columns.names))}, for example columns=['word', 'xpos'] "
-                "(--columns word,xpos)"
+                f"{self.file}: the column {columns.names[place]} has no values ({EMPTY}); name "
+                f"another label among {', '.join(filter(None, columns.names))}, for example "
+                "columns=['word', 'xpos'] (--columns word,xpos)"
             )
 
     def _is_token(self, row: list[bytes]) -> bool:

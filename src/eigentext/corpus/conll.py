@@ -334,7 +334,8 @@ class Tokens(dict[bytes, tuple[str, ...] | None]):
     def _ragged(self, line: str, names: tuple[str, ...]) -> ValueError:
         if not all(names):
             return ValueError(f"{line[:80]!r} has an empty column; fill it")
-        reason = f"{line[:80]!r} has {len(names)} columns, not {self._n_columns}"
+        n_columns = "1 column" if len(names) == 1 else f"{len(names)} columns"
+        reason = f"{line[:80]!r} has {n_columns}, not {self._n_columns}"
         remedy = self.columns.remedy
         if remedy is None:
             inner = ("pos", *[None] * (len(names) - 3)) if len(names) > 2 else ()

@@ -213,14 +213,16 @@ def test_conll_u(fit, cli, train, tmp_path, standard_input):
     shown = cli("tagger", "tag", tmp_path / "tagger", "-q").out
     expected = ["\n".join(map("\t".join, one)) for one in model.tag(sentences)]
     assert shown == "\n\n".join([*expected, ""])
-    line = cli("tagger", "evaluate", tmp_path / "tagger", path).mistake
-    assert "a.conllu: CoNLL-U with the columns id, word, lemma, upos, " in line
+    # The label is the column with the tags of the model, here deprel.
+    scores = json.loads(cli("tagger", "evaluate", tmp_path / "tagger", path, "--json").out)
+    assert (scores["unseen_labels"], scores["n_tokens"]) == ({}, told["n_tokens"])
+    assert scores["f1"] > 0.9
 
 
 def test_bad_sentences_are_skipped(cli, train, tmp_path):
     bad, path = tmp_path / "bad", tmp_path / "tagger"
     bad.write_text(train.read_text() + "x\ny\nz NN O\n\na NN O\n")
-    assert "bad, line 323: 'x' has 1 columns" in cli("tagger", "fit", bad, "-o", path).err
+    assert "bad, line 323: 'x' has 1 column" in cli("tagger", "fit", bad, "-o", path).err
     for command in (("fit", bad, "-o", path), ("evaluate", path, bad)):
         with warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -388,7 +390,7 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
         (("-",), "standard input: contains no sentences; is the file empty?"),
         (("-", "--validation", "-"), "standard input (-) can be read only once"),
         ((train, "--validation", tmp_path / "none"), "none: no such file"),
-        ((train, "--validation", tmp_path / "one"), "one, line 1: 'a' has 1 columns, not 3"),
+        ((train, "--validation", tmp_path / "one"), "one, line 1: 'a' has 1 column, not 3"),
         (
             (tmp_path / "four",),
             "'a DT X O' has 4 columns (1. a; 2. DT; 3. X; 4. O); name them",

@@ -284,7 +284,7 @@ def test_mistakes_are_one_line(cli, chunker, tagger, model, dev, standard_input,
         ((chunker, tmp_path / "cut.gz"), "cut.gz: not a complete .gz file"),
         (
             (chunker, tmp_path / "ragged", "-o", output),
-            "ragged, line 3: 'cat' has 1 columns, not 2",
+            "ragged, line 3: 'cat' has 1 column, not 2",
         ),
         ((chunker, dev), "has 3 columns, not 2; the model uses word, pos: correct it, or name"),
         ((chunker, dev), "or give --labelled if the last column is a label"),

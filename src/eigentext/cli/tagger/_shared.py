@@ -104,6 +104,7 @@ class KnownColumns:
         self, tagger: "Tagger", option: str | None, *, labelled: bool, with_label: bool = False
     ):
         self._used, self._option = list(tagger.columns_), option
+        self._tags = _in_all_schemes(tagger.tags_)
         self._labelled, self._with_label = labelled, with_label
         used = ", ".join(self._used)
         self._remedy = f"the model uses {used}: correct it, or name the columns with --columns"
@@ -117,11 +118,11 @@ class KnownColumns:
         if self._names is not None:
             return self._told(head, self._names)
         found = head.named()
-        if found and found.kept[-1] != self._used[-1]:
-            label = [found.kept[-1]] if self._with_label else []
-            chosen = found.with_chosen([*self._used, *label], self._remedy)
-            if chosen and len(set(chosen.chosen)) == len(chosen.chosen):
-                return chosen
+        if found and (inputs := found.with_chosen(self._used, self._remedy)):
+            if not self._with_label:
+                return inputs
+            if (label := self._label(head, found, inputs)) is not None:
+                return replace(inputs, chosen=(*inputs.chosen, label))
         names = [*self._used, "label"] if self._labelled else self._used
         if head.n_columns != len(names):
             if found and found.counted:
@@ -136,6 +137,16 @@ class KnownColumns:
         n = len(names) if self._with_label else len(self._used)
         return replace(head.told(names, self._remedy), chosen=tuple(range(n)))
 
+    def _label(self, head: "Head", found: "Columns", inputs: "Columns") -> int | None:
+        """Return the place of the label: the column that has most of the tags of the model."""
+        free = [i for i, name in enumerate(found.names) if name and i not in inputs.chosen]
+        if not free:
+            return None
+        usual = found.chosen[-1]
+        best = max(free, key=lambda i: (head.share(i, self._tags), i == usual))
+        head.check_not_empty(found, best)
+        return best
+
     def _told(self, head: "Head", names: list[str | None]) -> "Columns":
         found = head.told(names, self._remedy)
         place = dict(zip(found.kept, found.chosen))
@@ -148,6 +159,17 @@ class KnownColumns:
             )
         last = labels[-1:] if self._with_label else []
         return replace(found, chosen=(*(place[name] for name in self._used), *last))
+
+
+def _in_all_schemes(tags: Iterable[str]) -> frozenset[str]:
+    """Return the tags. Of chunks, these are the tags of all schemes."""
+    from eigentext.corpus.schemes import scheme_of
+
+    known = frozenset(tags)
+    if scheme_of(known) is None:
+        return known
+    kinds = {tag[2:] for tag in known if tag[2:]}
+    return known.union(f"{letter}-{kind}" for letter in "BILUES" for kind in kinds)
 
 
 # Sentences.

@@ -13,6 +13,7 @@ from eigentext.cli._bundles import EncodingOption, FitOptions, OutputOption, Ski
 from eigentext.cli._console import finite
 from eigentext.cli._fitting import Fitting, fitting, validation_facts
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
+from eigentext.cli._text import utf8_or
 from eigentext.cli.tagger._shared import (
     TaggedArgument,
     places_of,
@@ -126,7 +127,7 @@ def fit(
         columns = training_columns(tagged.columns, paths[0], how["encoding"])
         sentences = read_tagged(paths, columns, **how)
         others = [one.tokens for one in read_tagged(held_out, columns, **how)] if held_out else None
-        loaded = {name: _load_source(name, path) for name, path in models.items()}
+        loaded = {name: _load_source(name, path, how["encoding"]) for name, path in models.items()}
         tagger = Tagger(**parameters, columns=columns.kept[:-1], **loaded)
         with _named_as_options(models), places_of(sentences):
             tagger.fit([one.tokens for one in sentences], validation=others)
@@ -143,7 +144,7 @@ def _check(tagged: TaggedOptions, models: dict[str, Path], given: list[str]) -> 
         raise ParameterError("--scale is for --vectors, --eigentokens or --states; give one")
 
 
-def _load_source(name: str, path: Path) -> Any:
+def _load_source(name: str, path: Path, encoding: str) -> Any:
     """Load what was learned without labels."""
     import eigentext
     from eigentext import WordClusters, engine
@@ -152,7 +153,7 @@ def _load_source(name: str, path: Path) -> Any:
     wanted, what = _SOURCES[name]
     with engine.phase(f"load {name}"):
         if name == "clusters" and not _is_model(path):
-            return WordClusters.read_paths(path)
+            return WordClusters.read_paths(path, encoding=utf8_or(encoding, path))
         model = load(path)
     if not isinstance(model, getattr(eigentext, wanted)):
         raise EigentextError(f"{path}: holds {model!r}, but --{name} wants {what}")

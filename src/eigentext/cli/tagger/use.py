@@ -104,10 +104,10 @@ class SentenceOptions(Bundle):
         from eigentext.corpus.encodings import checked_encoding
 
         in_columns = len(tagger.columns_) > 1 or self.columns or self.labelled
-        if self.format is None and not in_columns and paths[0] is not None:
+        given = self.input or (self.format if self.format in _INPUTS else None)
+        if given is None and not in_columns and paths[0] is not None:
             head = read_head(paths[0], checked_encoding(self.encoding))
             in_columns = head.counted  # CoNLL-U
-        given = self.input or (self.format if self.format in _INPUTS else None)
         if (given or ("conll" if in_columns else "words")) == "words":
             if in_columns:
                 raise ParameterError(
@@ -317,7 +317,7 @@ def _read_words(
             if _NUMBERED.fullmatch(line):
                 raise CorpusError(
                     f"{file}, line {number}: looks like a token of CoNLL-U, not like a sentence; "
-                    "give --format conll"
+                    "give --input conll"
                 )
             words = [word.decode() for word in line.split()]
             tokens = [(word,) for word in (words if how.tokenized else policy.split(text))]

@@ -16,7 +16,7 @@ from eigentext.cli._bundles import (
 from eigentext.cli._files import check_not_read
 from eigentext.cli._fitting import Fitting, fitting
 from eigentext.cli._options import Parameters, with_options
-from eigentext.cli._text import SourceOptions
+from eigentext.cli._text import SourceOptions, utf8_or
 from eigentext.cli.topics._shared import topic_lines, write_report
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.topics import parameters as tables
@@ -86,15 +86,12 @@ def _stop_words(given: str, keep_case: bool, encoding: str) -> list[str] | str |
     The file is in UTF-8, or else in the encoding of the documents.
     """
     from eigentext import TextCorpus
-    from eigentext.corpus.encodings import UTF8, checked_encoding, not_utf8
-    from eigentext.corpus.readers import read_whole
 
     if tables.names_stop_words(given):
         return None if given == "none" else given
     try:
-        listed = TextCorpus(Path(given), lowercase=not keep_case)
-        if checked_encoding(encoding) != UTF8 and not_utf8(read_whole(listed.files[0])):
-            listed = TextCorpus(Path(given), lowercase=not keep_case, encoding=encoding)
+        encoding = utf8_or(encoding, Path(given))
+        listed = TextCorpus(Path(given), lowercase=not keep_case, encoding=encoding)
     except CorpusError as error:
         raise CorpusError(
             f"{error} (--stop-words is auto, none, a language such as english, or a file)"
