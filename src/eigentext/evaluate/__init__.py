@@ -13,6 +13,7 @@ from eigentext.evaluate.calibration import (
 )
 from eigentext.evaluate.chunks import Chunks, chunk_spans, chunks
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
+from eigentext.evaluate.compare import Comparison, compare
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.readers import (
     Pair,
@@ -33,6 +34,7 @@ __all__ = [
     "Calibration",
     "Chunks",
     "CoherenceResult",
+    "Comparison",
     "CompletionResult",
     "Pair",
     "Pairs",
@@ -45,6 +47,7 @@ __all__ = [
     "chunk_spans",
     "chunks",
     "coherence",
+    "compare",
     "completion_perplexity",
     "distinct_words",
     "half",

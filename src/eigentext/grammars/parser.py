@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus.items import without_columns
 from eigentext.corpus.packing import Packed, pack, unpack
 from eigentext.corpus.policy import TokenPolicy
 from eigentext.corpus.raw_text import RawCheck
@@ -362,6 +363,7 @@ class Parser(Estimator, Saved):
     ) -> Iterator[_Made]:
         """``function(words, self, *known)`` of a stream of sentences, in order."""
         check_is_fitted(self)
+        sentences = without_columns(sentences)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, not a single one: that is for `parse`")
         total = len(sentences) if isinstance(sentences, Sequence) else None

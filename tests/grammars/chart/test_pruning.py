@@ -149,6 +149,7 @@ def test_the_threshold_leaves_out_what_is_below_it():
     for threshold in (1e-4, 1e-2, 0.2):
         found = by_item(prune(plain.coarse(), *words, threshold=threshold), 9)
         assert found == {item: mu for item, mu in exact.items() if mu >= threshold}
+        assert found == by_item(prune(plain.coarse(), *words, threshold=0).above(threshold), 9)
         assert len(found) <= len(exact)
     assert 0 < len(found) < len(exact) / 2
 

@@ -81,6 +81,26 @@ def expand(groups, edges, left, right, first, symbols, alive, known, keys, n_pla
 
 
 @njit(cache=True, nogil=True)
+def products(parent, left, right, states, r, s, factor, offsets):
+    """Equivalent to ``factor[k] * s[b][:, None, None] * s[c][:, None] * r[a]`` of each rule k.
+
+    Rule k is a -> b c, and ``r[a]`` is ``r[states[a]:states[a + 1]]``. The products are packed one
+    after another, from ``offsets[k]``.
+    """
+    out = np.empty(offsets[-1])
+    for k in range(len(parent)):
+        a, b, c = parent[k], left[k], right[k]
+        t = offsets[k]
+        for h2 in range(states[b], states[b + 1]):
+            for h3 in range(states[c], states[c + 1]):
+                x = factor[k] * s[h2] * s[h3]
+                for h1 in range(states[a], states[a + 1]):
+                    out[t] = x * r[h1]
+                    t += 1
+    return out
+
+
+@njit(cache=True, nogil=True)
 def _grown(x, size):
     """A copy with room for `size` rows."""
     y = np.empty((size, x.shape[1]), x.dtype)

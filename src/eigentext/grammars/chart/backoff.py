@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 RESERVED = -54 * np.log(2.0)  # the log of the mass of the back-off
 # The least marginals of places, and of symbols without states.
 _COARSE, _MIDDLE = 2e-3, 3e-4
-_MOST = 20_000_000  # edges of a forest
+_LESS, _MORE = 0.01, 5.0  # factors of the first, if no tree is left, or too many edges
+_MOST = 500_000  # edges of a forest of symbols, so that no sentence takes minutes or gigabytes
 
 
 @dataclass
@@ -147,36 +148,23 @@ class Backoff:
 
     # -- sentences and trees ---------------------------------------------------------------------
 
-    def sentence(
-        self, tokens: Sequence[str], threshold: float, *, first: bool = True
-    ) -> Local | None:
-        """The forest of a sentence; None if it has no parse.
+    def sentence(self, tokens: Sequence[str], threshold: float) -> Local | None:
+        """The forest of a sentence; None if it has no parse, or far too many.
 
-        `threshold` is that of the coarse grammar. Here the first try prunes more.
+        `threshold` is that of the coarse grammar. Here more is pruned, and still more if the forest
+        has too many edges.
         """
         if not self._is_usable:
             return None
-        rows, tag_scores = self._scores(tokens)
+        tag_scores = self._scores(tokens)
         leaves = tag_scores @ self._stops.T
         position, label = np.nonzero(leaves)
         offsets = np.searchsorted(position, np.arange(len(tokens) + 1))
         lexical = offsets, (label + self._n_inner).astype(np.int32), leaves[position, label]
         if np.diff(offsets).min() < 1:
             return None
-        least = max(threshold, _COARSE) if threshold > 0 and first else threshold
-        survivors = prune(self._chart, *lexical, threshold=least)
-        if survivors.pieces is not None:
-            return None
-        forest = refine(survivors, self._fine, *lexical)
-        if not len(forest.roots):
-            # So ambiguous that every tree has a label that was pruned.
-            if threshold == 0:
-                return None
-            return self.sentence(tokens, min(least, 1.0) / 100, first=False)
-        sizes = np.diff(self._offsets)[forest.label]
-        stand_ins = self._stand_ins[ranges(self._offsets[forest.label], sizes)]
         table = self._places.table
-        found = self._expanded(forest, table, starts(sizes), stand_ins, rows, tag_scores)
+        found = self._symbols_of(lexical, threshold, tag_scores)
         if found is None:
             return None
         forest, labels = found
@@ -209,10 +197,10 @@ class Backoff:
         if found is None:
             return -np.inf
         table, stand_ins = found
-        rows, tag_scores = self._scores(tokens)
+        tag_scores = self._scores(tokens)
         first = starts(np.array([len(some) for some in stand_ins]))
         flat = np.array([a for some in stand_ins for a in some], np.int64)
-        expanded = self._expanded(forest, table, first, flat, rows, tag_scores)
+        expanded, _ = self._expanded(forest, table, first, flat, tag_scores)
         if expanded is None:
             return -np.inf
         local = self._with_levels(*expanded, table, tokens, tag_scores)
@@ -220,6 +208,33 @@ class Backoff:
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
     # -- the chart of places ---------------------------------------------------------------------
+
+    def _symbols_of(
+        self, lexical: tuple[np.ndarray, ...], threshold: float, tag_scores: np.ndarray
+    ) -> tuple[ParseForest, np.ndarray] | None:
+        """The forest of symbols of a sentence, as :meth:`_expanded` gives it."""
+        least = max(threshold, _COARSE) if threshold > 0 else 0.0
+        while True:
+            try:
+                survivors = prune(self._chart, *lexical, threshold=least)
+            except ParameterError:  # too long for the memory
+                return None
+            if survivors.pieces is not None:
+                return None
+            forest = refine(survivors, self._fine, *lexical)
+            if len(forest.roots) or least == 0:
+                break
+            least *= _LESS  # so ambiguous that every tree has a label that was pruned
+        table = self._places.table
+        while len(forest.roots):
+            sizes = np.diff(self._offsets)[forest.label]
+            stand_ins = self._stand_ins[ranges(self._offsets[forest.label], sizes)]
+            found, fits = self._expanded(forest, table, starts(sizes), stand_ins, tag_scores)
+            if fits:
+                return found
+            least = _MORE * max(least, _COARSE)
+            forest = refine(survivors.above(least), self._fine, *lexical)
+        return None
 
     def _arrange(self) -> None:
         """The rules between places, with all chains summed out, as a grammar for the chart."""
@@ -271,19 +286,18 @@ class Backoff:
         self._stand_ins = order
         self._offsets = np.searchsorted(label[order], np.arange(n_labels + 1))
 
-    def _scores(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """q(a -> x) of the preterminals, and q(T -> x) of the tags, for each word."""
-        rows = self._coarse.words(tokens)[:, self._first_word + self._shift :]
-        return rows, rows @ self._to_tags
+    def _scores(self, tokens: Sequence[str]) -> np.ndarray:
+        """q(T -> x) of the tags, for each word: the average of their preterminals."""
+        return self._coarse.words(tokens)[:, self._first_word + self._shift :] @ self._to_tags
 
     def _expanded(
         self, forest: ParseForest, table: Table, first: np.ndarray, stand_ins: np.ndarray,
-        rows: np.ndarray, tag_scores: np.ndarray,
-    ) -> tuple[ParseForest, np.ndarray] | None:  # fmt: skip
+        tag_scores: np.ndarray,
+    ) -> tuple[tuple[ParseForest, np.ndarray] | None, bool]:  # fmt: skip
         """The forest of the symbols that may stand for the items of a forest of places.
 
         Its labels are those of the table, and its rules are the last array, one row for each: a, b,
-        c. None without a derivation.
+        c. None without a derivation. Also whether it has few enough edges; if not, it is None too.
         """
         from eigentext.grammars.chart._backoff_loops import expand
 
@@ -296,10 +310,7 @@ class Backoff:
             table.known, self._keys, self._n_places, self._to_left, _MOST,
         )  # fmt: skip
         if not fits:
-            raise ParameterError(
-                f"the forest of a sentence of {len(rows):,} words has too many edges; raise the "
-                "threshold of pruning, or cut the sentence"
-            )
+            return None, False
         slots = np.flatnonzero(alive)
         number = np.full(len(alive), -1, np.int32)
         number[slots] = np.arange(len(slots))
@@ -320,7 +331,9 @@ class Backoff:
             number[edges[:, 1]], number[edges[:, 2]], np.flatnonzero(is_root).astype(np.int32),
         )  # fmt: skip
         pairs, a = np.divmod(keys, n)
-        return (built, np.stack((a, *np.divmod(pairs, n)), axis=1)) if is_root.any() else None
+        if not is_root.any():
+            return None, True
+        return (built, np.stack((a, *np.divmod(pairs, n)), axis=1)), True
 
     # -- grammars of one forest ------------------------------------------------------------------
 
@@ -381,22 +394,17 @@ class Backoff:
         n_states: np.ndarray, vectors: tuple[np.ndarray, ...],
     ) -> np.ndarray:  # fmt: skip
         """The tensors of rules: those of the grammar, and the products of averages."""
+        from eigentext.grammars.chart._backoff_loops import products
+
         states, r, s, weight, back = vectors
         old, n = source.grammar, len(self._symbols)
-        sizes = tensor_sizes(listed, n_states)
-        lengths = sizes.prod(axis=1)
+        lengths = tensor_sizes(listed, n_states).prod(axis=1)
         offsets = starts(lengths)
-        rule = np.repeat(np.arange(len(lengths)), lengths)
-        place = np.arange(offsets[-1]) - offsets[rule]
-        mc, ma = sizes[rule, 1], sizes[rule, 2]
-        h1, rest = place % ma, place // ma
-        a, b, c = (x[rule] for x in listed[:3])
         top, base = table.known[:, TOP], table.known[:, BASE]
         keys = top[rules[:, 1]] * self._n_places + top[rules[:, 2]]
         q = self._unaries.q[np.searchsorted(self._keys, keys * self._n_places + base[rules[:, 0]])]
         factor = back[listed.parent] * q * weight[listed.left] * weight[listed.right]
-        tensor = factor[rule] * r[states[a] + h1]
-        tensor *= s[states[b] + rest // mc] * s[states[c] + rest % mc]
+        tensor = products(*listed[:3], states, r, s, factor, offsets)
         keys = (rules[:, 1] * n + rules[:, 2]) * n + rules[:, 0]
         keys[(rules >= n).any(axis=1)] = -1
         at = np.searchsorted(self._rule_keys, keys).clip(max=max(len(self._rule_keys) - 1, 0))

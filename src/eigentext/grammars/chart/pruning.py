@@ -243,6 +243,16 @@ class Survivors(NamedTuple):
     log_probability: float
     pieces: np.ndarray | None
 
+    def above(self, threshold: float) -> "Survivors":
+        """Those whose marginals reach a higher threshold; for sentences with a parse."""
+        keep = self.marginals >= threshold
+        before = np.concatenate(([0], np.cumsum(keep)))
+        return self._replace(
+            offsets=before[self.offsets].astype(self.offsets.dtype),
+            labels=self.labels[keep],
+            marginals=self.marginals[keep],
+        )
+
 
 def prune(
     grammar: CoarseGrammar,
