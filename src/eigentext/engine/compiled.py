@@ -25,6 +25,7 @@ from typing import Any
 import numba
 from numba import config
 
+from eigentext.engine import shipped
 from eigentext.engine._log import logger
 
 _REMEDY = "set NUMBA_CACHE_DIR to a folder that this user may write to"
@@ -103,6 +104,12 @@ class _Cache:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = None
         try:
+            found = shipped.load(self._cache, sig, target_context)
+        except Exception as error:  # another Numba may pickle in another way
+            logger.info("the compiled code of %s cannot be used (%r)", self._name, error)
+        if found is not None:
+            return found
+        try:
             found = self._cache.load_overload(sig, target_context)
         except Exception as error:  # damaged pickles raise many kinds
             logger.info("compiling %s again: its cache cannot be read (%r)", self._name, error)
@@ -113,6 +120,7 @@ class _Cache:
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        shipped.record(self._cache, sig, data)
         try:
             self._cache.save_overload(sig, data)
         except Exception as error:  # a full disk, or a damaged index that could not be flushed

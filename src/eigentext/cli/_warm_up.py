@@ -1,0 +1,170 @@
+"""Small models of every kind, learned and used once, so that all of their loops are compiled.
+
+A loop is compiled for the types of its arguments. Arrays of a loaded model are read-only, which is
+another type. So each model is also saved, loaded and used again.
+"""
+
+import random
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from eigentext.cli._treebank import sampled_trees
+
+_SENTENCE = "the farmer saw the cat of the child"
+
+
+def _lines() -> list[list[str]]:
+    rng = random.Random(0)
+    words = [a + b + c for a in "bdfgklmnpr" for b in "aeiou" for c in "lmnprstx"]
+    weights = [1 / (1 + n) for n in range(len(words))]
+    return [rng.choices(words, weights, k=12) for _ in range(600)]
+
+
+def _both(model: Any, use: Callable[[Any], Any]) -> None:
+    """Use a model as it was learned, and as it was saved."""
+    from eigentext.storage import load
+
+    use(model)
+    with TemporaryDirectory(prefix="eigentext-") as folder:
+        path = Path(folder, "model")
+        model.save(path)
+        use(load(path))
+
+
+def _words() -> None:
+    from eigentext.words import Eigentokens, Eigenwords, WordClusters
+
+    lines = _lines()
+
+    def use(words: Any) -> None:
+        words.most_similar("bal")
+        words.most_similar(words["bal"])
+        words.analogy("bal", "bam", "ban")
+
+    for how in ({}, {"context": "list", "window": 2}, {"weighting": "flat"}, {"scaling": "ppmi"}):
+        _both(Eigenwords(20, **how).fit(lines), use)
+    words = Eigenwords(20, oov="characters", keep_moments="whole").fit(lines)
+    words.partial_fit(lines)
+    _both(words, lambda words: (use(words), words["unseen"]))
+    for method in ("agglomerative", "kmeans"):
+        with suppress(ValueError):
+            WordClusters(20, method=method).fit(words)
+    _both(Eigentokens(20).fit(lines), lambda tokens: tokens.transform(lines[:2]))
+
+
+def _topics() -> None:
+    from eigentext.topics import TopicModel
+
+    texts = [" ".join(line) for line in _lines()]
+    for how in ({}, {"alpha0": 0.0}, {"method": "anchors"}, {"alpha0": "auto"}):
+        _both(
+            TopicModel(4, **how).fit(texts),
+            lambda topics: (topics.transform(texts[:3]), topics.perplexity(texts[:9])),
+        )
+
+
+def _sequences() -> None:
+    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
+
+    lines = _lines()
+
+    def use(model: Any) -> None:
+        model.score(lines[:9])
+
+    def ask(hmm: Any) -> None:
+        use(hmm)
+        hmm.predict_next(lines[0])
+        with suppress(Exception):  # a spectral model has no states to decode
+            hmm.viterbi(lines[0])
+
+    for method in ("spectral", "em", "spectral+em"):
+        _both(HMM(3, method=method, **({"n_iter": 3} if "em" in method else {})).fit(lines), ask)
+    for method in ("pivot", "pivot+em"):
+        _both(BigramModel(3, method=method).fit(lines), use)
+    for order in (2, 3):
+        _both(KneserNey(order=order).fit(lines), use)
+    _both(HMMTagger().fit(_tagged(lines)), lambda tagger: tagger.k_best(lines[0], 3))
+
+
+def _tagged(lines: Iterable[list[str]]) -> list[list[tuple[str, str]]]:
+    return [[(word, word[0]) for word in line] for line in lines]
+
+
+def _taggers() -> None:
+    from eigentext.tagging import Tagger
+    from eigentext.words import Eigenwords, WordClusters
+
+    lines = _lines()
+    tagged = _tagged(lines[:100])
+    words = Eigenwords(10).fit(lines)
+    sources = {"vectors": words, "clusters": WordClusters(10).fit(words)}
+    for how in ({}, sources):
+        _both(
+            Tagger(**how).fit(tagged),
+            lambda tagger: (tagger.tag(lines[:3]), tagger.evaluate(tagged[:9])),
+        )
+
+
+def _grammars() -> None:
+    from eigentext.grammars import PCFG, LatentPCFG
+
+    trees = sampled_trees(120)
+
+    def use(parser: Any) -> None:
+        parser.parse(_SENTENCE)
+        parser.marginals(_SENTENCE)
+        parser.k_best(_SENTENCE, 3)
+        parser.log_probability(trees[0])
+        parser.parse(["child"] * 3)  # by the back-off, or not at all
+
+    _both(PCFG().fit(trees), use)
+    for method in ("spectral", "em", "spectral+em", "pivot", "pivot+em", "split-merge"):
+        steps = {} if method in ("spectral", "pivot") else {"n_iter": 4}
+        _both(LatentPCFG(4, method=method, **steps).fit(trees), use)
+
+
+def _kernels() -> None:
+    from eigentext.kernels import SequenceKernel, TreeKernel
+
+    trees, tagged = sampled_trees(30), _tagged(_lines()[:30])
+    for kernel, structures in ((TreeKernel(0.5), trees), (SequenceKernel(0.5), tagged)):
+        kernel.gram(structures)
+        kernel.gram(structures[:3], structures)
+        kernel(structures[0], structures[1])
+
+
+def _rerankers() -> None:
+    from eigentext.grammars import PCFG
+    from eigentext.reranking import Reranker
+
+    trees = sampled_trees(60)
+    _both(
+        Reranker().fit_base(PCFG, trees),
+        lambda reranker: (
+            reranker.choose([PCFG().fit(trees).k_best(_SENTENCE, 3)])
+            if hasattr(reranker, "choose")
+            else None
+        ),
+    )
+
+
+TASKS: dict[str, Callable[[], None]] = {
+    "words": _words,
+    "topics": _topics,
+    "sequences": _sequences,
+    "taggers": _taggers,
+    "grammars": _grammars,
+    "kernels": _kernels,
+    "rerankers": _rerankers,
+}
+
+
+def warm_up(what: str) -> None:
+    """Compile the loops of one kind of models."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of so little text
+        TASKS[what]()
