@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any, Literal
 
 from eigentext.corpus.readers import expand_paths
-from eigentext.corpus.tables import column_needed, has_columns, is_column, texts_of
+from eigentext.corpus.tables import column_needed, is_column, is_table, texts_of
 from eigentext.errors import CorpusError
 
 Kind = Literal["files", "texts", "tokens"]
@@ -16,15 +16,26 @@ _LOOKS_LIKE_PATH = re.compile(r"\S*(/\S*|\.[A-Za-z0-9]{1,5})")
 
 def listed(given: Any) -> list[Any]:
     """The items of a list, tuple, generator, array or column of a table. Reads them once."""
-    if has_columns(given):
-        raise column_needed(given)
-    if is_column(given):
-        return texts_of(given)
+    given = without_columns(given)
     if hasattr(given, "tolist"):  # arrays become built-in types
         given = given.tolist()
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
         return list(given)
     return [given]
+
+
+def without_columns(given: Any) -> Any:
+    """The texts of a column of a table as a list. Other input stays as it is; a table is an error.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without_columns(pa.array(["the cat", "the dog"]))
+    ['the cat', 'the dog']
+    """
+    if is_table(given):
+        raise column_needed(given)
+    return texts_of(given) if is_column(given) else given
 
 
 def kind_of_item(kind: type) -> Kind | Literal[""]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.corpus.encoded import END, EncodedCorpus, encode
-from eigentext.corpus.items import kind_of_item, listed
+from eigentext.corpus.items import kind_of_item, listed, without_columns
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.vocabulary import Vocabulary, as_asked
 from eigentext.errors import CorpusError
@@ -72,6 +72,9 @@ def _read(sequences: Any, cache: Any = None) -> EncodedCorpus | Integers:
     """Words as a corpus; integers as they are, with the lengths of sequences or None."""
     if isinstance(sequences, (TextCorpus, EncodedCorpus, str, os.PathLike)):
         return encode(sequences, cache=cache)
+    is_array = hasattr(sequences, "__array__")
+    if not (is_array and np.asarray(sequences).dtype.kind in "iu"):
+        sequences = without_columns(sequences)
     if hasattr(sequences, "__array__"):
         array = np.asarray(sequences)
         if array.ndim not in (1, 2):

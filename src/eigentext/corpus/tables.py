@@ -159,6 +159,8 @@ class Column:
 
 def is_table(given: Any) -> bool:
     """Whether this is a table in memory, not a single column."""
+    if isinstance(given, pa.RecordBatchReader):
+        raise CorpusError("this reader can be read only once; give the table, reader.read_all()")
     if isinstance(given, (list, tuple)):
         return bool(given) and isinstance(given[0], Mapping)
     return isinstance(given, Mapping) or has_columns(given)
@@ -166,7 +168,7 @@ def is_table(given: Any) -> bool:
 
 def has_columns(given: Any) -> bool:
     """Whether this is a data frame, an Arrow table or a data set."""
-    return bool(_names(given))
+    return bool(_frame_names(given))
 
 
 def is_column(given: Any) -> bool:
@@ -202,15 +204,28 @@ def column_needed(given: Any) -> CorpusError:
     """The error for a table that is given where a column is expected."""
     names = _names(given)
     return CorpusError(
-        f"this is a table with the columns {listing(names)}; say which one has the text: "
-        f"TextCorpus(table, column={likely(names)!r}), or give only that column"
+        f"this is a table with the columns {listing(names)}; give only the column with the text, "
+        f"such as {likely(names)!r}, or TextCorpus(table, column={likely(names)!r})"
     )
 
 
-def _names(given: Any) -> list[Any]:
-    """The names of the columns of a data frame, an Arrow table or a data set."""
+def _names(table: Any) -> list[Any]:
+    """The names of the columns of a table."""
+    if isinstance(table, (list, tuple)):
+        return list(dict.fromkeys(key for row in table for key in row))
+    if not isinstance(table, Mapping):
+        return _frame_names(table)
+    if any(map(has_columns, table.values())):  # the parts of a data set of Hugging Face
+        raise CorpusError(f"these are several tables, {listing(list(table))}; give one of them")
+    return list(table)
+
+
+def _frame_names(given: Any) -> list[Any]:
+    """The names of the columns of a data frame, an Arrow table or a data set; else none."""
     if isinstance(given, type):
         return []
+    if hasattr(given, "collect_schema"):  # polars; its lazy frames warn if asked for `columns`
+        return list(given.collect_schema())
     for attribute in ("column_names", "columns"):
         names = getattr(given, attribute, None)
         if isinstance(names, Iterable) and not isinstance(names, (str, Mapping)):
@@ -228,20 +243,18 @@ def _memory_batches(table: Any, names: list[str]) -> Iterator[tuple[list[Any], n
 
 
 def _dictionaries(table: Any, names: list[str]) -> Iterator[Any]:
+    check_columns(_IN_MEMORY, names, _names(table))
     if isinstance(table, (list, tuple)):
-        check_columns(_IN_MEMORY, names, list(dict.fromkeys(key for row in table for key in row)))
         for start in range(0, len(table), _MANY):
             some = table[start : start + _MANY]
             yield {name: [row.get(name) for row in some] for name in names}
-        return
-    check_columns(_IN_MEMORY, names, list(table) if isinstance(table, Mapping) else _names(table))
-    if hasattr(table, "iter") and hasattr(table, "column_names"):  # a data set of Hugging Face
+    elif hasattr(table, "iter") and hasattr(table, "column_names"):  # a data set of Hugging Face
         yield from table.iter(batch_size=_MANY)
     elif isinstance(table, pa.Table):
         for batch in table.select(list(dict.fromkeys(names))).to_batches():
             yield {name: batch.column(name) for name in names}
-    else:
-        yield table
+    else:  # a lazy frame of polars is computed here
+        yield table.select(names).collect() if hasattr(table, "collect") else table
 
 
 # Values become bytes.
@@ -288,6 +301,8 @@ def _mixed(values: Any, column: str, where: str) -> CorpusError:
 
 def _as_ids(values: Any, numbers: np.ndarray) -> list[int | str]:
     """The names of rows. A row without one gets its number."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
     if isinstance(values, pa.Array) and is_text(values.type):
         found = [
             name and name.decode(errors="replace")

@@ -21,6 +21,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus.items import without_columns
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.scarcity import once_findings
@@ -174,6 +175,7 @@ class HMMTagger(Saved, Estimator):
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, not a single one: that is for `k_best`")
         check = RawCheck(self.policy_)
+        sentences = without_columns(sentences)
         all_words = [self._words(sentence, check, n) for n, sentence in enumerate(sentences, 1)]
         check.warn(stacklevel=2)
         blocks = [all_words[i : i + _BLOCK] for i in range(0, len(all_words), _BLOCK)]

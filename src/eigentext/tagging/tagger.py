@@ -24,6 +24,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus import schemes
+from eigentext.corpus.items import without_columns
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.table_output import as_pandas
@@ -417,6 +418,7 @@ class Tagger(Saved, Estimator):
     def _checked(self, sentences: Iterable[PlainSentence]) -> list[Sentence]:
         """Return sentences as lists of tuples."""
         check_is_fitted(self)
+        sentences = without_columns(sentences)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise CorpusError("give a list of sentences, each a list of words")
         found, check = [], RawCheck(self.policy_)
