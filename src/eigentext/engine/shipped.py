@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
 from llvmlite import binding
+from numba import __version__ as numba_version
 
 from eigentext.engine._log import logger
 
@@ -101,7 +101,7 @@ def _fits() -> bool:
 
 def _name() -> str:
     python = f"{sys.implementation.cache_tag}"
-    return f"{python}-numba-{numba.__version__}-{PROCESSOR}-{_sources()[:16]}.zip"
+    return f"{python}-numba-{numba_version}-{PROCESSOR}-{_sources()[:16]}.zip"
 
 
 def _sources() -> str:
