@@ -28,6 +28,8 @@ NAMED_TUPLE = {"_asdict", "_fields", "_make", "_replace"}
 EXCEPTIONS = {
     ("engine", "_cache_file"): "Numba has no public name for the cache of a function",
     ("engine", "_defn"): "Numba has no public name for the function of an intrinsic",
+    ("engine", "_impl"): "Numba has no public name for how compiled code is pickled",
+    ("engine", "_py_func"): "Numba has no public name for the function of a cache",
     ("engine", "_real_set_num_threads"): "threadpoolctl hides its setter without a lock",
     ("engine", "_source_stamp"): "Numba has no public name for the cache of a function",
     ("engine", "_start_arg"): "Dask has no public name for the address of a lost scheduler",
