@@ -13,8 +13,11 @@ from eigentext.words import neighbors
 from eigentext.words._neighbor_loops import quantize_rows
 from eigentext.words.neighbors import Neighbors
 
-# Up to _FEW queries the first look is at codes, beyond at products: both must be exact.
-WAYS = pytest.mark.parametrize("few", [0, 1000], ids=["products", "codes"])
+# Up to _FEW queries the first look is at codes, or at plain products in the first _EARLY searches;
+# beyond, it is at products in blocks. All must be exact.
+WAYS = pytest.mark.parametrize(
+    ("few", "early"), [(0, 0), (1000, 0), (1000, 4)], ids=["products", "codes", "early"]
+)
 
 
 def brute_force(V, Q, topn, leave_out=None):
@@ -34,8 +37,9 @@ def unit(rows):
 
 
 @pytest.fixture
-def way(monkeypatch, few):
+def way(monkeypatch, few, early):
     monkeypatch.setattr(neighbors, "_FEW", few)
+    monkeypatch.setattr(neighbors, "_EARLY", early)
 
 
 def test_by_hand():
@@ -76,7 +80,7 @@ def test_near_ties_are_distinguished(way):
 
 
 @given(st.data())
-@pytest.mark.parametrize("method", ["products", "codes"])
+@pytest.mark.parametrize("method", ["products", "codes", "early"])
 def test_any_shape_and_ties(method, data):
     n, d, q, k = (data.draw(st.integers(0, 12)) for _ in range(4))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
@@ -90,12 +94,12 @@ def test_any_shape_and_ties(method, data):
     V, Q = draw(n), draw(q)
     topn = data.draw(st.integers(0, 15))
     leave_out = rng.integers(-1, max(n, 1), (q, k)) if n else np.full((q, k), -1)
-    few = neighbors._FEW
+    before = neighbors._FEW, neighbors._EARLY
     try:
-        neighbors._FEW = 1000 if method == "codes" else 0
+        neighbors._FEW, neighbors._EARLY = 1000 * (method != "products"), 4 * (method == "early")
         rows, cosines = Neighbors(V).search(Q, topn, leave_out=leave_out)
     finally:
-        neighbors._FEW = few
+        neighbors._FEW, neighbors._EARLY = before
     expected_rows, expected = brute_force(V, Q, topn, leave_out)
     assert rows.shape == (q, min(topn, n))
     assert np.array_equal(rows, expected_rows)

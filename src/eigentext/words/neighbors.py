@@ -10,8 +10,9 @@ and :math:`\|e\|` is about 0.007 for unit rows. So only a few rows besides the b
 worst of the best rows so far, and only these are read in full. (The same bound on the first
 dimensions of x excludes nothing, because eigenwords spread their length over all dimensions.) For
 many queries together, the first pass is a matrix product in float32, with a bound for its rounding.
-In both cases a returned cosine is a sum in float64 that is rounded once. So the answer depends
-neither on the method nor on the number of threads.
+So it is for the first few single queries, before 8-bit integers are worth making. In all cases a
+returned cosine is a sum in float64 that is rounded once. So the answer depends neither on the
+method nor on the number of threads.
 """
 
 from functools import cached_property
@@ -29,6 +30,7 @@ _METHOD = Choice("auto", of=("auto", "exact", "faiss"))
 _TOPN = Count(10, least=0)
 _SEED = Seed(0)
 _FEW = 8  # up to this many queries, 8-bit codes are faster than the matrix product
+_EARLY = 4  # searches before 8-bit codes are made; a short command then needs no compiled loop
 _ROWS = 2048  # in a block of the matrix product, whose scores stay in the cache
 _QUERIES = 128
 _FEWEST_ROWS = 8192  # for one thread
@@ -66,6 +68,7 @@ class Neighbors:
         self.method: Method = "exact" if method == "auto" else method
         self.random_state = argument("random_state", _SEED, random_state)
         self.vectors, self._inverse = _unit_rows(vectors, "vectors")
+        self._n_searches = 0
         if self.method == "faiss":
             self._index = _graph(self.vectors, self.random_state)
 
@@ -103,13 +106,29 @@ class Neighbors:
             return np.empty((len(Q), wanted), np.int64), np.empty((len(Q), wanted), np.float32)
         if self.method == "faiss":
             rows, cosines = self._walk(Q, q_inverse, k)
-        elif len(Q) <= _FEW:
-            rows, cosines = self._scan(Q, q_inverse, k)
-        else:
+        elif len(Q) > _FEW:
             rows, cosines = self._multiply(Q, q_inverse, k)
+        elif self._n_searches < _EARLY:
+            self._n_searches += 1
+            rows, cosines = self._product(Q, q_inverse, k)
+        else:
+            rows, cosines = self._scan(Q, q_inverse, k)
         return _best(rows, cosines, wanted, unwanted)
 
-    # Three methods for the k best rows of each query, in any order.
+    # Four methods for the k best rows of each query, in any order.
+
+    def _product(
+        self, Q: np.ndarray, q_inverse: np.ndarray, k: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        slack = self._slack(Q)
+        cosines, rows = _empty_heaps(len(Q), k)
+        for query, scores in enumerate(Q @ self.vectors.T):
+            least = np.partition(scores, len(scores) - k)[-k] - 2 * slack
+            near = np.flatnonzero(scores >= least)
+            exact = _cosines(self.vectors[near], self._inverse[near], Q[query], q_inverse[query])
+            best = np.lexsort((near, -exact))[:k]
+            rows[query], cosines[query] = near[best], exact[best]
+        return rows, cosines
 
     def _scan(self, Q: np.ndarray, q_inverse: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         from eigentext.words._neighbor_loops import scan_codes
@@ -143,8 +162,7 @@ class Neighbors:
     ) -> tuple[np.ndarray, np.ndarray]:
         from eigentext.words._neighbor_loops import scan_scores
 
-        # A sum of d products in float32, in any order (Higham 2002, 3.1).
-        slack = np.float32(Q.shape[1] * 2.0**-23 + 3 * _UNIT)
+        slack = self._slack(Q)
         workers = engine.current().n_workers
         blocks = [slice(start, start + _QUERIES) for start in range(0, len(Q), _QUERIES)]
         parts = _parts(len(self), 1 if len(blocks) >= 2 * workers else workers)
@@ -176,6 +194,11 @@ class Neighbors:
         cosines = np.empty(rows.shape, np.float32)
         score_rows(self.vectors, self._inverse, Q, q_inverse, rows, cosines)
         return rows, cosines
+
+    @staticmethod
+    def _slack(Q: np.ndarray) -> np.float32:
+        """The error of a sum of d products in float32, in any order (Higham 2002, 3.1)."""
+        return np.float32(Q.shape[1] * 2.0**-23 + 3 * _UNIT)
 
     @cached_property
     def _codes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -229,6 +252,21 @@ def _lengths(vectors: np.ndarray) -> np.ndarray:
         rows = vectors[part].astype(np.float64)
         norms[part] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return norms
+
+
+def _cosines(
+    vectors: np.ndarray, inverse: np.ndarray, q: np.ndarray, q_inverse: float
+) -> np.ndarray:
+    """Exact cosines, with sums in the same order as the compiled loops have."""
+    products = vectors.astype(np.float64) * q
+    whole = products.shape[1] // 4 * 4
+    sums = np.zeros((len(products), 4))
+    if whole:  # cumsum adds one by one
+        sums = products[:, :whole].reshape(len(products), -1, 4).cumsum(axis=1)[:, -1]
+    a, b, c, d = sums.T.copy()
+    for rest in products[:, whole:].T:
+        a += rest
+    return np.float32(((a + b) + (c + d)) * inverse * q_inverse + 0.0)
 
 
 def _checked_rows(leave_out: Any, n_queries: int, n_rows: int) -> np.ndarray:
