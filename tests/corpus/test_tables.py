@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from eigentext import TextCorpus
-from eigentext.corpus import encode
+from eigentext.corpus import encode, encode_sequences
 from eigentext.corpus.documents import as_documents, document_ids, in_batches
 from eigentext.corpus.shards import shards_of
 from eigentext.corpus.tables import is_column, is_table
@@ -71,6 +71,7 @@ TABLES = {
     "pandas of objects": lambda columns: pd.DataFrame(columns, dtype=object),
     "pandas with categories": lambda columns: pd.DataFrame(columns).astype({"text": "category"}),
     "polars": polars,
+    "polars, lazy": lambda columns: polars(columns).lazy(),
     "pyarrow": pa.table,
     "pyarrow in chunks": lambda columns: pa.Table.from_batches(
         pa.table(columns).to_batches(max_chunksize=1)
@@ -182,6 +183,42 @@ def test_missing_texts_of_a_column_are_empty_documents(kind):
         assert as_documents(COLUMNS[kind](["ham", None, "eggs"])).texts == ["ham", "", "eggs"]
     with pytest.raises(CorpusError, match="empty in all 2 rows"):
         as_documents(COLUMNS[kind]([None, None]))
+
+
+def test_what_is_neither_a_table_nor_a_column():
+    data = {"train": table("Hugging Face"), "test": table("Hugging Face")}
+    frame = table("pyarrow")
+    for read in (
+        as_documents,
+        encode,
+        lambda given: TextCorpus(given, column="text").fingerprint(),
+    ):
+        with pytest.raises(CorpusError, match="several tables, 'train', 'test'; give one of them"):
+            read(data)
+        reader = pa.RecordBatchReader.from_batches(frame.schema, frame.to_batches())
+        with pytest.raises(CorpusError, match=r"only once; give the table, reader.read_all\(\)"):
+            read(reader)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_is_not_a_sequence_of_symbols(kind):
+    with pytest.raises(CorpusError, match="table with the columns 'id', 'text'; give only the"):
+        encode_sequences(table(kind))
+    numbers = pd.DataFrame({"a": [0, 1], "b": [1, 0]})  # an array of integers is one
+    assert encode_sequences(numbers).tokens.tolist() == [0, 1, -1, 1, 0, -1]
+
+
+def test_ids_keep_their_type():
+    def ids_of(ids):
+        rows = {"id": ids, "text": ["a"] * len(ids)}
+        ((_, part),) = in_batches(TextCorpus(pd.DataFrame(rows), column="text", id="id"))
+        return part.ids
+
+    assert ids_of([7, 8]) == [7, 8]
+    assert ids_of([7, None]) == [7, "row 1"]  # of floats, in pandas
+    assert ids_of(["007", ""]) == ["007", "row 1"]
+    assert ids_of([2.5, 1e300]) == ["2.5", int(1e300)]
+    assert ids_of([True, False]) == ["True", "False"]
 
 
 def test_lists_are_not_columns():

@@ -154,3 +154,13 @@ def test_bad_input():
         chunks("O", "O")
     with pytest.raises(ParameterError, match="scheme must be 'bio', not 'iob1'"):
         chunks([], [], scheme="iob1")
+
+
+def test_scores_as_a_table():
+    result = chunks([["B-NP", "O"]], [["B-NP", "B-VP"]])
+    frame = result.to_pandas().set_index("type")
+    assert frame.index.tolist() == list(result.by_type)
+    for name, part in result.by_type.items():
+        for column in frame.columns:
+            assert frame.loc[name, column] == pytest.approx(getattr(part, column), nan_ok=True)
+    assert result.to_arrow().column_names[:4] == ["type", "n_gold", "n_predicted", "n_right"]

@@ -76,3 +76,13 @@ def test_bad_input():
         tags("A", "A")
     with pytest.raises(ParameterError, match="not a string: 'A B'"):
         tags(["A B"], ["A B"])
+
+
+def test_scores_as_a_table():
+    result = tags([["B-NP", "O"]], [["B-NP", "B-VP"]])
+    frame = result.to_pandas().set_index("tag")
+    assert frame.index.tolist() == list(result.by_tag)
+    for name, part in result.by_tag.items():
+        for column in frame.columns:
+            assert frame.loc[name, column] == pytest.approx(getattr(part, column), nan_ok=True)
+    assert result.to_arrow().column_names[:4] == ["tag", "n_gold", "n_predicted", "n_right"]

@@ -24,7 +24,7 @@ from eigentext.errors import CorpusError
 _DELIMITERS = (",", "\t", ";", "|")
 _HEAD = 1 << 20
 _BOM = b"\xef\xbb\xbf"
-_LONGEST_ROW = 16 << 20
+_LONGEST_ROW = 8 << 20  # Arrow reads up to 32 pieces of this size ahead
 _CUT = "straddles two block boundaries"  # Arrow's words for a row longer than a block
 
 
