@@ -123,7 +123,7 @@ def crfsuite(train: list[Any], test: list[Any]) -> dict[str, Any]:
     templates, columns = model._features.sparse, model._features
 
     def items(sentences: list[Any]) -> list[Any]:
-        return [_strings(one, templates, columns) for one in sentences]
+        return [strings(one, templates, columns) for one in sentences]
 
     xs, ys = items(train), [[token[-1] for token in one] for one in train]
     n_epochs = 10
@@ -146,7 +146,7 @@ def crfsuite(train: list[Any], test: list[Any]) -> dict[str, Any]:
     return {"means": means, "deviation": None, "MB": peak_bytes() / 1e6}
 
 
-def _strings(sentence: Any, templates: list[Any], features: Any) -> list[list[str]]:
+def strings(sentence: Any, templates: list[Any], features: Any) -> list[list[str]]:
     """The features of each token as "number=value|value"."""
     names = dict(zip(features.symbols, features._attributes))
     value = {

@@ -501,3 +501,11 @@ def test_attachment_by_all_subtrees(tmp_path, normalized):
 def test_mixed_types_are_an_error():
     with pytest.raises(EigentextError):
         KernelPerceptron(et.TreeKernel()).fit([["(S (N a))", [("a", "N")]]], [0])
+
+
+def test_a_model_without_mistakes_is_saved_and_loaded(tmp_path):
+    model = KernelPerceptron(LinearKernel()).fit([[(1.0, 0.0), (0.0, 1.0)]], [0])
+    assert model.diagnostics_["n_support"] == 0
+    model.save(tmp_path / "model")
+    again = et.load(tmp_path / "model")
+    assert again.alpha_.dtype == again.averaged_alpha_.dtype == np.float64

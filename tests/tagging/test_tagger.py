@@ -781,7 +781,7 @@ def test_a_sentence_without_words_has_its_answer_in_its_place():
 
 def test_sentences_that_are_refused():
     tagger = Tagger().fit(PETS)
-    with pytest.raises(CorpusError, match="give a list of sentences, each a list of words"):
+    with pytest.raises(CorpusError, match="give a list of sentences, each a string of raw text or"):
         tagger.tag("the dog")
     with pytest.raises(CorpusError, match="give a list of sentences"):
         tagger.tag(7)

@@ -343,7 +343,7 @@ class TokenPolicy:
             len(last) > 1
             and last[-1] in self.ends
             and last[-1] in ENDS
-            and last[0].isalpha()
+            and any(map(str.isalpha, last))
             and not self._is_whole(last, _SPLIT)
             and self._size_of_end(last) > 0
         )

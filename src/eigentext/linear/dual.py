@@ -216,7 +216,8 @@ class KernelPerceptron(Saved, Estimator):
     def _sum_of_updates(self, weights: np.ndarray, n_support: int) -> np.ndarray:
         gold, predicted, _ = self.updates_
         raised = np.bincount(gold, weights, n_support)
-        return raised - np.bincount(predicted, weights, n_support)
+        change = raised - np.bincount(predicted, weights, n_support)
+        return change.astype(np.float64)  # without updates, bincount gives integers
 
     def bound(self) -> Bound | None:
         """Return the quantities of the mistake bound, computed with the last weights.

@@ -420,7 +420,9 @@ class Tagger(Saved, Estimator):
         check_is_fitted(self)
         sentences = without_columns(sentences)
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-            raise CorpusError("give a list of sentences, each a list of words")
+            raise CorpusError(
+                "give a list of sentences, each a string of raw text or a list of words"
+            )
         found, check = [], RawCheck(self.policy_)
         for number, one in enumerate(sentences, 1):
             given = self.policy_.split(one) if isinstance(one, str) else one
