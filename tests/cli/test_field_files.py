@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import eigentext as et
+from eigentext.explorer.models.grammars import ExploredGrammar
+from eigentext.explorer.models.taggers import ExploredTagger
 
 pytestmark = pytest.mark.filterwarnings("always")  # the command prints them
 ENCODINGS = {
@@ -348,3 +350,33 @@ def test_python_readers_say_the_same(file):
         assert et.read_trees(path).about.dialect == "ppche"
     with pytest.warns(UserWarning, match="read them with dialect='ppche'"):
         et.read_trees(path, dialect="penn")
+
+
+# Raw text and tokens.
+
+
+def test_the_same_tokens_everywhere(file, works, tmp_path):
+    """In Python, by `grammar parse`, by `tagger tag`, and in the explorer."""
+    tree = (
+        "(S (NP (PRP He)) (VP (VBZ does) (RB n't) (VP (VB know)))"
+        " (PRN (-LRB- -LRB-) (RB yet) (-RRB- -RRB-)) (. .))\n"
+    )
+    leaves = et.Tree.parse(tree).leaves()
+    parser, tagger = tmp_path / "parser", tmp_path / "tagger"
+    works("grammar", "fit", file("a.mrg", tree * 10), "-o", parser, "--states", 1, "-q")
+    tagged = "".join(f"{leaf} T\n" for leaf in leaves)
+    works("tagger", "fit", file("a.conll", f"{tagged}\n" * 10), "-o", tagger, "-q")
+    text = "He doesn't know (yet)."
+    raw = file("raw.txt", f"{text}\n")
+    found = [
+        et.load(parser).parse(text).leaves(),
+        [word for word, _ in et.load(tagger).tag([text])[0]],
+        et.Tree.parse(works("grammar", "parse", parser, raw, "-q").out).leaves(),
+        works("tagger", "tag", tagger, raw, "-q").out.split()[::2],
+        ExploredGrammar(et.load(parser), "parser").parse({"text": text})["tokens"],
+        [x["word"] for x in ExploredTagger(et.load(tagger), "t").tag({"text": text})["tokens"]],
+    ]
+    assert found == [leaves] * len(found)
+    result = works("tagger", "tag", tagger, raw, "--tokenized")
+    assert result.out.split()[::2] == text.split()
+    assert "for raw text give strings" in result.err
