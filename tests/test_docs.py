@@ -177,6 +177,7 @@ CHEAP = {
     "grammars": [0],
     "kernels": [0, 2, 4, 5, 6, 7, 8],
     "sequences": [0, 1],
+    "tables": [0, 1, 2],
     "tagging": [1],
     "topics": [0],
 }

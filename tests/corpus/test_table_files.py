@@ -13,7 +13,6 @@ from pyarrow import feather
 from eigentext import TextCorpus
 from eigentext.corpus import encode, readers
 from eigentext.corpus.documents import in_batches
-from eigentext.corpus.table_files import format_of
 from eigentext.errors import BadItemsWarning, CorpusError, ParameterError
 
 TEXTS = ["I ate, ham", 'she said "hi"\nand left', "", "Ünïcode; é | x\ty", "007"]
@@ -101,16 +100,26 @@ def test_every_format_gives_the_same_rows(file, name, monkeypatch):
 
 @pytest.mark.parametrize("name", FILES)
 def test_rows_without_text_are_documents_so_that_ids_stay_aligned(file, name):
-    # Whole numbers stay what they are, and in CSV all values are text.
-    is_text = format_of(file(name)) in ("csv", "tsv")
-    stars = list("12345") if is_text else [1, 2, 3, 4, 5]
-    for options, ids in (({"id": "id"}, IDS), ({"id": "stars"}, stars), ({}, [])):
+    # Whole numbers stay what they are, also in CSV, which has only text.
+    for options, ids in (({"id": "id"}, IDS), ({"id": "stars"}, [1, 2, 3, 4, 5]), ({}, [])):
         corpus = TextCorpus(file(name), column="text", **options)
         with pytest.warns(UserWarning, match="empty documents"):
             ((places, part),) = in_batches(corpus)
         assert part.texts == [text.replace("\n", " ") for text in TEXTS]
         assert part.ids == ids
         assert [number for _, number in places] == [1, 2, 3, 4, 5]
+
+
+def test_ids_in_csv_stay_as_they_are_written(tmp_path):
+    written = ["7", "-1", "0", "007", "+1", "1.0", "-0", "1" * 30, "a"]
+    (tmp_path / "a.csv").write_text("id,text\n" + "".join(f"{one},ham\n" for one in written))
+    ((_, part),) = in_batches(TextCorpus(tmp_path / "a.csv", column="text", id="id"))
+    assert part.ids == [7, -1, 0, *written[3:]]
+    assert [str(one) for one in part.ids] == written
+    table = pa.table({"id": ["7", "8"], "text": ["ham", "eggs"]})
+    pq.write_table(table, tmp_path / "a.parquet")  # a type says that these are text
+    ((_, part),) = in_batches(TextCorpus(tmp_path / "a.parquet", column="text", id="id"))
+    assert part.ids == ["7", "8"]
 
 
 def test_several_files_are_read_in_order(file):

@@ -72,6 +72,11 @@ def format_of(file: File, encoding: str = UTF8) -> str:
     return found
 
 
+def has_only_text(file: File, encoding: str = UTF8) -> bool:
+    """Whether the format has no types, so that all values are text: CSV and TSV."""
+    return format_of(file, encoding) in ("csv", "tsv")
+
+
 def columns_if_table(file: File, encoding: str = UTF8) -> list[str]:
     """The names of the columns of a file that is a table by its ending and its first lines."""
     how = format_by_name(file)

@@ -10,6 +10,7 @@ warning tells how many rows have no text.
 """
 
 import hashlib
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from eigentext.corpus.readers import Block
 from eigentext.corpus.table_files import (
     check_columns,
     check_type,
+    has_only_text,
     is_text,
     likely,
     listing,
@@ -116,9 +118,10 @@ class Column:
         """All rows, in parts of a few megabytes; `seen` counts them."""
         where = self.name or _IN_MEMORY
         names = [self.column, self.id] if ids and self.id is not None else [self.column]
+        has_types = is_table(self.source) or not has_only_text(self.source, self.encoding)
         for values, numbers in self._batches(names, seen):
             texts = as_bytes(values[0], self.column, where)
-            found = _as_ids(values[1], numbers) if len(values) > 1 else []
+            found = _as_ids(values[1], numbers, has_types) if len(values) > 1 else []
             rows = Rows(texts, numbers, found)
             if seen.n_items == 0:
                 _check_no_numbers(rows, self.column, where)
@@ -299,8 +302,11 @@ def _mixed(values: Any, column: str, where: str) -> CorpusError:
     return CorpusError(f"{where}: the column {column!r} is not text; name a column of text")
 
 
-def _as_ids(values: Any, numbers: np.ndarray) -> list[int | str]:
-    """The names of rows. A row without one gets its number."""
+def _as_ids(values: Any, numbers: np.ndarray, has_types: bool) -> list[int | str]:
+    """The names of rows. A row without one gets its number.
+
+    If the table has only text, what is written like a whole number is one.
+    """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, pa.Array) and is_text(values.type):
@@ -310,7 +316,8 @@ def _as_ids(values: Any, numbers: np.ndarray) -> list[int | str]:
         ]
     else:
         found = values.tolist() if hasattr(values, "tolist") else list(values)
-    return [_as_id(name, number) for name, number in zip(found, numbers.tolist())]
+    ids = [_as_id(name, number) for name, number in zip(found, numbers.tolist())]
+    return ids if has_types else [_number(name) for name in ids]
 
 
 def _as_id(name: Any, number: int) -> int | str:
@@ -320,6 +327,12 @@ def _as_id(name: Any, number: int) -> int | str:
     if isinstance(name, float) and name.is_integer():  # pandas, if some others are missing
         return int(name)
     return name if type(name) is int else str(name)
+
+
+def _number(name: int | str) -> int | str:
+    """A whole number, if the text can be made of it again: not for 007."""
+    is_number = isinstance(name, str) and re.fullmatch(r"0|-?[1-9][0-9]{0,17}", name)
+    return int(name) if is_number else name
 
 
 def _check_no_numbers(rows: Rows, column: str, where: str) -> None:
