@@ -108,7 +108,7 @@ def check_temperature(value: Any) -> float:
 
 
 def calibrated(readings: Iterable[Reading], gold: Sequence[Tree], decoder: Decoder) -> float:
-    """The temperature that makes the brackets of trees most probable, and other brackets least.
+    """The temperature that brings the brackets of trees nearest to 1, and other brackets to 0.
 
     Parameters
     ----------

@@ -344,3 +344,21 @@ def test_tokens_that_look_raw_are_told_once(cli, pcfg, standard_input, command):
     assert warning.startswith("eigentext: warning: 2 of 3 sentences end in a word with a sign att")
     assert warning.endswith("(on the command line, leave out --tokenized)")
     assert "bread." in result.out
+
+
+def test_unary_chains_recombine(cli, parse, tmp_path, standard_input):
+    """Every production was seen, but no tree of the treebank has them together."""
+    (tmp_path / "trees").write_text(
+        "(S (NP (D the) (N dog)) (VP (V slept)))\n"
+        "(S (NP (P she)) (VP (V saw) (NP (D the) (N dog))))\n"
+    )
+    for method in ("pcfg", "spectral", "em"):
+        model = tmp_path / method
+        fitted = cli("grammar", "fit", tmp_path / "trees", "-o", model, "--method", method, "-q")
+        assert fitted.status == 0
+        standard_input(b"she slept\n")
+        (line,), _ = parse(model, "--json", "-q")
+        told = json.loads(line)
+        assert told["tree"] == "(S (NP (P she)) (VP (V slept)))"
+        assert told["fallback"] is None
+        assert told["log_probability"] is not None

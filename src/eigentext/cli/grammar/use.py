@@ -75,7 +75,8 @@ def nbest(
 
     Each line is a sentence of raw text, or of tokens with --tokenized. An empty line follows the
     trees of each line. An empty line of text gives only an empty line.
-    If the grammar has no parse, the tree is a fallback, with the log-probability -inf.
+    If the grammar has no parse, the tree is a fallback, with the log-probability -inf. A spectral
+    grammar gives the logarithm of the size of a score instead, which is good for ranking only.
     """
 
     def answer(found: "list[tuple[Any, float]] | None") -> _Answer:

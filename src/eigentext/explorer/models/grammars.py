@@ -87,13 +87,7 @@ class ExploredGrammar(Explored):
         """Return the probability of each label over each span."""
         words = self._words(arguments)
         spans = [one for one in self._analysis(words).spans if one.probability >= _LEAST]
-        return {
-            "tokens": words,
-            "spans": [
-                {**one._asdict(), "probability": min(1.0, one.probability)}
-                for one in spans[:_MOST_SPANS]
-            ],
-        }
+        return {"tokens": words, "spans": [one._asdict() for one in spans[:_MOST_SPANS]]}
 
     def states(self, arguments: Arguments) -> dict[str, Any]:
         """Return p(state | tree) at one node of the parse."""

@@ -17,9 +17,10 @@ the product sums to one by itself, and the posterior of a child is the sum over 
 :math:`\mu`, the posterior of the grammar.
 
 Such posteriors are too sure, because rules were counted on few trees. The temperature T corrects
-that: above 1 it makes the distribution flatter. :func:`best_temperature` finds the T that makes the
-right answers most probable on trees that were not learned from, and :func:`usual_temperature` is
-a rule of thumb for parsers that have no such trees.
+that: above 1 it makes the distribution flatter. :func:`best_temperature` finds the T with the least
+Brier score on trees that were not learned from. On the Penn sample and GUM this left smaller
+calibration errors than the T of the largest likelihood, which a few improbable right answers
+decide. :func:`usual_temperature` is a rule of thumb for parsers that have no such trees.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,6 @@ from eigentext.grammars.chart.forest import ParseForest
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.1, 10.0
 _FEW = 100  # fewer trees are examples by hand, and the posteriors stay as they are
 _SLOPE, _POWER = 2.0, -0.25
-_FLOOR = 1e-6  # a less probable right answer costs no more, so that a single one does not decide
 _PRECISION = 0.005  # of the logarithm of the temperature
 
 
@@ -99,7 +99,7 @@ def usual_temperature(n_trees: int) -> float:
 
 
 def best_temperature(pairs: Callable[[float], tuple[np.ndarray, np.ndarray]]) -> float:
-    """The temperature that makes right and wrong answers most probable.
+    """The temperature with the least Brier score: the sum of (p - 1)^2 or p^2, if right or wrong.
 
     Parameters
     ----------
@@ -110,8 +110,7 @@ def best_temperature(pairs: Callable[[float], tuple[np.ndarray, np.ndarray]]) ->
 
     def loss(log_temperature: float) -> float:
         p, right = pairs(float(np.exp(log_temperature)))
-        p = np.where(right, p, 1.0 - p)
-        return -float(np.log(np.maximum(p, _FLOOR)).sum())
+        return float(((p - right) ** 2).sum())
 
     bounds = np.log([LEAST_TEMPERATURE, MOST_TEMPERATURE])
     best: Any = minimize_scalar(
