@@ -1,5 +1,6 @@
 """Fixtures of all tests: the data folder, a cache for the tests, workers, small random texts."""
 
+import importlib.util
 import os
 import signal
 import sys
@@ -128,3 +129,13 @@ def zipf_lines():
         return [" ".join(f"w{w}" for w in row[:k]) for row, k in zip(words, lengths)]
 
     return draw
+
+
+@pytest.fixture(scope="session")
+def generated():
+    """benchmarks/_texts.py: made-up lines of a log, and reviews of movies, with their themes."""
+    path = Path(__file__).parents[1] / "benchmarks" / "_texts.py"
+    spec = importlib.util.spec_from_file_location("generated_texts", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

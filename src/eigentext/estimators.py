@@ -208,14 +208,14 @@ def _transaction(method: _Method, *, goes_on: bool) -> _Method:
         if isinstance(twin, Findings):
             vars(twin)["parameters_"] = used
             for finding in twin._size_findings():
-                warnings.warn(finding.line, LittleDataWarning, stacklevel=_users_level())
+                warnings.warn(finding.line, LittleDataWarning, stacklevel=users_level())
         self.__dict__ = {**given, **_set_by_users(self), **learned, "parameters_": used}
         return self
 
     return learn  # type: ignore[return-value]
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """The `stacklevel` of the code that called this library, for a warning of the caller."""
     frame = inspect.currentframe()
     level, frame = 0, frame and frame.f_back

@@ -209,7 +209,7 @@ def test_the_summary_of_the_model():
     with pytest.warns(UserWarning, match="support only"):
         short = et.TopicModel(9, refine=0).fit([[*"aabbc"], [*"ccdda"]] * 9 + [[]])
     page = report(short)
-    assert "9 topics were asked for, but the documents support only" in page
+    assert "n_topics is 9, but the pairs of words in these documents support only" in page
     assert "1 of 19 documents have no word that was kept" in page
     assert "steps of EM" not in page
     lda = et.TopicModel(2, alpha0=[0.3, 1], method="anchors").fit(TEXTS)

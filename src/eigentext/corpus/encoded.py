@@ -24,6 +24,7 @@ from eigentext import engine
 from eigentext.corpus.given import as_corpus
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.tokenizers import UNIT_END
+from eigentext.corpus.wordless import wordless
 from eigentext.errors import CorpusError
 from eigentext.matrices.budget import give_back
 from eigentext.storage.valid_json import json_text
@@ -125,8 +126,7 @@ def _encode(
 ) -> EncodedCorpus:
     tokens, words, counts = encoded_tokens(corpus, tokens_path, in_memory)
     if not words:
-        where = ", ".join(map(str, corpus.files)) or "the corpus"
-        raise CorpusError(f"{where}: contains no words; is the file empty?")
+        raise wordless(corpus)
     return EncodedCorpus(tokens, words, counts, corpus.fingerprint(), corpus.options)
 
 

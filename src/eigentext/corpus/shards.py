@@ -25,6 +25,7 @@ from eigentext.corpus.readers import File, compression, cuts, expand_paths
 from eigentext.corpus.text import TextCorpus, file_digest
 from eigentext.corpus.tokenizers import UNIT_END
 from eigentext.corpus.vocabulary import ranked
+from eigentext.corpus.wordless import wordless
 from eigentext.errors import ClusterError, CorpusError
 
 # Large shards, because each adds one summand to the statistics; equally many per worker.
@@ -141,8 +142,7 @@ def encode_on(corpus: Any, *, reach: int = 1, whole_units: bool = False) -> Shar
         (table,) = workers.keep(_ranked, [counted])
         n_words, n_tokens = workers.fetch(workers.keep(_sizes, [table])[0])
         if n_words == 0:
-            where = ", ".join(map(str, corpus.files)) or "the corpus"
-            raise CorpusError(f"{where}: contains no words; is the file empty?")
+            raise wordless(corpus)
         fingerprint = corpus.fingerprint(map(workers.fetch, digests))
     heads = [workers.fetch(head) for head in heads]
     return ShardedCorpus(shards, heads, table, n_words, n_tokens, fingerprint, corpus.options)

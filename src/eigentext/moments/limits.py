@@ -93,23 +93,22 @@ def words_within(
         is_rare |= totals < min_count
     kept = ~(listed | signs | is_frequent | is_rare)
     places = np.flatnonzero(kept)
-    if len(places) == 0:
-        raise CorpusError(
-            f"none of {len(kept)} words is left: no word is in {low:g} to {high:g} of "
-            f"{n_documents} documents, occurs {min_count} times or more, and is not a stop word; "
-            "lower min_df or min_count, raise max_df, use fewer stop words, or give more text"
-        )
-    n_within = len(places)
-    if max_size is not None:
-        places = np.sort(places[np.argsort(-totals[places], kind="stable")[:max_size]])
     left_out = {
         "stop_words": int(listed.sum()),
         "signs": int((signs & ~listed).sum()),
         "frequent": int((is_frequent & ~listed & ~signs).sum()),
         "rare": int((is_rare & ~is_frequent & ~listed & ~signs).sum()),
-        "beyond": n_within - len(places),
+        "beyond": max(len(places) - (max_size or len(places)), 0),
         **about,
     }
+    if len(places) == 0:
+        told = left_out_words(left_out, {"min_df": min_df, "max_df": max_df}, min_count)
+        raise CorpusError(
+            f"none of {len(kept):,} words is left; left out: {told}; lower min_df or min_count, "
+            "raise max_df, use fewer stop words, or give more text"
+        )
+    if max_size is not None:
+        places = np.sort(places[np.argsort(-totals[places], kind="stable")[:max_size]])
     if len(places) == len(kept):
         return Kept(None, left_out)
     return Kept([vocabulary.words[place] for place in places.tolist()], left_out)
@@ -144,13 +143,17 @@ def signs_and_stop_words(vocabulary: Vocabulary) -> np.ndarray:
     return listed | signs
 
 
-def left_out_words(left_out: dict[str, Any], limits: dict[str, float] | None = None) -> str:
+def left_out_words(
+    left_out: dict[str, Any], limits: dict[str, float] | None = None, min_count: int = 1
+) -> str:
     """Return which words were left out, in plain words. `limits` are min_df and max_df.
 
     Examples
     --------
     >>> left_out_words({"stop_words": 74, "language": "english"})
     '74 English stop words'
+    >>> left_out_words({"signs": 1})
+    '1 token without letters and digits'
     >>> left_out_words({"frequent": 2, "rare": 310}, {"min_df": 5, "max_df": 0.5})
     '2 words in more than 50 % of the documents, 310 words in fewer than 5 documents'
     """
@@ -162,16 +165,24 @@ def left_out_words(left_out: dict[str, Any], limits: dict[str, float] | None = N
         "stop_words": f"{language} stop words".lstrip() + ("" if recognized is None else how),
         "signs": "tokens without letters and digits",
         "frequent": f"words in more than {told.get('max_df', 'max_df of the documents')}",
-        "rare": f"words in fewer than {told.get('min_df', 'min_df of the documents')}",
+        "rare": f"words in fewer than {told.get('min_df', 'min_df of the documents')}"
+        + (f" or that occur fewer than {min_count:,} times" if min_count > 1 else ""),
         "beyond": "rarer words beyond max_size",
     }
-    return ", ".join(f"{left_out[k]:,} {what}" for k, what in kinds.items() if left_out.get(k))
+    return ", ".join(_counted(left_out[k], what) for k, what in kinds.items() if left_out.get(k))
+
+
+def _counted(number: int, what: str) -> str:
+    """A number of "words …" or "tokens …"."""
+    if number == 1:
+        what = what.replace("words", "word", 1).replace("tokens", "token", 1)
+    return f"{number:,} {what}"
 
 
 def _told(limit: float) -> str:
     if isinstance(limit, float):
         return f"{100 * limit:.3g} % of the documents"
-    return f"{limit:,} documents"
+    return "1 document" if limit == 1 else f"{limit:,} documents"
 
 
 def _documents(name: str, limit: float, n_documents: int) -> float:

@@ -22,7 +22,6 @@ context, its b(h). See `_kneser_ney_loops`.
 """
 
 import os
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -166,7 +165,6 @@ class KneserNey(LanguageModel, Saved, Estimator):
             "discounts": self.discounts_.tolist(),
             "discount_rules": [rule for _, rule, _ in chosen],
         }
-        self._warn_of_little_text()
         return self
 
     # Using.
@@ -213,20 +211,19 @@ class KneserNey(LanguageModel, Saved, Estimator):
         return answer
 
     def _findings(self) -> Iterator[Finding]:
-        if orders := self._fixed_orders():
-            listed = ", ".join(f"{order}-grams" for order in orders)
-            yield Finding(
-                "warning",
-                f"The text is too short to estimate the discounts of {listed}, so fixed ones are "
-                "used.",
-                "Give more text, or lower the order.",
-            )
-        else:
+        if not self._fixed_orders():
             yield Finding("note", "The discounts of all orders are estimated from the text.")
         yield from rare_word_findings(self.diagnostics_, self.provenance_)
 
     def _size_findings(self) -> Iterator[Finding]:
-        return once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
+        if orders := self._fixed_orders():
+            listed = ", ".join(f"{order}-grams" for order in orders)
+            yield Finding(
+                "warning",
+                f"Too little text to estimate the discounts of {listed}, so {_FIXED} are used.",
+                "Give more text, or lower the order.",
+            )
+        yield from once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
 
     # Private steps.
 
@@ -239,14 +236,6 @@ class KneserNey(LanguageModel, Saved, Estimator):
         counts = found.get("counts_of_counts", [[1]] * len(found["discount_rules"]))
         rules = zip(found["discount_rules"], counts)
         return [k for k, (rule, t) in enumerate(rules, 1) if rule == "fixed" and any(t[:1])]
-
-    def _warn_of_little_text(self) -> None:
-        if orders := self._fixed_orders():
-            warnings.warn(
-                f"too little text to estimate the discounts of n-grams of {orders} words: "
-                f"{_FIXED} are taken; give more text or lower the order",
-                stacklevel=5,
-            )
 
     def _ids(self, tokens: Text) -> np.ndarray:
         check_is_fitted(self)

@@ -12,32 +12,20 @@ from eigentext.moments.limits import left_out_words, signs_and_stop_words
 _NO_GAP = 0.8  # a larger ratio of the first dropped eigenvalue to the last kept one is no gap
 _FAR = 0.5  # a topic that was moved further to become a distribution is noisy
 _SHOWN = 10  # top words of a topic, of which at least half say what it is about
-_REMEDY = "stop_words='auto' (--stop-words auto) leaves them out, and a lower max_df most of them."
 
 
 def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: int) -> Iterator[Finding]:
     """Report on the number of topics, on documents, and on the noise of the moments."""
     if n_topics < n_asked:
-        yield Finding(
-            "warning",
-            f"{n_asked} topics were asked for, but the documents support only {n_topics}.",
-            f"Give more documents, or ask for {n_topics} topics (n_topics, --topics).",
-        )
+        yield of_rank(n_topics, n_asked)
     yield from _of_words(diagnostics)
     if n_empty := diagnostics["n_empty"]:
-        most = 2 * n_empty > diagnostics["n_documents"]
-        yield Finding(
-            "warning" if most else "note",
-            f"{n_empty:,} of {diagnostics['n_documents']:,} documents have no word that was kept.",
-            "Leave out fewer words (min_df, max_df, stop_words)." if most else "",
-        )
+        n_documents = diagnostics["n_documents"]
+        if 2 * n_empty <= n_documents:  # otherwise see `size_findings`
+            told = f"{n_empty:,} of {n_documents:,} documents have no word that was kept."
+            yield Finding("note", told)
     if (n_sound := diagnostics.get("n_sound")) is not None:
-        yield Finding(
-            "warning",
-            f"The triples of words support only {n_sound} of {n_topics} topics; the others are "
-            "from pairs of words, before EM.",
-            "Ask for fewer topics, or compare with method='anchors' (--method anchors).",
-        )
+        yield of_pairs(n_sound, len(diagnostics["eigenvalues"]), "perplexities" in diagnostics)
     if (robust := diagnostics.get("robust")) is not None:
         yield Finding(
             "note",
@@ -56,7 +44,7 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: int) -> Ite
             "A few more or fewer topics may do as well: the next direction in the pairs of words "
             "is nearly as strong as the last one that was used.",
         )
-    if (diagnostics.get("moved_most") or 0) > _FAR:
+    if (diagnostics.get("moved_most") or 0) > _FAR and "n_sound" not in diagnostics:
         yield Finding(
             "note",
             "A topic was far from a distribution before EM, because its moments are noisy.",
@@ -64,10 +52,55 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: int) -> Ite
         )
 
 
+def size_findings(diagnostics: dict[str, Any]) -> Iterator[Finding]:
+    """Say so if most documents have no words."""
+    n_empty, n_documents = diagnostics["n_empty"], diagnostics["n_documents"]
+    if 2 * n_empty > n_documents:
+        yield Finding(
+            "warning",
+            f"{n_empty:,} of {n_documents:,} documents have no word that was kept.",
+            "Leave out fewer words (min_df, max_df, stop_words), or keep single letters and digits "
+            "(--tokenizer simple, or TextCorpus(..., tokenizer='simple')).",
+        )
+
+
+def of_rank(n_topics: int, n_asked: int) -> Finding:
+    """Say that there are fewer topics than were asked for."""
+    return Finding(
+        "warning",
+        f"n_topics is {n_asked}, but the pairs of words in these documents support only {n_topics},"
+        " and no more were learned.",
+        f"Give more documents, or ask for n_topics={n_topics} (--topics {n_topics}).",
+    )
+
+
+def of_pairs(n_sound: int, n_topics: int, refined: bool) -> Finding:
+    """Say that topics are from pairs of words, because triples do not show all of them."""
+    why = f"The triples of words show only {n_sound} of {n_topics} topics"
+    if refined:
+        how = "EM began with topics from pairs of words, as with method='anchors'"
+        return Finding("note", f"{why}, so {how}.")
+    return Finding(
+        "warning",
+        f"{why}, so all topics are from pairs of words, as with method='anchors'.",
+        "Ask for fewer topics, or let EM improve them (refine=30, --refine 30).",
+    )
+
+
+def of_stop_words(n_topics: int) -> Finding:
+    """Say that most topics are about nothing."""
+    return Finding(
+        "warning",
+        f"The top words of {n_topics} topics are mostly stop words or punctuation.",
+        "Leave them out: stop_words='auto' (--stop-words auto), the name of the language, or a "
+        "list of words.",
+    )
+
+
 def _of_words(diagnostics: dict[str, Any]) -> Iterator[Finding]:
     """Report on the words that were left out, and on those that should be."""
     if empty_words := diagnostics.get("topics_of_stop_words"):
-        yield Finding("warning", f"{_told(empty_words)}.", _REMEDY)
+        yield of_stop_words(empty_words)
     left_out = diagnostics.get("left_out")
     if not left_out:
         return
@@ -98,13 +131,3 @@ def topics_of_stop_words(components: np.ndarray, vocabulary: Vocabulary) -> int:
     top = np.argsort(-components, axis=1, kind="stable")[:, :n]
     n_topics = int((is_empty_word[top].mean(axis=1) >= 0.5).sum())
     return n_topics if 2 * n_topics > len(components) else 0
-
-
-def warning_of(n_topics: int) -> str:
-    """Return the warning about topics of stop words, with the remedy."""
-    told = _told(n_topics)
-    return f"{told[0].lower()}{told[1:]}; {_REMEDY.rstrip('.')}"
-
-
-def _told(n_topics: int) -> str:
-    return f"The top words of {n_topics} topics are mostly stop words or punctuation"

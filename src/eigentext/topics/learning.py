@@ -8,25 +8,22 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import CorpusError
+from eigentext.estimators import users_level
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
+from eigentext.topics._findings import of_pairs, of_rank
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
-from eigentext.topics.tensor import (
-    Solver,
-    TensorTopics,
-    robust_weights,
-    tensor_topics,
-    word_scale,
-)
+from eigentext.topics.tensor import Solver, TensorTopics, robust_weights, tensor_topics
 
 Method = Literal["tensor", "gradient", "anchors"]
 _ONE_IN = 10  # one document in ten validates alpha0
 _NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
 _RELAXED = (1, 4, 16, 0)  # times `robust`, if topics are not sound with it
-_DISTINCT = 0.05  # topics that are nearer (in L1) are the same
-_LEAST = 0.01  # the least share of a topic, times K
+# Without EM, a topic that is further (in L1) from all distributions is noise. EM makes use of such
+# topics. (Two distributions have a distance of 2 at most.)
+_FAR = 10
 
 
 class Settings(Protocol):
@@ -90,7 +87,7 @@ def check_documents(moments: DocumentMoments) -> None:
         warnings.warn(
             "counts with fractions: moments are of whole words; give counts "
             "(CountVectorizer, not TfidfVectorizer)",
-            stacklevel=6,
+            stacklevel=users_level(),
         )
 
 
@@ -150,9 +147,11 @@ def _by_anchors(
 def _by_tensor(
     bags: BagMoments, K: int, alpha0: float, settings: Settings
 ) -> tuple[RefinedTopics, dict[str, Any]]:
+    """Topics by pairs and triples, or by pairs alone if the triples do not have them."""
     found, n_reduced, robust = _soundest(bags, K, alpha0, settings)
     components, moved = on_simplex(found.components)
-    total, n_sound = float(found.weights.sum()), int(found.is_sound.sum())
+    weights, total = found.weights, float(found.weights.sum())
+    is_sound = found.is_sound if settings.refine else found.is_sound & (moved < _FAR)
     diagnostics = {
         "eigenvalues": found.whitening.eigenvalues.tolist(),
         "dropped": found.whitening.dropped[:_NEXT].tolist(),
@@ -164,20 +163,15 @@ def _by_tensor(
     }
     if robust != settings.robust:
         diagnostics["robust"] = robust
-    if n_sound == len(components):
-        _warn_of_rank(len(components), settings.n_topics)
-        return RefinedTopics(found.weights / total, components, []), diagnostics
-    diagnostics["n_sound"] = n_sound
-    components = _filled(components[found.is_sound], bags, len(components), settings)
+    if not is_sound.all():
+        diagnostics["n_sound"] = n_sound = int(is_sound.sum())
+        others = anchor_topics(bags, len(components), random_state=settings.random_state)
+        weights, components = others.weights, others.components
+        if not settings.refine:
+            told = of_pairs(n_sound, len(is_sound), refined=False)
+            warnings.warn(told.line, stacklevel=users_level())
     _warn_of_rank(len(components), settings.n_topics)
-    if not settings.refine:
-        warnings.warn(
-            f"the triples of words in these documents support only {n_sound} topics, and "
-            f"{len(components) - n_sound} more are from pairs of words; ask for fewer topics, or "
-            "let EM improve them (refine=30, --refine 30)",
-            stacklevel=8,
-        )
-    return RefinedTopics(shares(bags.mean, components), components, []), diagnostics
+    return RefinedTopics(weights / weights.sum(), components, []), diagnostics
 
 
 def _soundest(
@@ -212,47 +206,9 @@ def _soundest(
     return max(tried, key=lambda one: one[0].n_sound)  # the first of several
 
 
-def _filled(topics: np.ndarray, bags: BagMoments, K: int, settings: Settings) -> np.ndarray:
-    """Topics, and up to K with those from anchor words that differ most from all before."""
-    others = anchor_topics(bags, K, random_state=settings.random_state).components
-    while len(topics) < K:
-        if len(topics):
-            distances = np.abs(others[:, None] - topics).sum(axis=2).min(axis=1)
-        else:
-            distances = np.full(len(others), 2.0)
-        furthest = int(distances.argmax())
-        if distances[furthest] < _DISTINCT:
-            break
-        topics = np.vstack([topics, others[furthest]])
-    return topics
-
-
-def shares(mean: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """Return the weights with which topics add up best to the mean of the documents.
-
-    They are positive, and their sum is 1.
-
-    Examples
-    --------
-    >>> shares(np.array([0.25, 0.75]), np.eye(2))
-    array([0.25, 0.75])
-    """
-    from scipy.optimize import nnls
-
-    scale = word_scale(mean)
-    weights, _ = nnls((components * scale).T, mean * scale)
-    weights = np.maximum(weights / (weights.sum() or 1.0), _LEAST / len(components))
-    return weights / weights.sum()
-
-
 def _warn_of_rank(usable: int, n_topics: int) -> None:
     if usable < n_topics:
-        warnings.warn(
-            f"n_topics is {n_topics}, but the pairs of words in these documents support "
-            f"only {usable}, and no more were learned; give more documents or ask for "
-            f"n_topics={usable} (--topics {usable})",
-            stacklevel=8,
-        )
+        warnings.warn(of_rank(usable, n_topics).line, stacklevel=users_level())
 
 
 def _refine(

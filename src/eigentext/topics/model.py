@@ -32,6 +32,7 @@ from eigentext.estimators import (
     framed,
     learned_with,
     learning,
+    users_level,
 )
 from eigentext.matrices.runs import CSR
 from eigentext.moments import DocumentMoments, document_counts
@@ -40,7 +41,12 @@ from eigentext.moments.limits import Limit, adapted
 from eigentext.parameters import Count, UnusedParameterWarning, argument
 from eigentext.storage import Saved
 from eigentext.topics import _saved, inference, parameters
-from eigentext.topics._findings import findings_of, topics_of_stop_words, warning_of
+from eigentext.topics._findings import (
+    findings_of,
+    of_stop_words,
+    size_findings,
+    topics_of_stop_words,
+)
 from eigentext.topics.anchors import Recovery
 from eigentext.topics.learning import Method, learn_topics
 from eigentext.topics.tables import Kind, table_of
@@ -241,11 +247,9 @@ class TopicModel(Saved, Estimator):
             self.diagnostics_["limits"] = dict(zip(("min_df", "max_df"), limits))
         if moments.left_out:
             self.diagnostics_["left_out"] = moments.left_out
-        if not moments.left_out.get("language"):
-            n_empty = topics_of_stop_words(self.components_, self.vocabulary_)
-            if n_empty:
-                self.diagnostics_["topics_of_stop_words"] = n_empty
-                warnings.warn(warning_of(n_empty), stacklevel=5)
+        if n_empty := topics_of_stop_words(self.components_, self.vocabulary_):
+            self.diagnostics_["topics_of_stop_words"] = n_empty
+            warnings.warn(of_stop_words(n_empty).line, stacklevel=users_level())
         self.provenance_ = {
             "n_documents": moments.n_documents,
             "n_tokens": moments.n_tokens,
@@ -404,6 +408,9 @@ class TopicModel(Saved, Estimator):
 
     def _findings(self) -> Iterator[Finding]:
         return findings_of(self.diagnostics_, self.n_topics_, self.parameters_.n_topics)
+
+    def _size_findings(self) -> Iterator[Finding]:
+        return size_findings(self.diagnostics_)
 
     # Private steps.
 

@@ -151,7 +151,7 @@ def test_what_people_read(process, documents, tmp_path):
     assert result.status == 0
     first, *listed, left_out = result.out.splitlines()
     assert first.startswith(f"{output}: 3 topics over 30 words, each in 3 to 300 of 300 ")
-    assert left_out == "  left out: 1 English stop words (no language was recognized)"
+    assert left_out == "  left out: 1 English stop word (no language was recognized)"
     for line, words in zip(listed, et.load(output).top_words(8), strict=True):
         _, share, *shown = line.split()
         assert shown == words
@@ -197,6 +197,47 @@ def test_info_tells_all(cli, topics):
     assert told["diagnostics"] == model.diagnostics_
 
 
+def test_the_command_and_python_learn_the_same(fit, generated, tmp_path):
+    """One set of defaults: the same text gives the same model, and the same words are left out."""
+    texts = generated.reviews(600)[0]
+    (tmp_path / "reviews.txt").write_text("\n".join(texts))
+    model, told = fit(tmp_path / "reviews.txt", "-k", 10)
+    expected = et.TopicModel(10).fit(texts)
+    assert same(model, expected)
+    assert model.vocabulary_.words == expected.vocabulary_.words
+    assert told["left_out"] == expected.diagnostics_["left_out"]
+    assert told["left_out"]["language"] == "english"
+    assert told["alpha0"] == expected.alpha0_ == 1
+    assert model.findings() == expected.findings()
+    firsts = {genre: set(words.split()) for genre, words in generated.GENRES.items()}
+    found = [
+        [genre for genre in firsts if set(words) <= firsts[genre]] for words in model.top_words(5)
+    ]
+    assert sorted(genres[0] for genres in found) == sorted(firsts)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lines_of_a_log(cli, generated, tmp_path, seed):
+    """Once: weights of 100 %, 0 %, …, and a weight_sum of 4e307, which `info` called Infinity."""
+    log, output = tmp_path / "dpkg.log", tmp_path / "m"
+    log.write_text("\n".join(generated.log_lines(5000, seed)[0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = cli("topics", "fit", log, "-k", 12, "--refine", 0, "-o", output, "--no-cache")
+    assert result.status == 0
+    assert (result.out + result.err).count("Ask for fewer topics") <= 1  # not told twice
+    model = et.load(output)
+    assert model.weights_.sum() == pytest.approx(1)
+    assert 0.01 < model.weights_.min() < model.weights_.max() < 0.5
+    firsts = [words[0] for words in model.top_words(1)]
+    families = {"python", "fonts", "java", "perl", "postgresql", "gir", "alsa", "libxcb"}
+    assert len(families & set(firsts)) >= 7
+    shown = cli("info", output, "--json")
+    told = json.loads(shown.out, parse_constant=pytest.fail)
+    assert told["diagnostics"] == model.diagnostics_
+    assert 0 < told["diagnostics"]["weight_sum"] < 24
+
+
 # Mistakes.
 
 
@@ -213,7 +254,7 @@ def test_mistakes_are_one_line(cli, documents, tmp_path):
         ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
         ((tmp_path, "-o", output), "is a folder; name its files"),
         ((tmp_path / "empty.txt", "-o", output), "empty.txt: contains no words; is the file"),
-        ((tmp_path / "numbers.txt", "-o", output), "numbers.txt: contains no words"),
+        ((tmp_path / "numbers.txt", "-o", output), "digits and signs (1, 2, 3, 4, 5) are dropped"),
         ((tmp_path / "bytes.txt", "-o", output), "line 2: byte 0xff is not UTF-8"),
         ((tmp_path / "rare.txt", "-o", output, "--min-df", 2), "lower min_df"),
         ((tmp_path / "short.txt", "-o", output, "--max-df", 1.0), "three words or more"),
@@ -263,7 +304,7 @@ def test_more_topics_than_there_are(warned, documents):
     line, model = warned(documents, "-k", 100)
     assert model.n_topics_ < 100
     assert "n_topics is 100, but the pairs of words in these documents support only" in line
-    assert line.endswith(f"(--topics {model.n_topics_})")
+    assert line.endswith(f"(--topics {model.n_topics_}).")
 
 
 def test_a_vocabulary_of_one_word(warned, tmp_path):

@@ -112,7 +112,7 @@ def _report(done: Fitting, model: "TopicModel", page: Path | None) -> None:
     done.report(
         _facts(model, page),
         f"{model.n_topics_} topics over {len(model.vocabulary_):,} words, each in "
-        f"{_documents(limits, n_documents)} documents",
+        f"{_documents(limits, n_documents)} documents, alpha0 {model.alpha0_:g}",
         details,
     )
 
