@@ -145,7 +145,7 @@ def words() -> list[Table]:
 
 def main() -> None:
     sections = {"spans": spans, "tags": tags, "words": words}
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("section", nargs="*", choices=[[], *sections])
     chosen = parser.parse_args().section or list(sections)
     warnings.simplefilter("ignore")
