@@ -168,6 +168,7 @@ def test_formats(tmp_path, lines, count):
         (b"a b\t99999999999999999999\n", "line 1"),
         (b"\\data\\\nngram 1=5\n", "ARPA"),
         (b"caf\xe9\t3\n", "line 1: byte 0xe9 is not UTF-8; it looks like cp1252"),
+        (b"a b\t999999999999999999\n" * 20, "the counts of 2-grams add up to more than 9e+15"),
         (b"", "no counts"),
         (b"<s>\t3\n", "no words"),
     ],

@@ -67,7 +67,8 @@ def sequences(corpus: et.TextCorpus) -> None:
 
 def grammars(gold: list[et.Tree], sentences: list[str]) -> None:
     trees = et.read_trees("trees.mrg")
-    assert_type(trees, list[et.Tree])
+    assert_type(trees[0], et.Tree)
+    assert_type(trees.about.n_trees, int)  # a list that knows how it was read
     parser = et.LatentPCFG().fit(trees)
     assert_type(parser, et.LatentPCFG)
     assert_type(parser.parse("the dog saw him ."), et.Tree)

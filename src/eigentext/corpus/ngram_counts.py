@@ -30,6 +30,7 @@ ENDS = ("</s>", "</S>", "_END_")
 UNKNOWNS = ("<unk>", "<UNK>")
 _COUNT = "^[0-9]{1,18}$"
 _BOOKS = "^[0-9]+,[0-9]{1,18},[0-9]+$"
+_MOST = 1 << 53  # the largest sum of counts: doubles have it exactly
 _PENDING = 1 << 24  # n-grams that wait to be added up
 _FORM = "write n-gram TAB count, with blanks between the words"
 
@@ -124,6 +125,11 @@ class _Sum:
     def _add_up(self) -> None:
         for k, parts in self._parts.items():
             ids, counts = (np.concatenate(arrays) for arrays in zip(*parts))
+            if counts.sum(dtype=np.float64) >= _MOST:
+                raise CorpusError(
+                    f"the counts of {k}-grams add up to more than {_MOST:.0e}; is the second column "
+                    "really a count?"
+                )
             self._parts[k] = [added_up(ids, counts)]
         self._pending = 0
 
