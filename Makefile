@@ -71,8 +71,9 @@ fuzz: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
-# The files to release, in dist/.
+# The files to release, in dist/. The wheel has compiled loops for this version of Python.
 wheel: $(VENV)/.core
+	$(BIN)/python .ci/ship_loops.py
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 $(VENV)/bin/python:

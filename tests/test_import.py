@@ -40,7 +40,9 @@ def test_importing_is_instant_and_light():
         ("EigentextError", (), HEAVY),
         ("engine", (), ("numba", "sklearn", "scipy", "typer", "pyarrow")),
         ("TextCorpus", ("pyarrow",), ("numba", "sklearn", "scipy", "typer")),
-        ("storage", ("numpy",), ("numba", "sklearn", "scipy", "typer", "pyarrow")),
+        ("storage", (), HEAVY),
+        ("corpus", (), HEAVY),
+        ("load", ("numpy",), ("numba", "sklearn", "scipy", "typer", "pyarrow")),
     ],
 )
 def test_a_name_loads_what_it_needs(name, loads, spares):

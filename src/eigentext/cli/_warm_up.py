@@ -13,8 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from eigentext.cli._treebank import sampled_trees
+from eigentext.corpus.trees import Tree
+from eigentext.errors import EigentextError
 
 _SENTENCE = "the farmer saw the cat of the child"
+_CHAINS = (  # "she slept" needs a chain that neither of them has
+    "(S (NP (D the) (N dog)) (VP (V slept)))",
+    "(S (NP (P she)) (VP (V saw) (NP (D the) (N dog))))",
+)
 
 
 def _lines() -> list[list[str]]:
@@ -36,23 +42,34 @@ def _both(model: Any, use: Callable[[Any], Any]) -> None:
 
 
 def _words() -> None:
+    from eigentext.evaluate import analogies
+    from eigentext.moments import CooccurrenceMoments
     from eigentext.words import Eigentokens, Eigenwords, WordClusters
 
     lines = _lines()
 
     def use(words: Any) -> None:
-        words.most_similar("bal")
-        words.most_similar(words["bal"])
+        for _ in range(6):  # the first few queries need no loop
+            words.most_similar("bal")
+        words.most_similar("bal", 3)
         words.analogy("bal", "bam", "ban")
+        for method in ("mul", "add"):
+            analogies(words, [("bal", "bam", "ban", "bap")], method=method)
 
-    for how in ({}, {"context": "list", "window": 2}, {"weighting": "flat"}, {"scaling": "ppmi"}):
+    ways: list[dict[str, Any]] = [
+        {},
+        {"context": "list", "window": 2},
+        {"weighting": "flat"},
+        {"scaling": "ppmi"},
+        {"max_size": 50, "keep_moments": "cut", "keep_pairs": 2},
+    ]
+    for how in ways:
         _both(Eigenwords(20, **how).fit(lines), use)
     words = Eigenwords(20, oov="characters", keep_moments="whole").fit(lines)
-    words.partial_fit(lines)
-    _both(words, lambda words: (use(words), words["unseen"]))
-    for method in ("agglomerative", "kmeans"):
-        with suppress(ValueError):
-            WordClusters(20, method=method).fit(words)
+    _both(words, lambda words: (words.partial_fit(lines), words["unseen"]))
+    moments = CooccurrenceMoments.from_corpus(lines, n_shards=3)
+    _both(moments, lambda found: found + moments)
+    _both(WordClusters(20).fit(words), lambda clusters: clusters["bal"])
     _both(Eigentokens(20).fit(lines), lambda tokens: tokens.transform(lines[:2]))
 
 
@@ -60,7 +77,14 @@ def _topics() -> None:
     from eigentext.topics import TopicModel
 
     texts = [" ".join(line) for line in _lines()]
-    for how in ({}, {"alpha0": 0.0}, {"method": "anchors"}, {"alpha0": "auto"}):
+    ways: list[dict[str, Any]] = [
+        {},
+        {"alpha0": 0.0},
+        {"method": "anchors"},
+        {"method": "gradient"},
+        {"alpha0": "auto"},
+    ]
+    for how in ways:
         _both(
             TopicModel(4, **how).fit(texts),
             lambda topics: (topics.transform(texts[:3]), topics.perplexity(texts[:9])),
@@ -68,6 +92,7 @@ def _topics() -> None:
 
 
 def _sequences() -> None:
+    from eigentext.moments import NgramMoments
     from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
 
     lines = _lines()
@@ -78,16 +103,24 @@ def _sequences() -> None:
     def ask(hmm: Any) -> None:
         use(hmm)
         hmm.predict_next(lines[0])
-        with suppress(Exception):  # a spectral model has no states to decode
+        with suppress(EigentextError):  # a spectral model may have no parameters to decode with
             hmm.viterbi(lines[0])
 
     for method in ("spectral", "em", "spectral+em"):
-        _both(HMM(3, method=method, **({"n_iter": 3} if "em" in method else {})).fit(lines), ask)
-    for method in ("pivot", "pivot+em"):
-        _both(BigramModel(3, method=method).fit(lines), use)
+        few: dict[str, Any] = {} if method == "spectral" else {"n_iter": 3}
+        _both(HMM(3, method=method, **few).fit(lines), ask)
+    for method in ("pivot", "em", "pivot+em"):
+        _both(
+            BigramModel(3, method=method).fit(lines),
+            lambda model: (use(model), model.probability("bal", given="bam")),
+        )
     for order in (2, 3):
         _both(KneserNey(order=order).fit(lines), use)
-    _both(HMMTagger().fit(_tagged(lines)), lambda tagger: tagger.k_best(lines[0], 3))
+    moments = NgramMoments.from_corpus(lines, order=3)
+    _both(moments, lambda found: (found + moments).restrict(min_count=3))
+    for order in (1, 2):
+        tagger = HMMTagger(order=order).fit(_tagged(lines))
+        _both(tagger, lambda tagger: (tagger.tag(lines[0]), tagger.k_best(lines[0], 3)))
 
 
 def _tagged(lines: Iterable[list[str]]) -> list[list[tuple[str, str]]]:
@@ -101,11 +134,16 @@ def _taggers() -> None:
     lines = _lines()
     tagged = _tagged(lines[:100])
     words = Eigenwords(10).fit(lines)
-    sources = {"vectors": words, "clusters": WordClusters(10).fit(words)}
+    sources: dict[str, Any] = {"vectors": words, "clusters": WordClusters(10).fit(words)}
     for how in ({}, sources):
         _both(
             Tagger(**how).fit(tagged),
-            lambda tagger: (tagger.tag(lines[:3]), tagger.evaluate(tagged[:9])),
+            lambda tagger: (
+                tagger.tag(lines[:3]),
+                tagger.evaluate(tagged[:9]),
+                tagger.confidences(lines[:3]),
+                tagger.k_best(lines[0], 3),
+            ),
         )
 
 
@@ -119,12 +157,15 @@ def _grammars() -> None:
         parser.marginals(_SENTENCE)
         parser.k_best(_SENTENCE, 3)
         parser.log_probability(trees[0])
-        parser.parse(["child"] * 3)  # by the back-off, or not at all
+        parser.log_probability("(S (NP (NN cat)) (VP (VB saw)))")  # by the back-off
+        parser.parse(["cat", "the", "saw", "of"])  # without a parse
 
     _both(PCFG().fit(trees), use)
     for method in ("spectral", "em", "spectral+em", "pivot", "pivot+em", "split-merge"):
-        steps = {} if method in ("spectral", "pivot") else {"n_iter": 4}
-        _both(LatentPCFG(4, method=method, **steps).fit(trees), use)
+        few: dict[str, Any] = {} if method in ("spectral", "pivot") else {"n_iter": 4}
+        _both(LatentPCFG(4, method=method, **few).fit(trees), use)
+    chains = [Tree.parse(tree) for tree in _CHAINS]
+    _both(LatentPCFG(2).fit(chains * 9), lambda parser: parser.parse(["she", "slept"]))
 
 
 def _kernels() -> None:
@@ -142,13 +183,9 @@ def _rerankers() -> None:
     from eigentext.reranking import Reranker
 
     trees = sampled_trees(60)
+    base = PCFG().fit(trees)
     _both(
-        Reranker().fit_base(PCFG, trees),
-        lambda reranker: (
-            reranker.choose([PCFG().fit(trees).k_best(_SENTENCE, 3)])
-            if hasattr(reranker, "choose")
-            else None
-        ),
+        Reranker().fit_base(PCFG, trees), lambda reranker: reranker.apply(base, [_SENTENCE.split()])
     )
 
 

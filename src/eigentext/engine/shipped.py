@@ -72,6 +72,11 @@ def pack(folder: str | os.PathLike[str], into: str | os.PathLike[str] = _FOLDER)
     return path
 
 
+def archives_of_this_python() -> list[Path]:
+    """The archives for this version of Python, also those of other sources."""
+    return sorted(_FOLDER.glob(f"{sys.implementation.cache_tag}-*.zip"))
+
+
 def is_there() -> bool:
     """Whether there are compiled loops for this machine."""
     return _archive() is not None
@@ -100,8 +105,7 @@ def _fits() -> bool:
 
 
 def _name() -> str:
-    python = f"{sys.implementation.cache_tag}"
-    return f"{python}-numba-{numba_version}-{PROCESSOR}-{_sources()[:16]}.zip"
+    return f"{sys.implementation.cache_tag}-numba-{numba_version}-{PROCESSOR}-{_sources()[:16]}.zip"
 
 
 def _sources() -> str:

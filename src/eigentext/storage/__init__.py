@@ -1,8 +1,12 @@
 """Model files: arrays in safetensors, the rest in JSON. A write is complete or leaves nothing."""
 
-from eigentext.storage.checkpoints import Checkpoint, checkpoint, checkpointing
-from eigentext.storage.files import check_writable, read_saved, write_saved
-from eigentext.storage.models import Saved, load
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eigentext.storage.checkpoints import Checkpoint, checkpoint, checkpointing
+    from eigentext.storage.files import check_writable, read_saved, write_saved
+    from eigentext.storage.models import Saved, load
 
 __all__ = [
     "Checkpoint",
@@ -14,3 +18,20 @@ __all__ = [
     "read_saved",
     "write_saved",
 ]
+
+_HOMES = {
+    "Checkpoint": "checkpoints",
+    "Saved": "models",
+    "check_writable": "files",
+    "checkpoint": "checkpoints",
+    "checkpointing": "checkpoints",
+    "load": "models",
+    "read_saved": "files",
+    "write_saved": "files",
+}
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(import_module(f"eigentext.storage.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'eigentext.storage' has no attribute {name!r}")

@@ -266,7 +266,7 @@ def _cosines(
     a, b, c, d = sums.T.copy()
     for rest in products[:, whole:].T:
         a += rest
-    return np.float32(((a + b) + (c + d)) * inverse * q_inverse + 0.0)
+    return (((a + b) + (c + d)) * inverse * q_inverse + 0.0).astype(np.float32)
 
 
 def _checked_rows(leave_out: Any, n_queries: int, n_rows: int) -> np.ndarray:
