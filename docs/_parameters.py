@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import eigentext.cli.main  # noqa: F401 - loads the commands, which say what they show
+from eigentext.cli._groups import load_all
 from eigentext.cli._options import SHOWN
 from eigentext.parameters import Given, Parameter, Seed, Table
 
@@ -48,6 +48,7 @@ def tables() -> list[Table]:
 
 def page() -> str:
     """Return the whole page."""
+    load_all()  # commands say which parameters they show
     return "\n".join([_HEAD, *map(_section, tables())])
 
 

@@ -24,6 +24,12 @@ _HOMES = {
 }
 
 
+def load_all() -> None:
+    """Import every command, for pages that list their options."""
+    for name in _HOMES:
+        _command(name)
+
+
 class Commands(TyperGroup):
     """A group whose commands are imported by name."""
 
