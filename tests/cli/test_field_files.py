@@ -318,6 +318,7 @@ def test_stray_tags_are_repaired_and_counted(file, works, tmp_path):
     path = file("a.txt", good.replace("B-LOC", "I-LOC") + good * 9)
     told = works("tagger", "fit", path, "-o", tmp_path / "m", "-q").err
     assert "read 1 tag that broke the scheme BIO" in told
+    assert f"the first is in {path}, line 4\n" in told
 
 
 # Counts of n-grams.

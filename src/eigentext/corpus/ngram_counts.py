@@ -127,8 +127,8 @@ class _Sum:
             ids, counts = (np.concatenate(arrays) for arrays in zip(*parts))
             if counts.sum(dtype=np.float64) >= _MOST:
                 raise CorpusError(
-                    f"the counts of {k}-grams add up to more than {_MOST:.0e}; is the second column "
-                    "really a count?"
+                    f"the counts of {k}-grams add up to more than {_MOST:.0e}; is the second "
+                    "column really a count?"
                 )
             self._parts[k] = [added_up(ids, counts)]
         self._pending = 0

@@ -22,9 +22,7 @@ _COLUMNS = {1: ("word",), 2: ("word", "pos")}
 _LONE = {"bilou": "U", "iobes": "S"}  # the letter of a chunk of one token
 _CLUSTER = re.compile(r"cluster([1-9]\d*)?")
 _BROKEN = 0.1  # the share of sentences that may break the scheme "iobes"
-_SPARSE = (
-    0.6  # chunks of names leave a larger share of the tokens outside, chunks of phrases do not
-)
+_SPARSE = 0.6  # names leave a larger share of the tokens outside of chunks, phrases do not
 _FEW = 0.5  # a source that knows a smaller share of the tokens is of another language, perhaps
 
 

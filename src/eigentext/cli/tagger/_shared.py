@@ -1,12 +1,13 @@
 """What the commands on taggers share: models, and sentences in columns."""
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -40,7 +41,7 @@ ColumnsOption = Annotated[
 ]
 IGNORED = "_"  # the name of a column that is not used
 _HEAD_LINES = 1000  # of standard input, before the first token
-_PLACE = re.compile(r"sentence (\d+), token (\d+): (.*)", re.DOTALL)
+_PLACE = re.compile(r"\bsentence ([\d,]+), token ([\d,]+)")
 
 
 class Sentence(NamedTuple):
@@ -259,16 +260,27 @@ def _with_head(path: Path | None, encoding: str) -> "tuple[Head, Iterator[bytes]
 
 @contextmanager
 def places_of(sentences: "Sequence[PlacedSentence]") -> Iterator[None]:
-    """Name the file and the line in errors that name a sentence and a token."""
+    """Name the file and the line in errors and warnings that name a sentence and a token."""
+    show = warnings.showwarning
+
+    def place(found: re.Match[str]) -> str:
+        number, token = (int(found[k].replace(",", "")) for k in (1, 2))
+        sentence = sentences[number - 1]
+        return f"{sentence.file}, line {sentence.line + token - 1}"
+
+    def show_place(message: Warning | str, *rest: Any, **more: Any) -> None:
+        show(_PLACE.sub(place, str(message)), *rest, **more)
+
+    warnings.showwarning = show_place
     try:
         yield
     except CorpusError as error:
-        found = _PLACE.fullmatch(str(error))
+        found = _PLACE.match(str(error))
         if not found:
             raise
-        sentence = sentences[int(found[1]) - 1]
-        line = sentence.line + int(found[2]) - 1
-        raise CorpusError(f"{sentence.file}, line {line}: {found[3]}") from error
+        raise CorpusError(place(found) + str(error)[found.end() :]) from error
+    finally:
+        warnings.showwarning = show
 
 
 # Models.
