@@ -1,6 +1,8 @@
 """What every fit does: checks before the work, a saved model, and a report."""
 
 import json
+import random
+import warnings
 
 import pytest
 
@@ -81,3 +83,53 @@ def test_results_on_held_out_data_have_their_old_names_too():
     found = validation_facts([0.5], None)
     assert found["validation"] == found["dev"] == [0.5]
     assert found["validation_report"] is found["dev_report"] is None
+
+
+def _many_words(path):
+    words = [a + b + c for a in "bcdfghk" for b in "aeiou" for c in "lmnprstvxz"][:342]
+    rng = random.Random(0)
+    path.write_text("".join(" ".join(rng.choices(words, k=12)) + "\n" for _ in range(900)))
+
+
+def _words_seen_once(path):
+    path.write_text("".join(f"the a{i} of b{i} in c{i}\n" for i in range(300)))
+
+
+def _many_labels(path):
+    tree = "(S{0} (NP{0} (D{0} the) (N{0} dog)) (VP{0} (V{0} saw) (NP{0} (D{0} the) (N{0} cat))))\n"
+    path.write_text("".join(tree.format(f"-x{i}") for i in range(20)).replace("-", "+"))
+
+
+@pytest.mark.parametrize(
+    ("write", "command", "warning"),
+    [
+        (
+            _many_words,
+            ("words", "fit", "--dim", 300, "--min-count", 1),
+            "The vectors have 300 dimensions for 342 words, and most of these dimensions are "
+            "noise. Ask for 85 dimensions or fewer (n_components, --dim), or give more text.",
+        ),
+        (
+            _words_seen_once,
+            ("bigram", "fit", "--states", 2),
+            "Most words of the training text (900 of 903) occur only once, so about 50% of the "
+            "tokens of other text will be unknown. Give more text.",
+        ),
+        (
+            _many_labels,
+            ("grammar", "fit", "--states", 1),
+            "The treebank has 120 different labels in 20 trees, so most rules were seen once. Give "
+            "more trees, or strip functions and features from the labels (the dialect of "
+            "read_trees).",
+        ),
+    ],
+)
+def test_too_little_data_is_told_once_with_the_remedy(cli, tmp_path, write, command, warning):
+    write(tmp_path / "data")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = cli(*command[:2], tmp_path / "data", "-o", tmp_path / "model", *command[2:])
+    assert result.status == 0, result.err
+    assert f"eigentext: warning: {warning}\n" in result.err
+    assert (result.out + result.err).count(warning[:40]) == 1
+    assert f"warning: {warning}" in cli("info", tmp_path / "model").out
