@@ -194,3 +194,28 @@ def test_unknown_names(write):
         read_trees(write("(A b)"), dialect="klingon")
     with pytest.raises(ParameterError, match=r"keep must be one of none, features, .*not 'x'"):
         read_trees(write("(A b)"), keep="x")
+
+
+def test_placeholders_of_brackets_are_no_traces(tmp_path):
+    path = tmp_path / "a.psd"
+    path.write_text("( (IP (NP *con*) (VB go) (PUNC *LRB*) (N now) (PUNC *RRB*)) (ID 1))\n" * 5)
+    (tree, *_) = et.read_trees(path)
+    assert et.normalize_tree(tree).leaves() == ["go", "-LRB-", "now", "-RRB-"]
+    path.write_text("(S (N dogs) (PUNC *LRB*) (V bark) (PUNC *RRB*))\n" * 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert et.read_trees(path).about.dialect == "penn"
+
+
+def test_trees_of_traces_alone_are_left_out(tmp_path):
+    path = tmp_path / "a.psd"
+    path.write_text("( (IP (NP *con*) (VB *)) (ID 1))\n( (IP (NP *con*) (VB go)) (ID 2))\n")
+    trees = et.read_trees(path)
+    assert (len(trees), trees.about.n_empty) == (1, 1)
+
+
+def test_two_signs_are_enough_without_wrappers(tmp_path):
+    path = tmp_path / "a.psd"
+    path.write_text("(IP (CODE <x>) (NP *con*) (VB go) (NP (N home)))\n" * 5)
+    trees = et.read_trees(path)
+    assert (trees.about.dialect, trees.about.n_code) == ("ppche", 5)

@@ -2,9 +2,16 @@
 
 import pytest
 
+from eigentext.corpus.conll import read_conll
 from eigentext.corpus.encodings import checked_encoding, guess_encoding, not_utf8
+from eigentext.corpus.ngram_counts import read_ngram_counts
 from eigentext.corpus.readers import read_blocks, read_lines, read_whole
+from eigentext.corpus.text import TextCorpus
+from eigentext.corpus.trees import read_trees
 from eigentext.errors import CorpusError, ParameterError
+from eigentext.evaluate.readers import kind_of, read_pairs, read_questions
+from eigentext.reranking.candidates import read_candidates, read_structures
+from eigentext.words.clusters import WordClusters
 
 TEXT = "Ça va déjà?\nEl niño, señor.\n" * 50
 NAMES = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "cp1252")
@@ -48,3 +55,25 @@ def test_the_error_offers_the_guess():
     assert "--encoding cp1252" in not_utf8(b"abc \xe9")[1]
     assert "--encoding utf-16" in not_utf8("ham".encode("utf-16"))[1]
     assert "binary" in not_utf8(b"\0\0\0\0\0\0\0\1\2")[1]
+
+
+@pytest.mark.parametrize("encoding", NAMES)
+def test_all_readers_take_an_encoding(tmp_path, encoding):
+    def file(text):
+        path = tmp_path / "file"
+        path.write_bytes(text.encode(encoding))
+        return path
+
+    tree = "(S (D el) (N niño))"
+    assert str(*read_trees(file(tree), encoding=encoding)) == tree
+    assert next(read_conll(file("niño N\n"), encoding=encoding)) == [("niño", "N")]
+    assert [*TextCorpus(file("el niño"), encoding=encoding)] == [["el", "niño"]]
+    assert read_ngram_counts(file("el niño\t3\n"), encoding=encoding).words == ["el", "niño"]
+    assert str(read_candidates(file(f"-1\t{tree}\n"), encoding=encoding)[0][0].structure) == tree
+    assert str(*read_structures(file(tree), encoding=encoding)) == tree
+    assert read_pairs(file("niño té 1\n"), encoding=encoding) == [("niño", "té", 1.0)]
+    questions = file("niño té a b\n")
+    assert kind_of(questions, encoding=encoding) == "questions"
+    assert read_questions(questions, encoding=encoding)[0][:2] == ("niño", "té")
+    paths = file("0\tniño\t2\n1\tté\t1\n")
+    assert "niño" in WordClusters.read_paths(paths, encoding=encoding).vocabulary_
