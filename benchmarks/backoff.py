@@ -3,7 +3,8 @@
 Run it with ``.venv/bin/python benchmarks/backoff.py``; it takes about ten minutes. Without the
 back-off, a sentence that the grammar cannot parse gets a tree by the plain PCFG, or the largest
 pieces side by side. Both columns come from the same fitted model and the same run. Sentences are
-those of the dev and test parts (GUM: the first 600), and seconds are CPU seconds on one thread.
+those of the dev and test parts (GUM: the first 600 of dev), and seconds are CPU seconds on one
+thread.
 "gain" is the difference of F1 with its 95% interval by the paired bootstrap.
 
 - all: every sentence, learned from all trees;
@@ -87,7 +88,7 @@ def main() -> None:
     about = (
         "Without the back-off, a sentence that the grammar cannot parse has a tree by the plain "
         "PCFG or in pieces. Both columns are of the same model in the same run. Sentences: dev and "
-        f"test parts together, GUM: the first {LIMIT}. In brackets: the 95% interval of the gain "
+        f"test parts together, GUM: the first {LIMIT} of dev. In brackets: the 95% interval of the gain "
         "in F1 by the paired bootstrap. CPU seconds on one thread of a busy machine."
     )
     record("backoff", "The back-off of parsers", [every, helped], about=about)

@@ -14,6 +14,7 @@ ROUGH = {"nodes_per_state": 1, "smoothing": 0.0}
 MODELS = {
     "pcfg": lambda: et.PCFG(),
     "plain": lambda: et.PCFG(horizontal=0, vertical=1),
+    "seen tags": lambda: et.PCFG(beta=0.0, gamma=0.0),  # some sentences have no parse
     **{method: lambda method=method: et.LatentPCFG(4, method=method, nodes_per_state=1)
        for method in METHODS},
     "rough": lambda: et.LatentPCFG(8, **ROUGH),
