@@ -88,8 +88,8 @@ def main() -> None:
     about = (
         "Without the back-off, a sentence that the grammar cannot parse has a tree by the plain "
         "PCFG or in pieces. Both columns are of the same model in the same run. Sentences: dev and "
-        f"test parts together, GUM: the first {LIMIT} of dev. In brackets: the 95% interval of the gain "
-        "in F1 by the paired bootstrap. CPU seconds on one thread of a busy machine."
+        f"test parts together, GUM: the first {LIMIT} of dev. In brackets: the 95% interval of the "
+        "gain in F1 by the paired bootstrap. CPU seconds on one thread of a busy machine."
     )
     record("backoff", "The back-off of parsers", [every, helped], about=about)
 

@@ -9,7 +9,7 @@ import eigentext as et
 from eigentext import PCFG, LatentPCFG
 from eigentext.corpus.trees import Tree
 from eigentext.grammars.chart import backoff as module
-from eigentext.grammars.chart._backoff_loops import agrees, products
+from eigentext.grammars.chart._backoff_loops import agrees
 from eigentext.grammars.chart.backoff import RESERVED
 from eigentext.grammars.treebank.unaries import BETWEEN, INNER, TAG
 
@@ -249,22 +249,6 @@ def test_an_older_file_does_not_back_off(tmp_path):
     (parsed,) = again.parses([["it", "slept"]])
     assert parsed.fallback is not None
     assert again.log_probability("(S (NP (P it)) (VP (V slept)))") == -np.inf
-
-
-def test_the_products_are_outer_products():
-    rng = np.random.default_rng(0)
-    parent, left, right = np.array([0, 2, 1]), np.array([1, 0, 2]), np.array([1, 2, 0])
-    states = np.array([0, 2, 5, 6])  # labels of two, three and one states
-    r, s, factor = rng.normal(size=6), rng.normal(size=6), rng.normal(size=3)
-    sizes = np.diff(states)
-    offsets = np.cumsum([0, *(sizes[parent] * sizes[left] * sizes[right])])
-    found = products(parent, left, right, states, r, s, factor, offsets)
-    for k, (a, b, c) in enumerate(zip(parent, left, right, strict=True)):
-        r_a, s_b, s_c = (
-            x[states[y] : states[y + 1]] for x, y in zip((r, s, s), (a, b, c), strict=True)
-        )
-        expected = factor[k] * s_b[:, None, None] * s_c[:, None] * r_a
-        np.testing.assert_allclose(found[offsets[k] : offsets[k + 1]], expected.ravel())
 
 
 def test_forests_with_too_many_edges_are_pruned_more(monkeypatch):

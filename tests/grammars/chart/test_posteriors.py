@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigentext.grammars.chart import _posterior_loops as loops
 from eigentext.grammars.chart.decoding import enumerate_derivations
 from eigentext.grammars.chart.forest import ParseForest
 from eigentext.grammars.chart.posteriors import (
@@ -120,32 +119,6 @@ def test_laws_of_a_distribution_over_trees(case):
         for (k, m), q in spans.items():
             if i < k < j < m:
                 assert p + q <= 1 + 1e-9
-
-
-@given(scored)
-@settings(max_examples=30)
-def test_the_loops_are_their_slow_twins(case):
-    *which, temperature = case
-    forest, edges, roots = drawn(*which)
-    bounds, beta = forest.edges[forest.groups], 1 / temperature
-    shares = np.empty(len(edges))
-    sums = loops.log_weights(bounds, forest.left, forest.right, edges, beta, shares)
-    Z, c = np.ones(len(forest.label)), np.empty(len(edges))
-    for i, (a, b) in enumerate(pairwise(bounds)):
-        if a < b:
-            weights = _shares(edges[a:b]) ** beta * Z[forest.left[a:b]] * Z[forest.right[a:b]]
-            Z[i], c[a:b] = weights.sum(), weights / weights.sum()
-    np.testing.assert_allclose(np.exp(sums), Z, rtol=1e-9)
-    np.testing.assert_allclose(np.exp(shares), c, rtol=1e-9, atol=1e-300)
-    found = np.zeros(len(forest.label))
-    found[forest.roots] = _shares(roots)
-    expected = found.copy()
-    loops.push_down(bounds, forest.left, forest.right, shares, found)
-    for i in range(len(expected) - 1, -1, -1):
-        for e in range(bounds[i], bounds[i + 1]):
-            expected[forest.left[e]] += expected[i] * c[e]
-            expected[forest.right[e]] += expected[i] * c[e]
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)
 
 
 def test_scores_of_any_size():
