@@ -110,7 +110,8 @@ class Decoder:
     def _marginals(self, data: EncodedSentences) -> np.ndarray:
         scores = local_scores(data, self.features, self.weights)
         p, _ = posteriors(data, scores, self.weights, self.temperature)
-        return p @ (self.tagset.meaning[:, None] == np.arange(len(self.tagset.names)))
+        shown = p @ (self.tagset.meaning[:, None] == np.arange(len(self.tagset.names)))
+        return np.minimum(shown, 1.0)  # above 1 only by rounding
 
 
 def _answer(block: list[Sentence], decoder: Decoder, question: str, *known: int) -> list[Any]:
