@@ -1,4 +1,4 @@
-"""Kernels are compiled wherever we run, kept where that is possible; no disk makes them fail."""
+"""Loops are compiled wherever we run, kept where that is possible; no disk makes them fail."""
 
 import importlib.util
 import json
@@ -238,7 +238,8 @@ with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     import eigentext as et
     assert "numba" not in sys.modules
-    near = et.load(sys.argv[1]).most_similar("cat", 3)
+    words = et.load(sys.argv[1])
+    near = [words.most_similar("cat", 3) for _ in range(6)][-1]  # the first few need no loop
     tags = et.HMMTagger().fit({TAGGED[:2]} * {len(TAGGED) // 2}).tag(["the", "dog", "sees"])
 print(json.dumps([[str(one.message) for one in told], near, tags]))
 """
@@ -292,7 +293,7 @@ def model(tmp_path):
 
 
 def neighbors(model):
-    return "words", "neighbors", model, "cat", "--topn=3", "--json"
+    return "words", "neighbors", model, *["cat", "dog", "the", "old", "sees", "hears"], "--topn=3"
 
 
 def told_and_answered(done):

@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError
 from eigentext.estimators import Estimator, Finding, learning
 from eigentext.matrices import budget
-from eigentext.moments import CooccurrenceMoments, NgramMoments
-from eigentext.moments.cooccurrence import Context, Weighting, check_window
 from eigentext.storage import Saved
 from eigentext.words._findings import findings_of_vectors, size_findings
+
+if TYPE_CHECKING:  # counting is loaded when a model learns
+    from eigentext.moments import CooccurrenceMoments, NgramMoments
+    from eigentext.moments.cooccurrence import Context, Weighting
 
 Facts = dict[str, Any]
 
@@ -24,8 +26,8 @@ class CooccurrenceModel(Saved, Estimator):
 
     n_components: int
     window: int
-    context: Context
-    weighting: Weighting = "flat"
+    context: "Context"
+    weighting: "Weighting" = "flat"
     min_count: int
     max_size: int | None
     provenance_: Facts
@@ -56,13 +58,15 @@ class CooccurrenceModel(Saved, Estimator):
         *,
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
-    ) -> CooccurrenceMoments:
+    ) -> "CooccurrenceMoments":
         """The statistics of a corpus that `fit` needs."""
         self._table.checked(self.get_params(deep=False))
         self._check_together()
         return self._counted(corpus, memory=memory, cache=cache, **self._limits())
 
-    def _counted(self, corpus: Any, **settings: Any) -> CooccurrenceMoments:
+    def _counted(self, corpus: Any, **settings: Any) -> "CooccurrenceMoments":
+        from eigentext.moments import CooccurrenceMoments
+
         return CooccurrenceMoments.from_corpus(
             corpus,
             window=self.window,
@@ -74,7 +78,7 @@ class CooccurrenceModel(Saved, Estimator):
     @learning
     def fit_moments(
         self,
-        moments: CooccurrenceMoments | NgramMoments | Callable[[], CooccurrenceMoments],
+        moments: "CooccurrenceMoments | NgramMoments | Callable[[], CooccurrenceMoments]",
         *,
         memory: int | None = None,
     ) -> Self:
@@ -83,17 +87,21 @@ class CooccurrenceModel(Saved, Estimator):
         Large moments may be given by a function that returns them. Then they take no memory while
         the model factors them. N-gram counts are enough if they are longer than the window.
         """
+        from eigentext.moments import NgramMoments
+
         with budget.within(memory):
             if isinstance(moments, NgramMoments):
                 moments = self._pairs_of(moments)
             return self._learn(moments() if callable(moments) else moments)
 
-    def _pairs_of(self, ngrams: NgramMoments) -> CooccurrenceMoments:
+    def _pairs_of(self, ngrams: "NgramMoments") -> "CooccurrenceMoments":
+        from eigentext.moments import CooccurrenceMoments
+
         return CooccurrenceMoments.from_ngrams(
             ngrams, window=self.window, context=self.context, weighting=self.weighting
         )
 
-    def _learn(self, moments: CooccurrenceMoments) -> Self:
+    def _learn(self, moments: "CooccurrenceMoments") -> Self:
         raise NotImplementedError
 
     def _findings(self) -> Iterator[Finding]:
@@ -108,14 +116,18 @@ class CooccurrenceModel(Saved, Estimator):
         )
 
     def _check_together(self) -> None:
+        from eigentext.moments.pairs import check_window
+
         check_window(self.window, self.weighting, self.context)
 
     def _limits(self) -> dict[str, Any]:
         """The limits of the vocabulary of the moments."""
         return {"min_count": self.min_count, "max_size": self.max_size}
 
-    def _cut(self, moments: CooccurrenceMoments) -> CooccurrenceMoments:
+    def _cut(self, moments: "CooccurrenceMoments") -> "CooccurrenceMoments":
         """The moments cut to the vocabulary. Raises if they were counted in another way."""
+        from eigentext.moments import CooccurrenceMoments
+
         if not isinstance(moments, CooccurrenceMoments):
             raise MomentsError(
                 f"{type(self).__name__} learns from CooccurrenceMoments, not from "
@@ -129,7 +141,7 @@ class CooccurrenceModel(Saved, Estimator):
             return moments
         return moments.restrict(min_count=self.min_count, max_size=self.max_size)
 
-    def _describe(self, cut: CooccurrenceMoments, n_pairs: int) -> None:
+    def _describe(self, cut: "CooccurrenceMoments", n_pairs: int) -> None:
         """Note the vocabulary, where the counts come from, and how many there are."""
         self.vocabulary_ = cut.vocabulary
         self.provenance_ = {

@@ -21,32 +21,27 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from eigentext.corpus import Vocabulary
-from eigentext.corpus.table_output import import_pandas
 from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import adding, check_is_fitted, framed, learned_with
 from eigentext.matrices import budget
 from eigentext.matrices.budget import give_back
-from eigentext.moments import CooccurrenceMoments
-from eigentext.moments.cooccurrence import Context, Weighting
 from eigentext.parameters import Choice, Count, argument, takes_old_names
-from eigentext.words import export, parameters
+from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words._saved import UNIT_ROWS, check_values, part_of, words_schema
 from eigentext.words.neighbors import Neighbors
-from eigentext.words.template import (
-    Scaling,
-    Transform,
-    decomposed,
-    scaled_moments,
-    unit_rows,
-)
-from eigentext.words.texts import mean_vectors
 
+# What only learning and exporting need is imported there, so that a query is answered at once.
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from matplotlib.axes import Axes
+
+    from eigentext.moments import CooccurrenceMoments
+    from eigentext.moments.cooccurrence import Context, Weighting
+    from eigentext.words.export import Format
+    from eigentext.words.template import Scaling, Transform
 
 _TOPN = Count(10, least=0)
 _METHOD = Choice("mul", of=("mul", "add"))
@@ -133,12 +128,12 @@ class Eigenwords(CooccurrenceModel):
         *,
         window: int = 10,
         min_count: int = 5,
-        count_transform: Transform = "sqrt",
-        scaling: Scaling = "cca",
+        count_transform: "Transform" = "sqrt",
+        scaling: "Scaling" = "cca",
         alpha: float = 1.0,
         beta: float = 0.5,
-        context: Context = "bag",
-        weighting: Weighting = "distance",
+        context: "Context" = "bag",
+        weighting: "Weighting" = "distance",
         max_size: int | None = None,
         keep_moments: Literal["none", "cut", "whole"] = "none",
         keep_pairs: int = 0,
@@ -162,7 +157,9 @@ class Eigenwords(CooccurrenceModel):
 
     # Learning.
 
-    def _learn(self, moments: CooccurrenceMoments) -> Self:
+    def _learn(self, moments: "CooccurrenceMoments") -> Self:
+        from eigentext.words.template import decomposed, scaled_moments, unit_rows
+
         cut = self._cut(moments)
         Omega, n_pairs = scaled_moments(
             cut, transform=self.count_transform, scaling=self.scaling, alpha=self.alpha
@@ -256,6 +253,8 @@ class Eigenwords(CooccurrenceModel):
             Tokens outside the vocabulary are left out, unless the model predicts their vectors from
             their spelling (``oov="characters"``). If no token has a vector, the row is zero.
         """
+        from eigentext.words.texts import mean_vectors
+
         check_is_fitted(self)
         return mean_vectors(X, self.provenance_["options"], self._vectors_of)
 
@@ -299,7 +298,7 @@ class Eigenwords(CooccurrenceModel):
     def export(
         self,
         path: str | os.PathLike[str],
-        format: export.Format | None = None,
+        format: "Format | None" = None,
         *,
         zero_vectors: Literal["drop", "keep"] = "drop",
     ) -> None:
@@ -316,6 +315,8 @@ class Eigenwords(CooccurrenceModel):
             Whether to write words that were always alone in their units, so that their vectors are
             zero. A warning counts those that are dropped.
         """
+        from eigentext.words import export
+
         check_is_fitted(self)
         format = export.vector_format(path, format)
         content = self.vocabulary_, self._all_vectors()
@@ -325,11 +326,15 @@ class Eigenwords(CooccurrenceModel):
 
     def to_arrow(self) -> "pa.Table":
         """A table of Arrow with a row for each word: word, count and vector (a list)."""
+        from eigentext.words.export import vector_table
+
         check_is_fitted(self)
-        return export.vector_table(self.vocabulary_, self._all_vectors())
+        return vector_table(self.vocabulary_, self._all_vectors())
 
     def to_pandas(self) -> "pd.DataFrame":
         """A data frame with a row for each word, its index, and a column for each dimension."""
+        from eigentext.corpus.table_output import import_pandas
+
         check_is_fitted(self)
         pandas = import_pandas()
         index = pandas.Index(self.vocabulary_.words, name="word")
@@ -486,6 +491,8 @@ class Eigenwords(CooccurrenceModel):
         self.diagnostics_ = about["diagnostics"]
         self.moments_ = self.spelling_ = None
         if "moments" in about:
+            from eigentext.moments import CooccurrenceMoments
+
             self.moments_ = part_of(CooccurrenceMoments, "moments", arrays, about)
         if "spelling" in about:
             from eigentext.words.subwords import CharacterRidge
