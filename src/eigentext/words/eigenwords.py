@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from eigentext.corpus import Vocabulary
-from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import adding, check_is_fitted, framed, learned_with
 from eigentext.matrices import budget
@@ -29,8 +28,8 @@ from eigentext.matrices.budget import give_back
 from eigentext.parameters import Choice, Count, argument, takes_old_names
 from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
-from eigentext.words._saved import UNIT_ROWS, check_values, part_of, words_schema
-from eigentext.words.neighbors import Neighbors
+from eigentext.words._saved import UNIT_ROWS, part_of, words_schema
+from eigentext.words.lookup import WordLookup
 
 # What only learning and exporting need is imported there, so that a query is answered at once.
 if TYPE_CHECKING:
@@ -43,12 +42,10 @@ if TYPE_CHECKING:
     from eigentext.words.export import Format
     from eigentext.words.template import Scaling, Transform
 
-_TOPN = Count(10, least=0)
-_METHOD = Choice("mul", of=("mul", "add"))
 _ZEROS = Choice("drop", of=("drop", "keep"))
 
 
-class Eigenwords(CooccurrenceModel):
+class Eigenwords(WordLookup, CooccurrenceModel):
     r"""Word vectors by the spectral template.
 
     The defaults had the best results in similarity and analogies together, for all sizes of the
@@ -224,18 +221,6 @@ class Eigenwords(CooccurrenceModel):
 
     # Using.
 
-    def __getitem__(self, word: str) -> np.ndarray:
-        check_is_fitted(self)
-        word = self._asked(word)
-        if self.spelling_ is not None and word not in self.vocabulary_:
-            return self.spelling_.predict([word])[0]
-        return self._rows([self.vocabulary_[word]])[0]
-
-    def __contains__(self, word: object) -> bool:
-        """Whether the word is in the vocabulary."""
-        check_is_fitted(self)
-        return isinstance(word, str) and self._asked(word) in self.vocabulary_
-
     @framed
     def transform(self, X: Any) -> np.ndarray:
         """A row for each word or text: the mean of the vectors of its tokens.
@@ -262,38 +247,6 @@ class Eigenwords(CooccurrenceModel):
         """Names of the dimensions, for scikit-learn."""
         check_is_fitted(self)
         return np.array([f"eigenwords{k}" for k in range(self.vectors_.shape[1])], object)
-
-    def similarity(self, a: str, b: str) -> float:
-        """The cosine of the angle between two words' vectors."""
-        return float(self[a] @ self[b])
-
-    def most_similar(self, word: str | np.ndarray, topn: int = 10) -> list[tuple[str, float]]:
-        """The words nearest to a word (without itself) or to a vector, with their cosines."""
-        topn = argument("topn", _TOPN, topn)
-        vector = self[word] if isinstance(word, str) else self._checked(np.asarray(word))
-        asked = [self._asked(word)] if isinstance(word, str) else []
-        itself = int(self.vocabulary_.ids_of(asked)[0]) if asked else -1
-        found, cosines = self._neighbors.search(vector[None], topn, leave_out=[[itself]])
-        return [
-            (self.vocabulary_.words[place], float(cosine))
-            for place, cosine in zip(found[0].tolist(), cosines[0])
-            if place >= 0
-        ]
-
-    def analogy(
-        self, a: str, b: str, c: str, topn: int = 1, method: Literal["mul", "add"] = "mul"
-    ) -> list[tuple[str, float]]:
-        """The words that are to `c` as `b` is to `a`.
-
-        The methods are 3CosMul ("mul") and 3CosAdd ("add") of Levy and Goldberg (2014).
-        """
-        topn, method = argument("topn", _TOPN, topn), argument("method", _METHOD, method)
-        to_a, to_b, to_c = (self._cosines(self[word]) for word in (a, b, c))
-        if method == "mul":  # cosines moved to [0, 1], as in Levy and Goldberg
-            scores = (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 1e-3)
-        else:
-            scores = to_b - to_a + to_c
-        return self._best(scores, topn, leave_out=[*map(self._asked, (a, b, c))])
 
     def export(
         self,
@@ -391,68 +344,6 @@ class Eigenwords(CooccurrenceModel):
         from eigentext.words.subwords import CharacterRidge
 
         return CharacterRidge().fit(self.vocabulary_.words, self.vectors_)
-
-    # Vectors of a file are checked when they are first used: some rows, or all of them.
-
-    def _rows(self, places: Any) -> np.ndarray:
-        rows = self.vectors_[places]
-        if isinstance(self.vectors_, np.memmap):
-            check_values("vectors", UNIT_ROWS, rows)
-        return rows
-
-    def _all_vectors(self) -> np.ndarray:
-        vectors = self.vectors_
-        if isinstance(vectors, np.memmap) and not vars(self).get("_sound"):
-            check_values("vectors", UNIT_ROWS, vectors)
-            self._sound = True
-        return vectors
-
-    def _asked(self, word: str) -> str:
-        """The word as the model knows it: in lower case if the text of `fit` was."""
-        return as_asked([word], self.provenance_["options"])[0]
-
-    def _vectors_of(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Which words have vectors, and the vectors, with a row of zeros for the others."""
-        words = as_asked(words, self.provenance_["options"])
-        places = self.vocabulary_.ids_of(words)
-        known = places >= 0
-        vectors = np.zeros((len(words), self.vectors_.shape[1]), np.float32)
-        vectors[known] = self._rows(places[known])
-        if self.spelling_ is not None and not known.all():
-            unknown = [word for word, place in zip(words, places.tolist()) if place < 0]
-            vectors[~known] = self.spelling_.predict(unknown)
-            known[:] = True
-        return known, vectors
-
-    @property
-    def _neighbors(self) -> Neighbors:
-        """An index of the vectors, made when it is first needed."""
-        index = vars(self).get("_index")
-        if index is None:
-            self._index = index = Neighbors(self._all_vectors())
-        return index
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: v for name, v in vars(self).items() if name not in ("_index", "_sound")}
-
-    def _cosines(self, vector: np.ndarray) -> np.ndarray:
-        return self._all_vectors() @ (vector / max(float(np.linalg.norm(vector)), 1e-30))
-
-    def _checked(self, vector: np.ndarray) -> np.ndarray:
-        check_is_fitted(self)
-        if vector.shape != (self.vectors_.shape[1],):
-            raise ParameterError(
-                f"a vector of shape {vector.shape}, but this model has "
-                f"{self.vectors_.shape[1]} dimensions"
-            )
-        return vector
-
-    def _best(self, scores: np.ndarray, topn: int, leave_out: list[str]) -> list[tuple[str, float]]:
-        left_out = [self.vocabulary_[word] for word in leave_out if word in self.vocabulary_]
-        scores[left_out] = -np.inf
-        topn = min(topn, len(scores) - len(set(left_out)))
-        best = np.argsort(-scores, kind="stable")[:topn]
-        return [(self.vocabulary_.words[place], float(scores[place])) for place in best.tolist()]
 
     # The file format.
 
