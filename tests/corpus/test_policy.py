@@ -3,6 +3,7 @@
 import pickle
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -139,6 +140,38 @@ def test_nothing_is_lost(tokens, text):
     assert [c for c in kept if c.isalnum()] == letters
     for word in text.split():
         assert "".join(policy.pieces(word)) == word
+
+
+@given(
+    st.lists(st.text(SIGNS + "é\u00a0", min_size=1).filter(str.strip), max_size=12),
+    st.text(SIGNS + "éİßΣẞ\u00a0\n\t"),
+    st.booleans(),
+)
+def test_places_cover_all_that_is_not_blank(tokens, text, lowercase):
+    policy = TokenPolicy.of(Counter("".join(token.split(" ")) or "a" for token in tokens))
+    policy = replace(policy, lowercase=lowercase)
+    found = policy.places(text)
+    assert [token for token, _, _ in found] == policy.split(text)
+    ends = [0, *(end for _, _, end in found)]
+    starts = [*(start for _, start, _ in found), len(text)]
+    assert all(start < end for _, start, end in found)
+    assert not "".join(text[end:start] for end, start in zip(ends, starts)).strip()
+
+
+@pytest.mark.parametrize(
+    ("training", "raw"),
+    [
+        (PENN, 'Mr. Li said (in the U.S.), "I can\'t."'),
+        (PENN, "“Don’t pay $4.25, or 10%!” he cannot say… either/or."),
+        (FRENCH, "L’ami  qu'Anne n’est pas,\u2003aujourd'hui."),
+    ],
+)
+def test_places_of_tokens_that_are_spelled_in_another_way(training, raw):
+    policy = learned(training)
+    parts = [raw[start:end] for _, start, end in policy.places(raw)]
+    assert "".join(parts) == "".join(raw.split())
+    tokens = [token for token, _, _ in policy.places(raw)]
+    assert tokens == policy.split(raw) != parts
 
 
 def test_files_have_it_and_damage_is_found():

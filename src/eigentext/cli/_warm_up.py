@@ -135,6 +135,7 @@ def _taggers() -> None:
     tagged = _tagged(lines[:100])
     words = Eigenwords(10).fit(lines)
     sources: dict[str, Any] = {"vectors": words, "clusters": WordClusters(10).fit(words)}
+    _both(Tagger().fit([[("Ann", "B-P"), ("Lee", "I-P")]]), lambda tagger: tagger.spans("Ann Lee"))
     for how in ({}, sources):
         _both(
             Tagger(**how).fit(tagged),

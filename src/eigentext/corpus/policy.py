@@ -140,12 +140,34 @@ class TokenPolicy:
 
     def split(self, text: str) -> list[str]:
         """Return the tokens of a sentence of raw text. Tokens between blanks stay if they can."""
-        (text,) = as_asked([text], {"lowercase": self.lowercase})
+        return self._split(self._as_learned(text))[0]
+
+    def places(self, text: str) -> list[tuple[str, int, int]]:
+        """Return the tokens of a sentence of raw text, each made of ``text[start:end]``.
+
+        Examples
+        --------
+        >>> TokenPolicy.of({"-LRB-": 9, "-RRB-": 9, "dogs": 1}).places("(dogs)")
+        [('-LRB-', 0, 1), ('dogs', 1, 5), ('-RRB-', 5, 6)]
+        """
+        text, found, end = self._as_learned(text), [], 0  # in lower case it is as long as before
+        for token, piece in zip(*self._split(text)):
+            start = text.index(piece, end)
+            end = start + len(piece)
+            found.append((token, start, end))
+        return found
+
+    def _as_learned(self, text: str) -> str:
+        return as_asked([text], {"lowercase": self.lowercase})[0]
+
+    def _split(self, text: str) -> tuple[list[str], list[str]]:
+        """The tokens of a sentence, and the same as the text has them."""
         words = self._between_blanks(text)
         if not (self.starts or self.ends):
-            return words
+            return words, words
         is_split = self._looks_split(words)
         found: list[str] = []
+        parts: list[str] = []
         is_open = False  # whether a quotation has begun
         for n, word in enumerate(words, 1):
             is_last = n == len(words)
@@ -153,6 +175,7 @@ class TokenPolicy:
                 pieces: Sequence[str] = (word,)
             else:
                 pieces = self._pieces(word, _SPLIT if is_split else _LAST if is_last else _RAW)
+            parts += pieces
             for k, piece in enumerate(pieces):
                 if piece.isalnum() or piece in self._known_signs:
                     found.append(piece)
@@ -167,7 +190,7 @@ class TokenPolicy:
                 if piece == '"' or piece in _OPENING or piece in _CLOSING:
                     is_open = opens
                 found.append(self._spelled(piece, opens))
-        return found
+        return found, parts
 
     def pieces(self, word: str) -> tuple[str, ...]:
         """Return the parts of a word that the policy splits it into. Their sum is the word."""

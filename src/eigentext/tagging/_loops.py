@@ -141,6 +141,26 @@ def posteriors(scores, borders, T, end, out, totals):
 
 
 @njit(cache=True, nogil=True)
+def backward(scores, borders, T, end, out):
+    """Equivalent to ``out[t, y] =`` log of the sum of exp(score) over all tags after t, if y_t = y.
+
+    The score of tags after t has no part of y_t but the transition from it. The last token of a
+    sentence has ``end``.
+    """
+    m = scores.shape[1]
+    sums = np.empty(m)
+    for s in range(len(borders) - 1):
+        first, last = borders[s], borders[s + 1]
+        for t in range(last - 1, first - 1, -1):
+            for a in range(m):
+                out[t, a] = end[a]
+                if t < last - 1:
+                    for y in range(m):
+                        sums[y] = T[a, y] + scores[t + 1, y] + out[t + 1, y]
+                    out[t, a] = _log_sum(sums)
+
+
+@njit(cache=True, nogil=True)
 def _log_sum(x):
     """Equivalent to ``np.logaddexp.reduce(x)``."""
     top = -np.inf

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus import schemes
 from eigentext.errors import ParameterError
 from eigentext.tagging import _loops
 from eigentext.tagging.features import EncodedSentences, FeatureExtractor, Sentence
+from eigentext.tagging.spans import ChunkLattice, Span, token_spans
 from eigentext.tagging.tagset import TagSet
 from eigentext.tagging.weights import Weights
 from eigentext.trellis import ScoredTagging, k_best_paths
@@ -40,6 +42,10 @@ class Decoder:
     def k_best(self, sentences: list[Sentence], k: int) -> list[list[ScoredTagging]]:
         """Return the k best taggings of each sentence, best first."""
         return self._answers("k_best", lambda: [ScoredTagging([], 0.0)], sentences, k)
+
+    def spans(self, sentences: list[Sentence]) -> list[list[Span]]:
+        """Return the chunks of each sentence, or its tokens, as spans of tokens."""
+        return self._answers("spans", list, sentences)
 
     def marginals(self, sentence: Sentence) -> np.ndarray:
         """Return p(tag | sentence), a row for each token and a column for each shown tag."""
@@ -102,6 +108,18 @@ class Decoder:
                 ]
             )
         return found
+
+    def _spans(self, block: list[Sentence], data: EncodedSentences) -> list[list[Span]]:
+        if not schemes.is_chunk_tags(self.tagset.names):
+            tagged, sure = self._tags(block, data), self._confidences(block, data)
+            return [token_spans([t[-1] for t in one], p) for one, p in zip(tagged, sure)]
+        scores = local_scores(data, self.features, self.weights)
+        tags = np.empty(len(scores), np.int32)
+        _loops.best_tags(scores, data.borders, self.weights.T, self.weights.end, tags)
+        p, _ = posteriors(data, scores, self.weights, self.temperature)
+        scaled = scores.astype(np.float64) / self.temperature
+        lattice = ChunkLattice(data, scaled, p, self.weights, self.tagset, self.temperature)
+        return list(lattice.spans(tags))
 
     def _best(self, data: EncodedSentences) -> np.ndarray:
         """Return the place of each token's best tag among the shown tags."""

@@ -46,6 +46,7 @@ from eigentext.tagging.learning import (
 )
 from eigentext.tagging.saving import TaggerContent, restored_tagger, saved_tagger, tagger_schema
 from eigentext.tagging.sources import TokenModel, given_sources
+from eigentext.tagging.spans import Span, lines_of, list_of_texts
 from eigentext.tagging.tables import token_schema, token_table
 from eigentext.tagging.tagset import TagSet
 from eigentext.tagging.templates import parse_templates
@@ -244,6 +245,28 @@ class Tagger(Saved, Estimator):
     def confidences(self, sentences: Iterable[PlainSentence]) -> list[np.ndarray]:
         """Return for each token the probability of its tag in `tag`: p(y_t | sentence)."""
         return self._decoder.confidences(self._checked(sentences))
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the chunks of raw text as (start, end, label, confidence): ``text[start:end]``.
+
+        Each line is a sentence, split like the training sentences (`policy_`). The confidence is
+        the probability of the whole chunk: that it begins here, has these tags, and ends there. If
+        the tags are not tags of chunks, each token is a span.
+
+        Examples
+        --------
+        >>> tagged = [[("Ann", "B-PER"), ("Lee", "I-PER"), ("left", "O"), (".", "O")]] * 3
+        >>> [span[:3] for span in Tagger().fit(tagged).spans("Ann Lee left.")]
+        [(0, 7, 'PER')]
+        """
+        return self.spans_many([text])[0]
+
+    def spans_many(self, texts: Iterable[str]) -> list[list[Span]]:
+        """Return the spans of each text; see :meth:`spans`. Faster than text by text."""
+        decoder, texts = self._decoder, list_of_texts(texts)
+        lines = [lines_of(x, n, self.columns_, self.policy_) for n, x in enumerate(texts, 1)]
+        found = iter(decoder.spans([line.tokens for some in lines for line in some]))
+        return [[span for line in some for span in line.placed(next(found))] for some in lines]
 
     def to_arrow(
         self, sentences: Iterable[PlainSentence], *, confidence: bool = False

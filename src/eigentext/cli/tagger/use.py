@@ -131,6 +131,14 @@ def tag(
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Write the probability of each tag after it.")
     ] = False,
+    spans: Annotated[
+        bool,
+        typer.Option(
+            "--spans",
+            help="Write each line of raw text as one JSON object: its text, and its chunks (or "
+            "tokens) with start, end, label and confidence. Places count characters.",
+        ),
+    ] = False,
 ) -> None:
     """Tag sentences: one token on each line, its columns and its tag; an empty line after each.
 
@@ -139,6 +147,12 @@ def tag(
     them. A table (--format) has the columns sentence and token (numbers from 1), those of the
     model, tag and, if wanted, confidence. In lines of words, the sentence is the line.
     """
+    if spans:
+        from eigentext.cli.tagger.spans import write_spans
+
+        paths = input_paths(sentences.names())
+        write_spans(model, sentences, run, _n_together(paths, run))
+        return
     format = sentences.table(run.output, json=run.json)
     if format != PLAIN:
         _tag_table(model, sentences, run, format, confidence=confidence)
