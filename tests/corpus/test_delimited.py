@@ -85,6 +85,20 @@ def test_a_stream_gives_the_bytes_that_are_asked_for():
     assert stream.n_quotes == 1
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_bytes_that_are_not_utf_8(size):
+    data = "x,y\nd\u00e9j\u00e0,\u20ac\n".encode() + b"\xe9,z\n"
+
+    def read(errors):
+        stream = ByteStream(io.BytesIO(data), "x.csv", errors)
+        return b"".join(iter(lambda: stream.read(size), b"")).decode()
+
+    assert read("surrogateescape") == "x,y\nd\u00e9j\u00e0,\u20ac\n\0,z\n"
+    assert read("replace") == "x,y\nd\u00e9j\u00e0,\u20ac\n\ufffd,z\n"
+    with pytest.raises(CorpusError, match=r"x\.csv, line 3: byte 0xe9 is not UTF-8"):
+        read("strict")
+
+
 def test_a_row_that_is_too_long(tmp_path, monkeypatch):
     from eigentext.corpus import delimited
 

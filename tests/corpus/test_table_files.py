@@ -291,7 +291,7 @@ def test_parquet_with_a_name_of_another_format(file):
 def test_bytes_that_are_not_text(file, tmp_path):
     content = b"id,text\n1,ham\n2,d\xe9j\xe0\n3,eggs\n"
     message = refused(file("x.csv", content))
-    assert "row 2: byte 0xe9 is not UTF-8" in message
+    assert "line 3: byte 0xe9 is not UTF-8" in message
     assert "--encoding cp1252" in message
     assert "errors='replace'" in message
     path = tmp_path / "x.parquet"
@@ -325,7 +325,8 @@ def with_bad(good, bad, n_good=30):
         ("x.jsonl", b"", b'{"text": "a b"}\n', b"[" * 10**5 + b"\n", "line 31: "),
         ("x.csv", b"text,id\n", b"a b,1\n", b"a,b,c\n", "row 31: 3 values for 2 columns"),
         ("x.csv", b"text,id\n", b"a b,1\n", b"a\n", "row 31: 1 values for 2 columns"),
-        ("x.csv", b"text,id\n", b"a b,1\n", b"\xff,1\n", "row 31: "),
+        ("x.csv", b"text,id\n", b"a b,1\n", b"\xff,1\n", "not UTF-8"),
+        ("x.csv", b"text,id\n", b"a b,1\n", b"\xff,1,2\n", ""),  # both at once
     ],
 )
 def test_bad_rows_are_refused_or_skipped(file, name, head, good, bad, reason):

@@ -6,6 +6,7 @@ characters instead, which the first lines show. Arrow reads the rows. It accepts
 ends, as if all the rest were one value, so that this is checked here.
 """
 
+import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow
 
 from eigentext.corpus.bad_items import BadItems
-from eigentext.corpus.encodings import UTF8
+from eigentext.corpus.encodings import UTF8, not_utf8
 from eigentext.corpus.readers import File, named_errors, open_bytes, read_lines
 from eigentext.errors import CorpusError
 
@@ -25,6 +26,8 @@ _DELIMITERS = (",", "\t", ";", "|")
 _HEAD = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_ROW = 8 << 20  # Arrow reads up to 32 pieces of this size ahead
+codecs.register_error("eigentext-nul", lambda error: ("\0", error.end))
+_ERRORS = {"surrogateescape": "eigentext-nul"}
 _CUT = "straddles two block boundaries"  # Arrow's words for a row longer than a block
 
 
@@ -40,13 +43,17 @@ class Dialect:
 class ByteStream(io.RawIOBase):
     """Something with ``read`` as a stream for Arrow, which needs the exact number of bytes.
 
-    It counts quotes.
+    It counts quotes, and checks that the bytes are UTF-8: Arrow cannot name a bad row that is not.
+    Bytes that are not UTF-8 are an error that names the line, or U+FFFD ("replace"), or NUL, which
+    makes a row bad ("surrogateescape").
     """
 
-    def __init__(self, raw: Any):
+    def __init__(self, raw: Any, name: str = "", errors: str = "strict"):
         super().__init__()
-        self._raw = raw
+        self._raw, self._name = raw, name
         self._left = memoryview(b"")
+        self._decoder = codecs.getincrementaldecoder("utf-8")(_ERRORS.get(errors, errors))
+        self._n_lines = 0
         self.n_quotes = 0
 
     def readable(self) -> bool:
@@ -58,10 +65,27 @@ class ByteStream(io.RawIOBase):
         if not self._left:
             data = self._raw.read(len(buffer))
             self.n_quotes += data.count(b'"')
-            self._left = memoryview(data)
+            self._left = memoryview(self._checked(data))
         n = min(len(buffer), len(self._left))
         buffer[:n], self._left = self._left[:n], self._left[n:]
         return n
+
+    def _checked(self, data: bytes) -> bytes:
+        waiting = self._decoder.getstate()[0]  # the beginning of a character
+        if data.isascii() and not waiting:
+            self._n_lines += data.count(b"\n")
+            return data
+        try:
+            text = self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError:
+            at, reason = not_utf8(waiting + data) or (0, "not UTF-8")
+            line = self._n_lines + 1 + (waiting + data).count(b"\n", 0, at)
+            raise CorpusError(
+                f"{self._name}, line {line}: {reason}, or read it with errors='replace' "
+                "(--errors replace)"
+            ) from None
+        self._n_lines += data.count(b"\n")
+        return text.encode() or (self._checked(self._raw.read(1)) if data else b"")
 
 
 def head_of(file: File, encoding: str = UTF8, size: int = _HEAD) -> bytes:
@@ -138,7 +162,7 @@ def read_delimited(
 
     n_read = 0
     with named_errors(file), open_bytes(file, encoding=encoding, errors=errors) as opened:
-        stream = ByteStream(opened)
+        stream = ByteStream(opened, str(file), errors)
         for batch in _batches(file, stream, dialect, columns, wrong):
             places = np.arange(n_read + 1, n_read + 1 + len(batch))
             n_read += len(batch)
