@@ -5,7 +5,7 @@ part it is given two things:
 
 - the gold tokens with blanks between them, as people write text that is split already. *same* is
   the share of sentences whose tokens come back as they were;
-- raw text. For CoNLL and the Penn sample, nobody kept the original text, so a few fixed rules write
+- raw text. These corpora come without their original text, so a few fixed rules write
   it: signs and clitics are attached, brackets and quotes become plain ones. *right* is the share of
   sentences that are split like the gold tokens, and F1 is that of tokens, as spans of characters.
   *blanks* is the same for splitting at blanks alone.
