@@ -46,6 +46,37 @@ LEAST = 0.01
 HELD_OUT = 936  # sentences of CoNLL-2000
 STATES, TRAIN, TEST = 20, 20_000, 200  # of the models of Brown: states, sentences
 
+ECE = """
+    ECE is the expected calibration error with 15 bins of equal width, in percent, on data that the
+    model was not learned from.
+"""
+ABOUT = {
+    "spans": (
+        "spans of parsers",
+        """
+        "scores" are what the grammar gives, cut off at 0 and 1; "usual" are the marginals of a
+        parser that nobody calibrated; "calibrated" are those after calibrate() on the other half of
+        the trees. All three are measured on the same spans, those to which one of them gives 0.01
+        or more. "above 1" is the percentage of sentences with a score above 1. T: temperatures.
+        """,
+    ),
+    "tags": (
+        "tags of taggers",
+        """
+        "scores" have the temperature 1, "usual" that of the fit, and "calibrated" that of
+        calibrate() on the dev part (CoNLL-2000: the last 936 training sentences, which are not
+        learned from).
+        """,
+    ),
+    "words": (
+        "next words of hidden Markov models",
+        """
+        Answers are all words of probability 0.01 or more at each place of 200 sentences of Brown,
+        by models of 20 states from 20,000 other sentences. They have no temperature.
+        """,
+    ),
+}
+
 
 class Report:
     """A table of errors, and a hidden one with the bins for the plot."""
@@ -149,18 +180,10 @@ def main() -> None:
     parser.add_argument("section", nargs="*", choices=[[], *sections])
     chosen = parser.parse_args().section or list(sections)
     warnings.simplefilter("ignore")
-    tables = [table for name in chosen for table in sections[name]()]
-    about = """
-        ECE: the expected calibration error with 15 bins of equal width, in percent, on data that
-        the model was not learned from. Spans: "scores" are what the grammar gives, cut off at 0 and
-        1; "usual" are the marginals of a parser that nobody calibrated; "calibrated" are those
-        after calibrate() on the other half of the trees. All three are measured on the same spans,
-        those to which one of them gives 0.01 or more. "above 1" is the percentage of sentences with
-        a score above 1. Tags: "scores" have the temperature 1, "usual" that of the fit,
-        "calibrated" that of calibrate() on the dev part. Next words: those of probability 0.01 or
-        more; they have no temperature. T: temperatures.
-    """
-    record("calibration", "Calibration of probabilities", tables, about=" ".join(about.split()))
+    for name in chosen:
+        title, about = ABOUT[name]
+        about = " ".join(f"{ECE} {about}".split())
+        record(f"calibration_{name}", f"Calibration: {title}", sections[name](), about=about)
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, files, gold, standard_input, tm
     missing, several = tmp_path / "missing", tmp_path / "*"
     standard_input(b"(S")
     for arguments, reason in (
-        (("evaluate", pcfg), "files"),
+        (("evaluate", pcfg), "Missing argument"),
         (("evaluate", model, gold), "not a grammar"),
         (("evaluate", gold, gold), "not an eigentext file"),
         (("evaluate", pcfg, missing), "missing: no such file"),

@@ -337,7 +337,7 @@ def test_mistakes_are_one_line(cli, treebank, pcfg, tmp_path):
     for name, data in written.items():
         (tmp_path / name).write_bytes(data)
     for arguments, reason in (
-        ((), "files"),
+        ((), "Missing argument"),
         ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
         ((tmp_path, "-o", output), "is a folder; name its files"),
         ((tmp_path / "empty", "-o", output), "empty: contains no trees; a tree looks like (S "),

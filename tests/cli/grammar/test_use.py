@@ -290,7 +290,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, sentences, standard_input, tmp_
     (tmp_path / "cut.gz").write_bytes(b"\x1f\x8b\x08\x00")
     standard_input(b"")
     for arguments, reason in (
-        ((), "model"),
+        ((), "Missing argument"),
         ((tmp_path / "none", own), "none: cannot be read (No such file or directory)"),
         ((model, own), "not a grammar"),
         ((own, own), "not an eigentext file"),
