@@ -196,6 +196,25 @@ def tagging_curve() -> Any:
     return figure
 
 
+def calibration() -> Any:
+    """The share of right spans by their probability: scores, and calibrated marginals."""
+    figure, axes = _panels(2, (9, 4.2))
+    rows = _rows("calibration_spans", "spans_bins")
+    shown = ("spectral", "pivot", "em", "spectral+em", "PCFG")
+    titles = {"scores": "scores, cut off at 0 and 1", "calibrated": "marginals, calibrated"}
+    for axis, (kind, title) in zip(axes, titles.items()):
+        axis.plot([0, 1], [0, 1], "--", color=GRAY)
+        for parser, color, marker in zip(shown, (OURS, *PEERS), "osvD^"):
+            key = "penn-sample", parser, kind
+            found = [one for label, one in rows.items() if label[:3] == key]
+            points = [[one[x] for one in found] for x in ("probability", "right")]
+            axis.plot(*points, marker=marker, ms=4, lw=1, color=color, label=parser)
+        axis.set(xlabel="mean probability of a bin", title=title, xlim=(0, 1), ylim=(0, 1))
+    axes[0].set(ylabel="share of right spans, Penn sample")
+    axes[0].legend(fontsize=8, loc="upper left")
+    return figure
+
+
 # The file of each plot, its function, and the runs it shows.
 PLOTS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "results-words.svg": (words, ("words",)),
@@ -209,6 +228,7 @@ PLOTS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "grammars-error.svg": (grammars_error, ("grammars_recovery",)),
     "power-iteration.svg": (power_iteration, ("power_iteration",)),
     "tagging-curve.svg": (tagging_curve, ("tagging_curve",)),
+    "calibration.svg": (calibration, ("calibration_spans",)),
 }
 _NOTE = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontsize": 8, "color": GRAY}
 

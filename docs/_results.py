@@ -50,16 +50,26 @@ PAGES = {
         ["hmm", "hmm_error", "hmm_tried", "bigram", "kneser_ney", "sequences_more"],
     ),
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
-    "parsers": ("Parsers", ["grammars", "peers_parsing", "grammars_cost", "grammars_tried"]),
+    "parsers": (
+        "Parsers",
+        ["grammars", "peers_parsing", "grammars_cost", "backoff", "grammars_tried"],
+    ),
     "spectral-parsers": (
         "Parsers by spectral and pivot learning",
         [*_SPECTRAL, "grammars_recovery"],
+    ),
+    "calibration": (
+        "Calibration",
+        ["calibration_spans", "calibration_tags", "calibration_words"],
     ),
     "kernels": (
         "Kernels and reranking",
         ["kernels", "peers_kernels", "reranking_test", "reranking_dev", "reranking_tried"],
     ),
-    "tagging": ("Tagging", ["tagging", "tagging_curve", "tagging_tried", "two_view"]),
+    "tagging": (
+        "Tagging",
+        ["tagging", "tagging_curve", "tagging_tried", "conll2002", "policies", "two_view"],
+    ),
 }
 # Runs that are kept for comparison only.
 UNSHOWN: set[str] = {"fuzz", "fuzz_readers", "walk"}

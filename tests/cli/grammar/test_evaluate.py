@@ -184,7 +184,7 @@ def test_mistakes_are_one_line(cli, pcfg, model, files, gold, standard_input, tm
             ("evaluate", pcfg, gold, "--prune", 3),
             "prune must be a number, 0 or more and less than 1",
         ),
-        (("score", right), "predicted"),
+        (("score", right), "Missing argument"),
         (("score", right, missing), "missing: no such file"),
         (("score", missing, right), "missing: no such file"),
         (("score", right, several), "files; give one with all predicted trees"),
