@@ -45,6 +45,7 @@ _ORDER = (
     "plots.py",
     "cli",
     "explorer",
+    "spacy",
 )
 
 
