@@ -19,7 +19,8 @@ the product sums to one by itself, and the posterior of a child is the sum over 
 Such posteriors are too sure, because rules were counted on few trees. The temperature T corrects
 that: above 1 it makes the distribution flatter. :func:`best_temperature` finds the T with the least
 Brier score on trees that were not learned from. On the Penn sample and GUM this left smaller
-calibration errors than the T of the largest likelihood for 9 of 10 parsers, by 0.1 points or so. :func:`usual_temperature` is a rule of thumb for parsers that have no such trees.
+calibration errors than the T of the largest likelihood for 9 of 10 parsers, by 0.1 points or so.
+:func:`usual_temperature` is a rule of thumb for parsers that have no such trees.
 """
 
 from collections.abc import Callable
