@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -q
 # Your own settings, which Git ignores, e.g. the line: export EIGENTEXT_DATA := /path/to/corpora
 -include local.mk
 
-.PHONY: demo test check lint format interpreted coverage oldest hooks docs fuzz wheel clean
+.PHONY: demo test check lint format interpreted coverage oldest hooks docs fuzz wheel smoke clean
 
 # A tour of words, topics and grammars.
 demo: $(VENV)/.core
@@ -74,7 +74,13 @@ docs: $(VENV)/.docs
 # The files to release, in dist/. The wheel has compiled loops for this version of Python.
 wheel: $(VENV)/.core
 	$(BIN)/python .ci/ship_loops.py
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python -m pip install --quiet build
+	rm -rf dist
+	$(BIN)/python -m build --sdist --wheel --outdir dist . > /dev/null
+
+# What a user does first, with the installed wheel and without the repository.
+smoke:
+	.ci/smoke
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -50,6 +50,8 @@ def announce(loop: str) -> None:
 
     `loop` is "module.function". For programs whose child processes compile and log nothing.
     """
+    if shipped.is_there():
+        return
     module, _, name = loop.rpartition(".")
     stats = getattr(getattr(import_module(module), name), "stats", None)
     if stats is None or stats.cache_path is None:  # nothing is compiled, or the warning has told it
@@ -189,12 +191,17 @@ def _substitute() -> str | None:
             return _Substitute.folder
         _Substitute.folder = _private_folder()
         _Substitute.needed = True
+    if not shipped.is_there():  # else few loops are compiled, or none
+        _warn_of_substitute()
+    return _Substitute.folder
+
+
+def _warn_of_substitute() -> None:
     if _Substitute.folder:
         where = f"they go to {_Substitute.folder}; set NUMBA_CACHE_DIR to a permanent folder"
     else:
         where = f"every run compiles them again, for up to a minute; {_REMEDY}"
     _warn_once(f"there is no folder for compiled loops that this user may write to: {where}")
-    return _Substitute.folder
 
 
 def _is_homeless(function: Callable[..., Any]) -> bool:
