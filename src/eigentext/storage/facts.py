@@ -57,4 +57,5 @@ PROVENANCE = facts(
     n_tokens=COUNT,
     options=OPTIONS,
     sources=TEXTS,
+    imported=TEXT,  # where vectors come from that were not learned here
 )

@@ -22,15 +22,16 @@ DIAGNOSTICS = facts.facts(
 )
 
 
-def words_schema(arrays: dict[str, Array]) -> Schema:
+def words_schema(arrays: dict[str, Array], *, has_spectrum: bool = True) -> Schema:
     """A schema of words with their counts, vectors of some `dimensions`, and their origin."""
+    spectrum = {"singular_values": Array("float", ("dimensions",), least=0)}
     return Schema(
         {
             # Not checked for repeats: that would take longest, and repeats do no harm here.
             "words": Strings("words"),
             "word_counts": Array("int", ("words",), least=0, below=2**53),
             **arrays,
-            "singular_values": Array("float", ("dimensions",), least=0),
+            **(spectrum if has_spectrum else {}),
         },
         {"provenance": facts.PROVENANCE, "diagnostics": DIAGNOSTICS},
     )

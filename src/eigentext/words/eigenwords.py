@@ -14,7 +14,7 @@ point in one direction.
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -22,13 +22,14 @@ import numpy as np
 
 from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.estimators import adding, check_is_fitted, framed, learned_with
+from eigentext.estimators import Finding, adding, check_is_fitted, framed, learned_with
 from eigentext.matrices import budget
 from eigentext.matrices.budget import give_back
 from eigentext.parameters import Choice, Count, argument, takes_old_names
 from eigentext.words import parameters
 from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words._saved import UNIT_ROWS, part_of, words_schema
+from eigentext.words.imported import ImportedVectors, imported_findings
 from eigentext.words.lookup import WordLookup
 
 # What only learning and exporting need is imported there, so that a query is answered at once.
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 _ZEROS = Choice("drop", of=("drop", "keep"))
 
 
-class Eigenwords(WordLookup, CooccurrenceModel):
+class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
     r"""Word vectors by the spectral template.
 
     The defaults had the best results in similarity and analogies together, for all sizes of the
@@ -96,6 +97,7 @@ class Eigenwords(WordLookup, CooccurrenceModel):
         Unit rows; a row of zeros for a word that was always alone in its unit.
     vocabulary_ : Vocabulary
     singular_values_ : array, shape (n_components,)
+        Empty for vectors that were learned elsewhere (:meth:`from_file`, :meth:`from_gensim`).
     moments_ : CooccurrenceMoments or None
     spelling_ : CharacterRidge or None
     diagnostics_ : dict
@@ -330,12 +332,24 @@ class Eigenwords(WordLookup, CooccurrenceModel):
             return plots.points(vectors, shown, groups=groups, ax=ax)
 
         def draw_spectrum() -> "Axes":
+            if not len(self.singular_values_):
+                raise ParameterError("vectors of other tools have no spectrum; draw a 'map'")
             dropped = self.diagnostics_.get("dropped_singular_values", [])
             return plots.spectrum(self.singular_values_, dropped, ax=ax)
 
         return plots.drawn(kind, {"map": draw_map, "spectrum": draw_spectrum})
 
     # Private steps.
+
+    def _findings(self) -> Iterator[Finding]:
+        if (origin := self.provenance_.get("imported")) is None:
+            return super()._findings()
+        n_zero = self.diagnostics_.get("words_without_context", 0)
+        has_counts = self.provenance_["n_tokens"] > 0
+        return imported_findings(origin, n_zero, has_counts=has_counts)
+
+    def _size_findings(self) -> Iterator[Finding]:
+        return iter(()) if "imported" in self.provenance_ else super()._size_findings()
 
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
@@ -370,13 +384,14 @@ class Eigenwords(WordLookup, CooccurrenceModel):
 
     @classmethod
     def _schema(cls, about):
-        return words_schema({"vectors": UNIT_ROWS})
+        return words_schema({"vectors": UNIT_ROWS}, has_spectrum=not _is_imported(about))
 
     @classmethod
     def _from_saved(cls, arrays, about):
         self = learned_with(cls, about["parameters"])
         self.vectors_ = arrays["vectors"]
-        self.singular_values_ = arrays["singular_values"]
+        has_spectrum = not _is_imported(about)
+        self.singular_values_ = arrays["singular_values"] if has_spectrum else np.zeros(0)
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.provenance_ = about["provenance"]
         self.diagnostics_ = about["diagnostics"]
@@ -391,3 +406,8 @@ class Eigenwords(WordLookup, CooccurrenceModel):
             self.spelling_ = part_of(CharacterRidge, "spelling", arrays, about)
             self.spelling_.check_width(self.vectors_.shape[1])
         return self
+
+
+def _is_imported(about: Any) -> bool:
+    """Whether the document of a file says that the vectors were learned elsewhere."""
+    return isinstance(about.get("provenance"), dict) and "imported" in about["provenance"]

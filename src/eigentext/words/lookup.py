@@ -14,7 +14,8 @@ from eigentext.words._saved import UNIT_ROWS, check_values
 from eigentext.words.neighbors import Neighbors
 
 Found = list[tuple[str, float]]  # words with their cosines, the nearest first
-Key = str | np.ndarray | tuple[str | np.ndarray, float]  # a word or a vector, maybe with a weight
+Unweighted = str | np.ndarray  # a word or a vector
+Key = Unweighted | tuple[Unweighted, float]
 _TOPN = Count(10, least=0)
 _METHOD = Choice("mul", of=("mul", "add"))
 
@@ -68,7 +69,7 @@ class WordLookup:
         topn: int = 10,
         *,
         positive: Key | Sequence[Key] = (),
-        negative: Key | Sequence[Key] = (),
+        negative: Unweighted | Sequence[Unweighted] = (),
     ) -> Found: ...
     @overload
     def most_similar(
@@ -80,7 +81,7 @@ class WordLookup:
         topn: int = 10,
         *,
         positive: Key | Sequence[Key] = (),
-        negative: Key | Sequence[Key] = (),
+        negative: Unweighted | Sequence[Unweighted] = (),
     ) -> Any:
         """The words nearest to a word (without itself) or to a vector, with their cosines.
 
@@ -91,9 +92,10 @@ class WordLookup:
             mean of a list: here, that is `positive`.)
         topn : int
             The number of words to find.
-        positive, negative : lists of words, of vectors, or of pairs (word, weight)
+        positive, negative : lists of words or vectors
             Instead of `word`: the nearest words of the sum of the unit vectors of `positive` minus
-            those of `negative`, as in gensim. The words that are given are left out.
+            those of `negative`, as in gensim. The words that are given are left out. `positive`
+            may have pairs (word, weight), with weights of any sign.
 
         Examples
         --------
@@ -107,11 +109,11 @@ class WordLookup:
         """
         topn = argument("topn", _TOPN, topn)
         check_is_fitted(self)
-        signed = [(1.0, _listed(positive)), (-1.0, _listed(negative))]
+        weighted = [*map(_weighted, _listed(positive)), *map(_negated, _listed(negative))]
         if word is None:
-            query, left_out = self._combined(signed)
+            query, left_out = self._combined(weighted)
             return self._nearest(query[None], [left_out], topn)[0]
-        if any(keys for _, keys in signed):
+        if weighted:
             raise ParameterError("give either a word, or positive and negative words; not both")
         several = _several(word)
         asked = [word] if several is None else several
@@ -146,7 +148,7 @@ class WordLookup:
             for found in zip(rows.tolist(), cosines.tolist())
         ]
 
-    def _directions(self, asked: list[Any]) -> np.ndarray:
+    def _directions(self, asked: Sequence[Any]) -> np.ndarray:
         """A row for each word or vector."""
         if not asked:
             return np.zeros((0, self.vectors_.shape[1]), np.float32)
@@ -154,21 +156,20 @@ class WordLookup:
             [self[one] if isinstance(one, str) else self._checked(np.asarray(one)) for one in asked]
         )
 
-    def _own(self, asked: list[Any]) -> list[int]:
+    def _own(self, asked: Sequence[Any]) -> list[int]:
         """The places of the words among words and vectors."""
         words = [self._asked(one) for one in asked if isinstance(one, str)]
         return [place for place in self.vocabulary_.ids_of(words).tolist() if place >= 0]
 
-    def _combined(self, signed: list[tuple[float, list[Any]]]) -> tuple[np.ndarray, list[int]]:
+    def _combined(self, weighted: list[tuple[Any, float]]) -> tuple[np.ndarray, list[int]]:
         """The weighted sum of unit vectors, and the places of the words that are in it."""
-        pairs = [(_weighted(key), sign) for sign, keys in signed for key in keys]
-        if not pairs:
+        if not weighted:
             raise ParameterError("no word was given; give a word, or a list as positive=[…]")
-        keys = [key for (key, _), _ in pairs]
-        weights = np.array([sign * weight for (_, weight), sign in pairs])
+        keys, weights = zip(*weighted)
         rows = self._directions(keys).astype(np.float64)
         lengths = np.linalg.norm(rows, axis=1)
-        return weights @ (rows / np.where(lengths > 0, lengths, 1)[:, None]), self._own(keys)
+        unit = rows / np.where(lengths > 0, lengths, 1)[:, None]
+        return np.array(weights) @ unit, self._own(keys)
 
     # Vectors of a file are checked when they are first used: some rows, or all of them.
 
@@ -254,3 +255,12 @@ def _is_pair(key: Any) -> bool:
 
 def _weighted(key: Any) -> tuple[Any, float]:
     return (key[0], float(key[1])) if _is_pair(key) else (key, 1.0)
+
+
+def _negated(key: Any) -> tuple[Any, float]:
+    if _is_pair(key):  # gensim would add this one, and others would subtract it
+        raise ParameterError(
+            f"a weight for the negative word {key[0]!r:.40}; give positive=[({key[0]!r:.40}, "
+            f"{-key[1]:g})]"
+        )
+    return key, -1.0

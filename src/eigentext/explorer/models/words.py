@@ -101,6 +101,9 @@ class ExploredVectors(Explored):
         n_words, dim = self.model.vectors_.shape
         yield "words", n_words
         yield "dimensions", dim
+        if (origin := self.source.get("imported")) is not None:
+            yield "from", origin
+            return
         yield "tokens", self.source.get("n_tokens", 0)
         yield "pairs counted", self.found.get("pairs", 0)
         yield "window", f"{self.model.parameters_.window} on each side"
@@ -184,7 +187,8 @@ class ExploredWords(ExploredVectors):
     @property
     def views(self) -> list[str]:
         """The views in the order of the page."""
-        return ["neighbors", "analogy", "map", "spectrum"]
+        has_spectrum = len(self.model.singular_values_) > 0  # vectors of other tools have none
+        return ["neighbors", "analogy", "map", *(["spectrum"] if has_spectrum else [])]
 
     def analogy(self, arguments: Arguments) -> dict[str, Any]:
         """Return the words that are to c as b is to a."""
