@@ -35,6 +35,7 @@ export interface Parse {
   trees: { brackets: string; log_probability: number | null; tree: TreeNode }[];
   fallback: string | null;
   decoding?: string;
+  gives_probabilities: boolean;
 }
 export interface Span { label: string; start: number; end: number; probability: number }
 export interface Marginals { tokens: string[]; spans: Span[] }

@@ -72,7 +72,7 @@ export const parse: View = {
       );
     };
 
-    const render = ({ trees, fallback, decoding }: Parse, typed: string): (Node | null)[] => {
+    const render = ({ trees, fallback, decoding, gives_probabilities: probable }: Parse, typed: string): (Node | null)[] => {
       const remark = fallback ? h("p", { class: "remark" }, fallback) : null;
       if (!trees.length) return [remark ?? h("p", {}, "There is no tree for this sentence.")];
       const drawing = h("div", { class: "drawing" });
@@ -102,7 +102,7 @@ export const parse: View = {
           "button",
           { type: "button", class: "step", "aria-pressed": "false", click: () => pick(i) },
           h("span", {}, `Tree ${i + 1}`),
-          h("small", {}, log === null ? "" : `log p ${log.toFixed(1).replace("-", "−")}`),
+          h("small", {}, log === null ? "" : `${probable ? "log p" : "log score"} ${log.toFixed(1).replace("-", "−")}`),
         ),
       );
       pick(0);
@@ -111,7 +111,7 @@ export const parse: View = {
         remark,
         h("div", { class: "steps", role: "group", "aria-label": "The best trees" }, ...buttons),
         drawing,
-        h("p", { class: "hint" }, `${decoding && trees.length > 1 ? `The parser chose tree 1 by ${DECODINGS[decoding] ?? decoding}. The others are in the order of their probability. ` : ""}Arrow keys move in the tree, Enter chooses a node.`),
+        h("p", { class: "hint" }, `${decoding && trees.length > 1 ? `The parser chose tree 1 by ${DECODINGS[decoding] ?? decoding}. The others are in the order of their ${probable ? "probability" : "score"}. ` : ""}Arrow keys move in the tree, Enter chooses a node.`),
       ];
     };
 

@@ -50,10 +50,10 @@ def parse(
     is answered before the next one is read.
     """
 
-    def answer(parsed: "Parse | None") -> _Answer:
+    def answer(grammar: "Grammar", parsed: "Parse | None") -> _Answer:
         if parsed is None:
-            return _Answer("", {"tree": None, "log_probability": None, "fallback": None})
-        facts = {"log_probability": finite(parsed.log_probability), "fallback": parsed.fallback}
+            return _Answer("", {"tree": None, _called(grammar): None, "fallback": None})
+        facts = {_called(grammar): finite(parsed.log_probability), "fallback": parsed.fallback}
         tree = str(parsed.tree)
         return _Answer(tree, {"tree": tree, **facts}, parsed.fallback is not None)
 
@@ -79,16 +79,21 @@ def nbest(
     grammar gives the logarithm of the size of a score instead, which is good for ranking only.
     """
 
-    def answer(found: "list[tuple[Any, float]] | None") -> _Answer:
+    def answer(grammar: "Grammar", found: "list[tuple[Any, float]] | None") -> _Answer:
         trees = [(str(tree), log) for tree, log in found or ()]
         rows = [f"{rank}\t{log:.4f}\t{tree}\n" for rank, (tree, log) in enumerate(trees, 1)]
         is_fallback = any(log == -math.inf for _, log in trees)
-        facts = [{"tree": tree, "log_probability": finite(log)} for tree, log in trees]
+        facts = [{"tree": tree, _called(grammar): finite(log)} for tree, log in trees]
         return _Answer("".join(rows), {"trees": facts, "fallback": is_fallback}, is_fallback)
 
     grammar = partial(load_grammar, model, prune=prune)
     sentences = _Sentences(model, files or ["-"], reading)
     sentences.answer(grammar, lambda grammar, lines: grammar.k_bests(lines, k), answer, run)
+
+
+def _called(grammar: "Grammar") -> str:
+    """Return what the figure of a tree is called in JSON: scores with signs are no probability."""
+    return "log_probability" if grammar.gives_probabilities else "log_score"
 
 
 class _Answer(NamedTuple):
@@ -110,7 +115,7 @@ class _Sentences(NamedTuple):
         self,
         load: Callable[[], "Grammar"],
         parses: Callable[["Grammar", Iterator[list[str] | str]], Iterator[Any]],
-        answer: Callable[[Any], _Answer],
+        answer: Callable[["Grammar", Any], _Answer],
         run: AnswerOptions,
     ) -> None:
         """Write the answer to each sentence, and then how fast that was."""
@@ -122,7 +127,7 @@ class _Sentences(NamedTuple):
             grammar = load()
             lines = read_lines(paths, self.reading)
             for place, found in in_step(partial(parses, grammar), lines, self.files):
-                shown = answer(found)
+                shown = answer(grammar, found)
                 if shown.is_fallback:
                     fallbacks.append(place)
                 write(json_text(shown.facts) if run.json else shown.text)

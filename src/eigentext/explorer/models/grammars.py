@@ -80,6 +80,7 @@ class ExploredGrammar(Explored):
             ],
             "fallback": found.fallback,
             "decoding": self.model.parameters_.decoding,
+            "gives_probabilities": self.model.gives_probabilities,
             "log_probability": _finite(found.log_probability),
         }
 
