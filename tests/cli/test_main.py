@@ -55,7 +55,7 @@ def test_the_installed_command_is_this_one():
     [
         (["nonsense"], "nonsense", "eigentext"),
         (["words", "fit", "a", "-o", "b", "--nonsense"], "--nonsense", "eigentext words fit"),
-        (["words", "fit"], "files", "eigentext words fit"),
+        (["words", "fit"], "FILE", "eigentext words fit"),
         (["words", "fit", "a"], "--output", "eigentext words fit"),
         (["words", "fit", "a", "-o", "b", "--transform", "cube"], "cube", "eigentext words fit"),
         (["words", "neighbors", "a", "b", "-n", "0"], "-n", "eigentext words neighbors"),

@@ -58,6 +58,32 @@ def test_the_speed_of_the_last_phase():
     assert bars.speed("token")["tokens_per_second"] is None
 
 
+# Lines, where there is no terminal.
+
+
+def test_there_is_one_line_for_each_phase(capsys):
+    bars = PhaseBars(show=True)
+    names = ["read", *["factor"] * 3, "refine", *["factor"] * 2, "refine", "save"]
+    with bars, report_to(bars):
+        for name in names:
+            with phase(name, 2, "rows") as advance:
+                advance(2)
+    lines = capsys.readouterr().err.splitlines()
+    told = ["read", "factor", "refine", "save", "and again"]
+    assert [line.partition(":")[0] for line in lines] == told
+    assert re.search(r"factor \d+\.\d\d s \(2 times\), refine \d+\.\d\d s \(1 time\)", lines[-1])
+
+
+def test_lines_have_the_sum_of_phases_with_one_name(capsys):
+    bars = PhaseBars(show=True)
+    with bars:
+        for seconds in (1.0, 3.0):
+            part = Phase("factor", unit="rows", done=10, seconds=seconds)
+            bars.started(part)
+            bars.finished(part)
+    assert capsys.readouterr().err == "factor: 4.00 s (5.0 rows/s)\n"
+
+
 # A terminal.
 
 
@@ -90,6 +116,15 @@ def test_bars_name_the_phase_and_the_rate(long_text, tmp_path):
         (bar,) = [line for line in last.splitlines() if f"{name} " in line]
         assert re.search(rf"\d\.\d .?{unit}|\d\.\d . {unit}", bar)
     assert "save" in last
+
+
+def test_the_bar_of_a_phase_starts_again():
+    bars = PhaseBars(show=False)
+    with report_to(bars):
+        for name in ("factor", "factor", "refine", "factor"):
+            with phase(name):
+                pass
+    assert [task.description for task in bars.bars.tasks] == ["factor", "refine"]
 
 
 def test_bars_in_ascii_and_the_note_on_compiling(text, tmp_path):

@@ -74,9 +74,9 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def plural(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 token, 2,000 tokens."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def plural(number: int, noun: str, several: str | None = None) -> str:
+    """Return a number with its noun: 1 token, 2,000 tokens, 3 passes."""
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
 
 
 class _NotePrinter(logging.Handler):

@@ -37,6 +37,13 @@ class Commands(TyperGroup):
         """Return the names of all commands, in the order of the help."""
         return list(_HOMES)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options. None of them has a type, because all are flags."""
+        params = super().get_params(ctx)
+        for one in params:
+            one.metavar = ""
+        return params
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command with this name, or None."""
         return _command(cmd_name) if cmd_name in _HOMES else None
@@ -47,8 +54,10 @@ def _command(name: str) -> Any:
     module, attribute = _HOMES[name]
     found = getattr(import_module(f"eigentext.cli.{module}"), attribute)
     if not isinstance(found, typer.Typer):
+        from eigentext.cli._options import Command
+
         function, found = found, typer.Typer(add_completion=False)
-        found.command(name)(function)
+        found.command(name, cls=Command)(function)
     command = typer.main.get_command(found)
     command.name = name
     return command

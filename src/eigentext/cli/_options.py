@@ -20,8 +20,9 @@ from functools import wraps
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from eigentext.cli._panels import arrange, arrange_help
 from eigentext.parameters import Choice, Count, Flag, Given, Number, Parameter, Seed, Table
 
 _NONE = "none"  # how the command line writes None
@@ -43,7 +44,15 @@ class Bundle:
 
 
 class Command(TyperCommand):
-    """A command that also takes the old names of its options."""
+    """A command with groups of options in its help, which also takes old names of options."""
+
+    def __init__(self, *arguments: Any, **settings: Any):
+        super().__init__(*arguments, **settings)
+        self.params = arrange(self.params)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option --help, in the last group."""
+        return arrange_help(super().get_help_option(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Replace old names by new ones, then parse."""
@@ -54,6 +63,14 @@ class Command(TyperCommand):
             if old not in known and new in known
         }
         return super().parse_args(ctx, [*_renamed(args, old_names)])
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows no types of flags."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option --help."""
+        return arrange_help(super().get_help_option(ctx), None)
 
 
 def _renamed(arguments: list[str], new_names: Mapping[str, str]) -> Iterable[str]:
@@ -68,7 +85,7 @@ def _renamed(arguments: list[str], new_names: Mapping[str, str]) -> Iterable[str
 
 def command_group(help: str, *commands: _Function, **named: _Function) -> typer.Typer:
     """Make a group of commands. A command has the name of its function, or of its keyword."""
-    app = typer.Typer(help=help, no_args_is_help=True)
+    app = typer.Typer(cls=Group, help=help, no_args_is_help=True, add_completion=False)
     for command in commands:
         app.command(cls=Command)(command)
     for name, command in named.items():

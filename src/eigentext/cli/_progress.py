@@ -1,8 +1,15 @@
-"""Progress of the work: a bar for each phase on a terminal, a line for each phase elsewhere."""
+"""Progress of the work: a bar for each phase on a terminal, a line for each phase elsewhere.
+
+Some phases come again and again: topics factor several matrices, and for each alpha0 that they
+try. Then the bar starts again, and the line has the sum. What comes again after its line was
+printed is told in one line at the end.
+"""
 
 import resource
 import sys
-from typing import Any
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
 
 from rich.progress import (
     BarColumn,
@@ -28,6 +35,10 @@ class PhaseBars:
         self.phases: list[Phase] = []
         self._lines = show and not messages.is_terminal
         self._tasks: dict[int, TaskID] = {}
+        self._ended: dict[str, TaskID] = {}  # bars of finished phases, by name
+        self._last: Phase | None = None  # the sum of the last phases of one name
+        self._told: set[str] = set()
+        self._again: dict[str, list[float]] = {}  # seconds after the line was printed
         plain = not can_print("✓⠋", sys.stderr)
         self.bars = Progress(
             SpinnerColumn("line" if plain else "dots", finished_text="*" if plain else "[green]✓"),
@@ -40,9 +51,35 @@ class PhaseBars:
             disable=not show or not messages.is_terminal,
         )
 
+    def __enter__(self) -> Self:
+        self.bars.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.bars.__exit__(kind, error, traceback)
+        self._tell_last()
+        if self._again and kind is None:
+            parts = [
+                f"{name} {sum(seconds):.2f} s ({plural(len(seconds), 'time')})"
+                for name, seconds in self._again.items()
+            ]
+            messages.print(f"and again: {', '.join(parts)}")
+
     def started(self, phase: Phase) -> None:
-        """Show a new bar."""
-        self._tasks[id(phase)] = self.bars.add_task(phase.name, total=phase.total, phase=phase)
+        """Show a new bar, or start that of the same name again."""
+        if self._last is not None and self._last.name != phase.name:
+            self._tell_last()
+        task = self._ended.pop(phase.name, None)
+        if task is None:
+            task = self.bars.add_task(phase.name, total=phase.total, phase=phase)
+        else:
+            self.bars.reset(task, total=phase.total, phase=phase)
+        self._tasks[id(phase)] = task
 
     def advanced(self, phase: Phase) -> None:
         """Move the bar."""
@@ -52,10 +89,27 @@ class PhaseBars:
         """Fill the bar and remember the time."""
         self.phases.append(phase)
         done = phase.done or 1
-        self.bars.update(self._tasks.pop(id(phase)), total=done, completed=done)
-        if self._lines:
-            speed = rate(phase)
-            messages.print(f"{phase.name}: {phase.seconds:.2f} s{speed and f' ({speed})'}")
+        task = self._ended[phase.name] = self._tasks.pop(id(phase))
+        self.bars.update(task, total=done, completed=done)
+        if not self._lines:
+            return
+        if phase.name in self._told:
+            self._again.setdefault(phase.name, []).append(phase.seconds)
+        elif self._last is not None and self._last.name == phase.name:
+            self._last.done += phase.done if phase.unit == self._last.unit else 0
+            self._last.seconds += phase.seconds
+        else:
+            self._tell_last()
+            self._last = replace(phase)
+
+    def _tell_last(self) -> None:
+        """Print the line of the last phases of one name."""
+        if self._last is not None:
+            speed = rate(self._last)
+            told = f"{self._last.name}: {self._last.seconds:.2f} s{speed and f' ({speed})'}"
+            messages.print(told, markup=False)
+            self._told.add(self._last.name)
+            self._last = None
 
     def times(self) -> dict[str, float]:
         """Return the seconds of each phase, in the order of the work.

@@ -48,7 +48,7 @@ def work(
         _engine(run) as chosen,
         engine.use(chosen),
         engine.report_to(phases),
-        phases.bars,
+        phases,
         notes(show=show if show_notes is None else show_notes),
         checkpointing(checkpoint, _about() if checkpoint else None),
     ):

@@ -18,11 +18,19 @@ app = typer.Typer(
     cls=Commands,
     help="Latent-variable models of language from counts and linear algebra.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
 _UsageError: Any = typer.BadParameter.__base__  # of click, or of typer's copy of it
+# What Typer says of a value, and the same in plain words.
+_PLAIN = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
+    "Input should be a valid number, unable to parse string as a number": "give a number",
+    "Input should be greater than or equal to": "the least is",
+    "Input should be less than or equal to": "the most is",
+}
 _INTERRUPTED = 130  # the status that typer returns after Ctrl-C
 
 
@@ -43,6 +51,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except _UsageError as error:
         if not (message := error.format_message()):  # no arguments: the help was printed
             sys.exit(2)
+        for said, plain in _PLAIN.items():
+            message = message.replace(said, plain)
         _fail(f"{message.rstrip('.')}; see {error.ctx.command_path} --help", 2)
     except MemoryError:
         _fail("out of memory; lower --threads, --memory or the model's --dim or --states", 1)

@@ -149,6 +149,8 @@ LatentPCFG = Table(
     horizontal=_HORIZONTAL,
     vertical=_VERTICAL,
     **_COMMON,
-    random_state=Seed(0, flags="--seed", help="Equal seeds give equal bits."),
+    random_state=Seed(
+        0, flags="--seed", help="The random seed. The same seed gives the same result."
+    ),
     n_jobs=N_JOBS,
 )

@@ -6,7 +6,7 @@ from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table
 
 _LARGEST_WINDOW = 1_000_000  # there is a weight for each distance
 _DIM = Count(300, flags="--dim", help="The dimension of the vectors.")
-_SEED = Seed(0, flags="--seed", help="Equal seeds give equal bits.")
+_SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the same result.")
 _MIN_COUNT = Count(5, help="Rarer words share one symbol.")
 _MAX_SIZE = Count(None, help="The largest vocabulary.")
 
@@ -20,10 +20,12 @@ Eigenwords = Table(
         "sqrt",
         of=("sqrt", "two-thirds", "log", "none"),
         flags="--count-transform --transform",
-        help="The transform of the counts.",
+        help="How large counts are damped, because frequent pairs would rule.",
     ),
     scaling=Choice(
-        "cca", of=("cca", "ppmi", "reg", "none"), help="The scaling of the transformed counts."
+        "cca",
+        of=("cca", "ppmi", "reg", "none"),
+        help="How counts are scaled by the frequencies of words.",
     ),
     alpha=Number(
         1.0,
@@ -71,7 +73,9 @@ Eigentokens = Table(
     min_count=_MIN_COUNT,
     max_size=_MAX_SIZE,
     count_transform=Choice(
-        "sqrt", of=("sqrt", "two-thirds", "log", "none"), help="The transform of the counts."
+        "sqrt",
+        of=("sqrt", "two-thirds", "log", "none"),
+        help="How large counts are damped, because frequent pairs would rule.",
     ),
     combine=Flag(False, flags="--combine", help="Append the vector of the word itself."),
     random_state=_SEED,
@@ -88,6 +92,29 @@ WordClusters = Table(
         flags="--running",
         shown="twice --clusters, at least 100",
         help="The number of clusters while words are added.",
+    ),
+)
+
+
+def _is_words(value: Any) -> bool:
+    """Whether this is Eigenwords, by its methods: this module imports no models."""
+    is_model = hasattr(value, "get_params") and hasattr(value, "most_similar")
+    return is_model and not isinstance(value, type)
+
+
+TextVectors = Table(
+    "TextVectors",
+    words=Given(
+        None,
+        what="Eigenwords (for gensim's vectors, Eigenwords.from_gensim)",
+        test=_is_words,
+        flags="",
+    ),
+    weighting=Choice("sif", of=("sif", "flat"), flags=""),
+    a=Number(1e-3, above=0, only={"weighting": ("sif",)}, flags=""),
+    remove=Count(1, least=0, flags=""),
+    frequencies=Choice(
+        "auto", of=("auto", "words", "texts"), only={"weighting": ("sif",)}, flags=""
     ),
 )
 

@@ -94,7 +94,7 @@ def test_lists_of_a_parser(apply, cli, tree_files, tree_model, tmp_path):
 def test_mistakes_are_one_line(cli, model, tagging_model, tree_files, dev_files, tmp_path):
     (tmp_path / "bad").write_text("-1\tthe/D time\n")
     for arguments, reason in (
-        ((tagging_model,), "files"),
+        ((tagging_model,), "FILE"),
         ((model, dev_files[0]), "not a reranker"),
         ((dev_files[1], dev_files[0]), "not an eigentext file"),
         ((tagging_model, tmp_path / "missing"), "missing: no such file"),

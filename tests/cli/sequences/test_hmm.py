@@ -125,7 +125,7 @@ def test_the_summary_of_em(cli, seen, tmp_path, standard_input):
     output = tmp_path / "model"
     result = cli("hmm", "fit", "-", "-o", output, "-m", 2, "--method", "em", "--starts", 1)
     passes = et.load(output).diagnostics_["passes"]
-    assert f": 2 states after {passes} passes of EM over " in result.out
+    assert f": 2 states after {passes:.0f} passes of EM over " in result.out
 
 
 def test_info_tells_all(cli, models):

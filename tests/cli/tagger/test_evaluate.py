@@ -77,7 +77,7 @@ def test_other_columns(told, cli, chunker, dev, tagged, tmp_path):
 def test_mistakes_are_one_line(cli, chunker, model, dev, train, words, tmp_path):
     (tmp_path / "empty").touch()
     for arguments, reason in (
-        ((chunker,), "files"),
+        ((chunker,), "FILE"),
         ((model, dev), "holds Eigenwords("),
         ((model, dev), "not a tagger that `tagger fit` wrote"),
         ((train, dev), "not an eigentext file"),

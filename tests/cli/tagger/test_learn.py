@@ -384,7 +384,7 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
     (tmp_path / "one").write_text("a\n")
     standard_input(b"")
     for arguments, reason in (
-        ((), "files"),
+        ((), "FILE"),
         ((tmp_path / "none",), "none: no such file; check the name"),
         ((tmp_path,), "is a folder; name its files"),
         (("-",), "standard input: contains no sentences; is the file empty?"),

@@ -265,7 +265,7 @@ def test_mistakes_are_one_line(cli, chunker, tagger, model, dev, standard_input,
     (tmp_path / "ragged").write_text("the DT\n\ncat\n")
     standard_input(b"")
     for arguments, reason in (
-        ((), "model"),
+        ((), "MODEL"),
         ((tmp_path / "none", own), "none: cannot be read (No such file or directory)"),
         ((model, own), "not a tagger that `tagger fit` wrote"),
         ((own, own), "not an eigentext file"),

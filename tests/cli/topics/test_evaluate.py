@@ -73,7 +73,7 @@ def test_mistakes_are_one_line(cli, topics, model, unseen, tmp_path):
     (tmp_path / "empty").touch()
     (tmp_path / "foreign").write_text("kein Wort davon\n")
     for arguments, reason in (
-        ((topics,), "files"),
+        ((topics,), "FILE"),
         ((model, unseen), "not topics"),
         ((topics, tmp_path / "missing"), "missing: no such file"),
         ((topics, tmp_path / "empty"), "empty: contains no documents; is the file empty?"),

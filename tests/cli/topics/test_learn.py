@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import warnings
 from functools import partial
 
@@ -107,6 +108,17 @@ def test_stop_words(fit, documents, tmp_path):
     model, _ = fit(documents, "-k", 3, "--stop-words", tmp_path / "own")
     assert model.stop_words == ["the", "ham"]  # in lower case, as the text
     assert "ham" not in model.vocabulary_
+
+
+def test_the_chosen_alpha0_is_told_and_each_phase_has_one_line(cli, documents, tmp_path):
+    fit = ("topics", "fit", documents, "-o", tmp_path / "model", "-k", 3, "--no-cache")
+    done = cli(*fit, "--alpha0", "0.3,1")
+    assert done.status == 0, done.err
+    assert re.search(r"alpha0 \S+ was chosen, by perplexity .*: 0.3 \d+, 1.0 \d+", done.out)
+    lines = [line for line in done.err.splitlines() if not line.startswith("eigentext: warning")]
+    starts = [line.partition(":")[0] for line in lines]
+    assert "factor" in starts
+    assert len(starts) == len(set(starts))
 
 
 @pytest.mark.parametrize(
@@ -250,7 +262,7 @@ def test_mistakes_are_one_line(cli, documents, tmp_path):
     (tmp_path / "rare.txt").write_text("all words of this text occur once in it\n")
     (tmp_path / "bytes.txt").write_bytes(b"ham\neggs\xff\n")
     for arguments, reason in (
-        ((), "files"),
+        ((), "FILE"),
         ((tmp_path / "missing", "-o", output), "missing: no such file; check the name"),
         ((tmp_path, "-o", output), "is a folder; name its files"),
         ((tmp_path / "empty.txt", "-o", output), "empty.txt: contains no words; is the file"),

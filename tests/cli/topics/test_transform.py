@@ -125,7 +125,7 @@ def test_mistakes_are_one_line(cli, topics, model, unseen, tmp_path):
     (tmp_path / "bytes").write_bytes(b"ham\nb\xff\n")
     et.TopicModel(1).fit(et.TextCorpus(own, tokenizer=str.split)).save(tmp_path / "split")
     for arguments, reason in (
-        ((topics,), "files"),
+        ((topics,), "FILE"),
         ((model, unseen), "not topics"),
         ((unseen, unseen), "not an eigentext file"),
         ((topics, tmp_path / "missing"), "missing: no such file"),

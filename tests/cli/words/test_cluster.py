@@ -20,7 +20,8 @@ def test_paths_and_a_summary(cli, model, tmp_path, clusters):
     paths = tmp_path / "paths"
     result = cli("words", "cluster", model, "-o", paths, "-m", "4")
     assert result.status == 0
-    first, *shown = result.out.splitlines()
+    first, *shown, hint = result.out.splitlines()
+    assert hint == "  `eigentext explore` opens clusters that are written with --format model"
     assert first.startswith(f"{paths}: 23 words in 4 clusters, which explain ")
     assert [line.split()[0] for line in shown] == [
         clusters._cluster_paths[number]
@@ -51,6 +52,13 @@ def test_a_model_and_json(cli, model, tmp_path, method):
     for path, words in told["clusters"].items():
         assert words == [word for word, _ in loaded.most_frequent(path, 8)]
     assert cli("info", output).status == 0
+
+
+def test_the_ending_of_a_model_file(cli, model, tmp_path):
+    output = tmp_path / "clusters.safetensors"
+    result = cli("words", "cluster", model, "-o", output, "-m", "4")
+    assert isinstance(et.load(output), et.WordClusters)
+    assert "--format model" not in result.out
 
 
 def test_standard_output_holds_the_paths_alone(cli, model, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from eigentext.cli.rerank.learn import fit
 from eigentext.cli.rerank.use import apply
 
 app = command_group(
-    "The best of a base model's candidates, by all their fragments.", fit, apply, evaluate
+    "The best of the candidates of a parser or tagger, by what they contain.", fit, apply, evaluate
 )
 
 __all__ = ["app"]

@@ -4,8 +4,12 @@ from eigentext.cli._options import command_group
 from eigentext.cli.sequences import bigram, hmm, kneser_ney
 from eigentext.cli.sequences.perplexity import perplexity
 
-kneser_ney_app = command_group("N-grams with Kneser-Ney smoothing.", kneser_ney.fit, perplexity)
-bigram_app = command_group("Bigrams through hidden states.", bigram.fit, perplexity)
-hmm_app = command_group("Hidden Markov models.", hmm.fit, hmm.score, next=hmm.next_words)
+kneser_ney_app = command_group(
+    "Language models of n-grams, with Kneser-Ney smoothing.", kneser_ney.fit, perplexity
+)
+bigram_app = command_group(
+    "Language models of pairs of words, with hidden classes of words.", bigram.fit, perplexity
+)
+hmm_app = command_group("Hidden Markov models of text.", hmm.fit, hmm.score, next=hmm.next_words)
 
 __all__ = ["bigram_app", "hmm_app", "kneser_ney_app"]

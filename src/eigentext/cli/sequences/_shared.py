@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigentext.cli import _text
 from eigentext.cli._fitting import Fitting
+from eigentext.errors import EigentextError
 
 if TYPE_CHECKING:
     from eigentext import HMM, BigramModel, KneserNey
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
 def reading_of(path: Path, model: "LanguageModel") -> dict[str, Any]:
     """Return how text is read for a model: as the text was that it was learned from."""
     return _text.reading_of(path, model, "score the text in Python with perplexity")
+
+
+def load_language_model(path: Path) -> "LanguageModel":
+    """Load a model that gives each token of a text a probability."""
+    from eigentext.storage import load
+
+    model: Any = load(path)
+    if not hasattr(model, "log_probabilities"):
+        raise EigentextError(f"{path}: holds {model!r}, not a language model")
+    return model
 
 
 def report_fit(

@@ -16,6 +16,7 @@ from eigentext.cli._bundles import (
 from eigentext.cli._console import (
     finite,
     messages,
+    plural,
     print_json,
     print_plain,
     print_rows,
@@ -64,7 +65,7 @@ def fit(
     if method == "spectral":
         summary += f" in {found['rank']} dimensions"
     if "passes" in found:
-        summary += f" after {found['passes']} passes of EM"
+        summary += f" after {plural(round(found['passes']), 'pass', 'passes')} of EM"
     knows_rare = len(model.symbols_) > len(model.vocabulary_)
     facts = {
         "states": model.parameters_.n_states,

@@ -1,6 +1,24 @@
-"""`eigentext kneser-ney fit`: smoothed n-grams from text."""
+"""`eigentext kneser-ney fit|export|import`: n-grams from text, and from and to ARPA files."""
 
-from eigentext.cli._bundles import FitOptions, OutputOption
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eigentext.cli._bundles import (
+    EncodingOption,
+    FitOptions,
+    JsonFlag,
+    LowercaseFlag,
+    OutputOption,
+    QuietFlag,
+    RunOptions,
+    StreamOption,
+    TokenizerOption,
+)
+from eigentext.cli._console import print_json, print_plain
+from eigentext.cli._files import check_not_read, destination, load_kind
+from eigentext.cli._fitting import fitting
 from eigentext.cli._options import Parameters, with_options
 from eigentext.cli._text import TextUnitOptions, fit_text
 from eigentext.cli.sequences._shared import report_fit
@@ -19,3 +37,58 @@ def fit(
     ngrams, order = model.diagnostics_["ngrams"], model.parameters_.order
     facts = {"order": order, "ngrams": ngrams, "discounts": model.diagnostics_["discounts"]}
     report_fit(done, model, facts, f"{sum(ngrams):,} n-grams of up to {order}")
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A model written by `kneser-ney fit`.")],
+    output: StreamOption,
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Write a model as an ARPA file, which KenLM and SRILM read.
+
+    The ending of -o (.gz, .bz2, .xz, .zst) decides the packing.
+    """
+    from eigentext import KneserNey
+
+    check_not_read(output, [model])
+    ngrams = load_kind(model, KneserNey, "a model of n-grams")
+    with destination(output) as path:
+        ngrams.to_arpa(path)
+    order, found = ngrams.parameters_.order, ngrams.diagnostics_["ngrams"]
+    if str(output) == "-":
+        return
+    if json:
+        print_json({"output": str(output), "order": order, "ngrams": found})
+    elif not quiet:
+        print_plain(f"{output}: {sum(found):,} n-grams of up to {order}, ARPA format")
+
+
+@with_options()
+def import_arpa(
+    file: Annotated[str, typer.Argument(help="An ARPA file, plain or packed; - is standard input.")],
+    output: OutputOption,
+    run: RunOptions,
+    tokenizer: TokenizerOption = "whitespace",
+    lowercase: LowercaseFlag = False,
+    encoding: EncodingOption = "utf-8",
+) -> None:
+    """Read an ARPA file, made by KenLM, SRILM or others, and write it as one model file.
+
+    The file does not say how text was split into words. --tokenizer and --lowercase say it for the
+    commands that use the model.
+    """
+    from eigentext import KneserNey
+
+    with fitting(output, run, [file]) as work:
+        ((path,),) = work.paths
+        work.check_not_read([path])
+        model = KneserNey.from_arpa(
+            path, tokenizer=tokenizer, lowercase=lowercase, encoding=encoding
+        )
+        work.save(model)
+    ngrams, order, n_words = model.diagnostics_["ngrams"], model.parameters_.order, len(model.vocabulary_)
+    work.report(
+        {"n_words": n_words, "order": order, "ngrams": ngrams},
+        f"{sum(ngrams):,} n-grams of up to {order} over {n_words:,} words",
+    )

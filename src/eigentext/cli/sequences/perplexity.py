@@ -1,7 +1,7 @@
 """`eigentext kneser-ney|bigram perplexity`: how well a language model predicts a text."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -11,8 +11,8 @@ from eigentext.cli._files import inputs
 from eigentext.cli._options import with_options
 from eigentext.cli._text import SourceOptions
 from eigentext.cli._work import work
-from eigentext.cli.sequences._shared import reading_of
-from eigentext.errors import CorpusError, EigentextError, ParameterError
+from eigentext.cli.sequences._shared import load_language_model, reading_of
+from eigentext.errors import CorpusError, ParameterError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +35,14 @@ def perplexity(
         list[str] | None,
         typer.Option(metavar="FILE", help="Text that decides how much of each model to use."),
     ] = None,
+    unknown: Annotated[
+        Literal["skip", "count"],
+        typer.Option(help="Words that the model does not know: leave them out, or count each one."),
+    ] = "skip",
 ) -> None:
     """Score a model on text that it has not seen. Words that it does not know are left out.
+
+    With --unknown count, each of them has the probability of the rare word.
 
     The text is read in the same way as the text that the model was learned from.
     """
@@ -49,14 +55,16 @@ def perplexity(
             "the validation text decides how much of each model to use"
         )
     paths = [model, interpolate] if interpolate else [model]
-    models = [_load(path) for path in paths]
+    models = [load_language_model(path) for path in paths]
     reading = _common_reading(paths, models)
     with inputs(files, validation or []) as groups, work(run):
         text, *held_out = (
             encode(TextCorpus(group, **source.source(), **reading)) for group in groups if group
         )
-        scores, weights = _scores(models, text, *held_out)
-    facts = {"model": str(model), **_figures(scores[-1], text.n_tokens)}
+        rare = {"rare": True} if unknown == "count" else {}
+        scores, weights = _scores(models, text, *held_out, **rare)
+    n_unknown = _n_unknown(text, models[0])
+    facts = {"model": str(model), **_figures(scores[-1], text.n_tokens), "n_unknown": n_unknown}
     if interpolate:
         facts["alone"] = {str(path): _perplexity(part) for path, part in zip(paths, scores)}
         facts["weights"] = weights
@@ -66,24 +74,16 @@ def perplexity(
         _print(facts, quiet=run.quiet)
 
 
-def _load(path: Path) -> "LanguageModel":
-    """Load a model that gives each token of a text a probability."""
-    from eigentext.storage import load
-
-    model: Any = load(path)
-    if not hasattr(model, "log_probabilities"):
-        raise EigentextError(f"{path}: holds {model!r}, not a language model")
-    return model
-
-
 def _scores(
     models: list["LanguageModel"],
     text: "EncodedCorpus",
     held_out: "EncodedCorpus | None" = None,
+    **settings: bool,
 ) -> tuple[list["np.ndarray"], list[float]]:
     """Return the log-probabilities of all events by each model, and the weights of a mixture.
 
-    If there is held-out text, it decides the weights, and the scores of the mixture come last.
+    If there is held-out text, it decides the weights, and the scores of the mixture come last. The
+    settings are those of ``log_probabilities``.
     """
     from eigentext import engine
     from eigentext.sequences import Interpolation
@@ -98,7 +98,7 @@ def _scores(
     with engine.phase("score", len(scorers) * text.n_tokens, "tokens") as advance:
         scores = []
         for scorer in scorers:
-            scores.append(scorer.log_probabilities(text))
+            scores.append(scorer.log_probabilities(text, **settings))
             advance(text.n_tokens)
     return scores, weights
 
@@ -130,6 +130,11 @@ def _figures(scores: "np.ndarray", n_tokens: int) -> dict[str, Any]:
     }
 
 
+def _n_unknown(text: "EncodedCorpus", model: "LanguageModel") -> int:
+    """Return the number of tokens that are not in the vocabulary."""
+    return int(text.counts[model.vocabulary_.ids_of(text.words) < 0].sum())
+
+
 def _perplexity(scores: "np.ndarray") -> float | None:
     """Return the perplexity; None if it is infinite, which JSON cannot write."""
     import numpy as np
@@ -151,11 +156,13 @@ def _print(facts: dict[str, Any], *, quiet: bool) -> None:
     print_plain(f"perplexity   {figure}{alone and f'  ({alone})'}")
     ends = f" and {facts['n_ends']:,} ends of units" if facts["n_ends"] else ""
     printer.print(f"scored       {facts['n_scored']:,} tokens{ends}")
-    printer.print(f"left out     {facts['n_left_out']:,} tokens, unknown to the model")
+    if facts["n_left_out"] or not facts["n_unknown"]:
+        printer.print(f"left out     {facts['n_left_out']:,} tokens, unknown to the model")
+    else:
+        printer.print(f"unknown      {facts['n_unknown']:,} of those scored, as the rare word")
     if facts["n_impossible"]:
-        printer.print(
-            f"impossible   {facts['n_impossible']:,} of those scored; fit with more --smoothing"
-        )
+        remedy = "leave unknown words out" if facts["n_unknown"] else "fit with more --smoothing"
+        printer.print(f"impossible   {facts['n_impossible']:,} of those scored; {remedy}")
 
 
 def _shown(perplexity: float | None) -> str:

@@ -5,8 +5,6 @@ from eigentext.cli.tagger.evaluate import evaluate
 from eigentext.cli.tagger.learn import fit
 from eigentext.cli.tagger.use import nbest, tag
 
-app = command_group(
-    "Tags of tokens: parts of speech, chunks, names. Plain text helps.", fit, tag, evaluate, nbest
-)
+app = command_group("Tags of words: parts of speech, chunks, names.", fit, tag, evaluate, nbest)
 
 __all__ = ["app"]

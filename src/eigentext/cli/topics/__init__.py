@@ -6,6 +6,6 @@ from eigentext.cli.topics.learn import fit
 from eigentext.cli.topics.show import show
 from eigentext.cli.topics.transform import transform
 
-app = command_group("Topics of documents.", fit, show, transform, evaluate)
+app = command_group("Topics of documents, and the words of each.", fit, show, transform, evaluate)
 
 __all__ = ["app"]

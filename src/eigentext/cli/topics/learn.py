@@ -109,6 +109,11 @@ def _report(done: Fitting, model: "TopicModel", page: Path | None) -> None:
         details.append(f"and {model.n_topics_ - _TOPICS_SHOWN} more; see eigentext topics show")
     if told := left_out_words(model.diagnostics_.get("left_out", {}), limits):
         details.append(f"left out: {told}")
+    if tried := model.diagnostics_.get("alpha0_perplexities"):
+        values = ", ".join(f"{alpha0} {perplexity:,.0f}" for alpha0, perplexity in tried.items())
+        details.append(
+            f"alpha0 {model.alpha0_:g} was chosen, by perplexity on a part of the text: {values}"
+        )
     done.report(
         _facts(model, page),
         f"{model.n_topics_} topics over {len(model.vocabulary_):,} words, each in "

@@ -1,4 +1,4 @@
-"""`eigentext words`: word vectors by the spectral template."""
+"""`eigentext words`: word vectors from counts of words that occur together."""
 
 from eigentext.cli._options import command_group
 from eigentext.cli.words.cluster import cluster
@@ -8,7 +8,7 @@ from eigentext.cli.words.merge import merge
 from eigentext.cli.words.use import analogy, export, neighbors
 
 app = command_group(
-    "Word vectors by the spectral template.",
+    "Word vectors, from words that occur together.",
     *(fit, add, merge, neighbors, analogy, evaluate, cluster, tokens, export),
 )
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _CLUSTERS_SHOWN = 5
 _WORDS_SHOWN = 8
 _Format = Literal["paths", "model", "csv", "tsv", "jsonl", "parquet", "arrow"]
-_ENDINGS = {".tsv": ("paths", "tsv"), ".tab": ("paths", "tsv")}  # paths files have tabs, too
+# Files with paths have tabs, too.
+_ENDINGS = {".tsv": ("paths", "tsv"), ".tab": ("paths", "tsv"), ".safetensors": ("model",)}
 
 
 @with_options(tables.WordClusters)
@@ -34,9 +35,9 @@ def cluster(
         _Format | None,
         typer.Option(
             "--format",
-            help="paths: bit string, word and count on each line; model: a model file; others: "
-            "a table with the columns word, count, cluster and bits.",
-            show_default="by the ending of -o, or paths",
+            help="paths: bit string, word and count on each line; model: a model file, for "
+            "`explore`; others: a table with the columns word, count, cluster and bits.",
+            show_default="by the ending of -o (.safetensors is model), or paths",
         ),
     ] = None,
 ) -> None:
@@ -66,6 +67,8 @@ def cluster(
         print_json({**facts, "seconds": round(seconds, 3), "phases": phases.times()})
     elif not run.quiet:
         _print_clusters(clusters, output, seconds)
+        if chosen != "model":
+            print_plain("  `eigentext explore` opens clusters that are written with --format model")
 
 
 def _facts(clusters: "WordClusters", output: Path, format: str) -> dict[str, object]:

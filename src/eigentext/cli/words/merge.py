@@ -22,7 +22,10 @@ Summand = tuple[Path, "CooccurrenceMoments"]  # a file, and its moments
 def merge(
     models: Annotated[
         list[Path],
-        typer.Argument(help="Models fitted with --keep-moments whole, or saved moments."),
+        typer.Argument(
+            help="Models fitted with --keep-moments whole, or saved counts. Parameters are those "
+            "of the first."
+        ),
     ],
     output: OutputOption,
     run: RunOptions,
@@ -33,7 +36,7 @@ def merge(
         ),
     ] = False,
 ) -> None:
-    """Add the moments of models and fit again, as the first; equal to fitting all their text."""
+    """Add the counts of several models and fit again; equal to fitting all their text."""
     from eigentext import Eigenwords
 
     if len(models) < 2:
