@@ -20,7 +20,7 @@ from eigentext.errors import (
     ParameterError,
     UnknownWordError,
 )
-from eigentext.sequences.kneser_ney import _discounts
+from eigentext.sequences._smoothing import discounts_of
 from eigentext.storage import read_saved, write_saved
 
 UNITS = st.lists(st.text("abcde", max_size=12).map(list), min_size=1, max_size=8)
@@ -55,7 +55,7 @@ def twin(units, order, words, stream=False):
 
     a = {gram: adjusted(gram) for gram in counts}
     D = {
-        n: dict(enumerate(_discounts(np.array([c for g, c in a.items() if len(g) == n]))[0], 1))
+        n: dict(enumerate(discounts_of(np.array([c for g, c in a.items() if len(g) == n]))[0], 1))
         for n in range(1, order + 1)
     }
     events = [*words, RARE, *([] if stream else [EDGE])]
@@ -127,7 +127,7 @@ def test_one_stream_by_hand():
     ],
 )
 def test_discounts(counts, expected, rule):
-    found, name, _ = _discounts(np.array(counts))
+    found, name, _ = discounts_of(np.array(counts))
     assert found == pytest.approx(expected)
     assert name == rule
 
@@ -188,7 +188,7 @@ def test_tokens_are_scored_in_blocks(zipf_lines, monkeypatch):
     lines = [line.split() for line in zipf_lines(300)]
     model = fitted(lines[:200], 4, min_count=2)
     expected = model.log_probabilities(lines)
-    monkeypatch.setattr("eigentext.sequences.kneser_ney._BLOCK", 7)
+    monkeypatch.setattr("eigentext.sequences._trie.BLOCK", 7)
     assert np.array_equal(model.log_probabilities(lines), expected, equal_nan=True)
     for threads in (1, 4):
         with engine.use(engine.ThreadEngine(threads)):

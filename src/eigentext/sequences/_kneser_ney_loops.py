@@ -64,8 +64,8 @@ def score(
 
     The id -1 ends a unit. If `edges`, it is an event with the symbol ``rare + 1``, and this symbol
     is also the context in which a unit begins; for the first unit only if `starts`. Other negative
-    ids are unknown words: as a context they are `rare`, and as an event their score is nan. The
-    scores of ids that are not events do not change.
+    ids are unknown words, with the symbol `rare`. The scores of ids that are not events do not
+    change.
     """
     edge = rare + 1
     nodes = np.full(order, -1, np.int64)  # the contexts of 1, 2, … symbols; -1 if there is none
@@ -108,4 +108,4 @@ def score(
             if edges:
                 nodes[0] = edge
         if event:
-            scores[i] = np.nan if s == rare else np.log(probability)
+            scores[i] = np.log(probability) if probability > 0 else -np.inf

@@ -248,15 +248,18 @@ class BigramModel(LanguageModel, Saved, Estimator):
 
     # Using.
 
-    def log_probabilities(self, tokens: Text) -> np.ndarray:
+    def log_probabilities(self, tokens: Text, *, rare: bool = False) -> np.ndarray:
         """Return the natural logarithm of the probability of each event, in order.
 
         The events are the tokens and the end of each unit. A model of a stream has no ends. A token
-        outside the vocabulary has nan, and the next token sees it as the rare word. The first token
-        of a stream is predicted from the states of the prior.
+        outside the vocabulary has nan or, with `rare`, the log-probability of the rare word. The
+        next token sees it as the rare word. The first token of a stream is predicted from the
+        states of the prior.
         """
         check_is_fitted(self)
         contexts, events = self._events(tokens)
+        if rare:
+            events = np.where(events < 0, len(self.vocabulary_), events)
         known = events >= 0
         scores = np.full(len(events), np.nan)
         r = np.vstack([self.r_, self.prior_]).astype(np.float32)
@@ -323,6 +326,14 @@ class BigramModel(LanguageModel, Saved, Estimator):
         yield from once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
 
     # Private steps.
+
+    def _next(self, context: list[Word]) -> np.ndarray:
+        check_is_fitted(self)
+        if context or is_stream(self.provenance_["options"]):
+            states = self.states(context[-1] if context else None)
+        else:
+            states = self.r_[-1]  # those of the edge
+        return (self.s_ @ states).astype(np.float64)
 
     def _events(self, tokens: Text) -> tuple[np.ndarray, np.ndarray]:
         """The context and the event of each pair.

@@ -453,6 +453,13 @@ class HMM(LanguageModel, Saved, Estimator):
             )
         return self._model
 
+    def _next(self, context: list[Word]) -> np.ndarray:
+        return np.maximum(self.predict_next(context), 0.0)
+
+    def _names(self) -> list[Word]:
+        n, names = len(self.vocabulary_), self.symbols_
+        return [*(range(n) if self._symbols.are_integers else names[:n]), *names[n:]]
+
     def _ids(self, sequence: Words) -> np.ndarray:
         check_is_fitted(self)
         return self._symbols.ids(sequence)

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from eigentext.corpus import EncodedCorpus, encode_sequences
+from eigentext.corpus import EncodedCorpus, Vocabulary, encode_sequences
 from eigentext.corpus.symbols import are_events, sequence_ids
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learning
 from eigentext.monitor import Monitor
 from eigentext.parameters import takes_old_names
 from eigentext.sequences import parameters
-from eigentext.sequences._given import Text
+from eigentext.sequences._given import Text, Word
 from eigentext.sequences._language_model import LanguageModel
 
 _PRIOR = 50.0  # events with the weights of all contexts that are added to each row of weights
@@ -123,12 +123,15 @@ class Interpolation(LanguageModel, Estimator):
         }
         return self
 
-    def log_probabilities(self, tokens: Text) -> np.ndarray:
-        """Return the natural logarithm of the probability of each event of the models."""
+    def log_probabilities(self, tokens: Text, *, rare: bool = False) -> np.ndarray:
+        """Return the natural logarithm of the probability of each event of the models.
+
+        Unknown words have nan or, with `rare`, the log-probability of the rare word.
+        """
         check_is_fitted(self)
         text, models = encode_sequences(tokens), self.parameters_.models
         bins = _bins(models, text) if self.weights_.ndim > 1 else None
-        return _mixed(_scores(models, text), self.weights_, bins)
+        return _mixed(_scores(models, text, rare=rare), self.weights_, bins)
 
     def _findings(self) -> Iterator[Finding]:
         found = self.diagnostics_
@@ -154,14 +157,48 @@ class Interpolation(LanguageModel, Estimator):
                 "Raise n_iter or tol.",
             )
 
+    @property
+    def vocabulary_(self) -> Vocabulary:  # type: ignore[override]
+        """The vocabulary of the models."""
+        check_is_fitted(self)
+        return self.parameters_.models[0].vocabulary_
+
+    def _next(self, context: list[Word]) -> np.ndarray:
+        check_is_fitted(self)
+        names, weights = self._names(), self.weights_
+        if weights.ndim > 1:
+            vocabulary = self.vocabulary_
+            word = str(context[-1]) if context else ""
+            count = int(vocabulary.counts[vocabulary[word]]) if word in vocabulary else 0
+            weights = weights[min(count.bit_length(), len(weights) - 1)]
+        answer = np.zeros(len(names))
+        for number, (weight, model) in enumerate(zip(weights, self.parameters_.models), 1):
+            own, p = model._names(), model._next(context)
+            if own == names[: len(own)]:
+                answer[: len(own)] += weight * p
+                continue
+            places = {name: place for place, name in enumerate(names)}
+            if any(name not in places for name in own):
+                raise ParameterError(
+                    f"model {number} has words that other models lack; "
+                    "learn them from the same text with the same min_count"
+                )
+            answer[[places[name] for name in own]] += weight * p
+        return answer
+
+    def _names(self) -> list[Word]:
+        # A hidden Markov model has no ends of units, and perhaps no rare word.
+        return max((model._names() for model in self.parameters_.models), key=len)
+
     def __sklearn_clone__(self) -> Self:
         # A clone mixes the same fitted models. Only the weights are learned again.
         return type(self)(**self.get_params(deep=False))
 
 
-def _scores(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
+def _scores(models: Sequence[Any], text: EncodedCorpus, *, rare: bool = False) -> np.ndarray:
     """The log-probabilities, events by models. Raise ParameterError if the events differ."""
-    scores = [np.asarray(model.log_probabilities(text)) for model in models]
+    settings = {"rare": True} if rare else {}
+    scores = [np.asarray(model.log_probabilities(text, **settings)) for model in models]
     for number, column in enumerate(scores[1:], start=2):
         if len(column) != len(scores[0]):
             raise ParameterError(
@@ -188,7 +225,11 @@ def _mixed(scores: np.ndarray, weights: np.ndarray, bins: np.ndarray | None) -> 
 def _bins(models: Sequence[Any], text: EncodedCorpus) -> np.ndarray:
     """For each event, the number of binary digits in the count of the previous word."""
     first = models[0]
-    if not (hasattr(first, "vocabulary_") and hasattr(first, "provenance_")):
+    if not (
+        hasattr(first, "vocabulary_")
+        and hasattr(first, "provenance_")
+        and first.vocabulary_.counts.any()  # an ARPA file has no counts
+    ):
         raise ParameterError(
             f"by_count=True takes the counts of the first model, and {type(first).__name__} has "
             "none; put another first"

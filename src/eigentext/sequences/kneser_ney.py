@@ -18,24 +18,27 @@ D(3) serves all larger counts. If the text has too few n-grams for that, D = Y f
 Kneser and Ney have it (``"single"``). If Y is undefined too, D is 0.5, 1 and 1.5 (``"fixed"``).
 
 All n-grams are nodes of one trie. A node keeps its interpolated probability p(w | h) and, as a
-context, its b(h). See `_kneser_ney_loops`.
+context, its b(h). See `_trie` and `_kneser_ney_loops`. Evaluation is that of a back-off model, so a
+model can be written as an ARPA file and read from one.
 """
 
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus import Vocabulary
 from eigentext.corpus.scarcity import once_findings
 from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
+from eigentext.corpus.tokenizers import NAMED
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.moments import NgramMoments
 from eigentext.moments.ngram_checks import check_ngrams
-from eigentext.parameters import Count
+from eigentext.parameters import Choice, Count, Flag, Number, Table
 from eigentext.sequences import _saved, parameters
 from eigentext.sequences._given import Text, Word, Words
 from eigentext.sequences._language_model import (
@@ -43,12 +46,20 @@ from eigentext.sequences._language_model import (
     provenance_of,
     rare_word_findings,
 )
+from eigentext.sequences._smoothing import (
+    FIXED,
+    adjusted_counts,
+    discounts_of,
+    smoothed,
+    suffixes,
+    tables_of,
+    trie_of,
+)
+from eigentext.sequences._trie_file import tables_from_saved, tables_schema, tables_to_saved
 from eigentext.storage import Saved
 from eigentext.storage.facts import PROVENANCE, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, damage
 
-_BLOCK = 1 << 18  # the tokens to score, or the n-grams to smooth, of one task
-_FIXED = (0.5, 1.0, 1.5)
 _DIAGNOSTICS = facts(
     "what was learned",
     needs=("ngrams", "discount_rules"),
@@ -57,6 +68,10 @@ _DIAGNOSTICS = facts(
     counts_of_counts=_saved.items("a list of lists of numbers", _saved.are_figures),
     rare_tokens=Count(0, least=0),
 )
+_ARPA_DIAGNOSTICS = facts(
+    "what was read", needs=("ngrams", "total"), ngrams=_saved.FIGURES, total=Number(1.0)
+)
+_OFF = 1e-3  # a larger error of the sum of probabilities deserves a warning
 
 
 class KneserNey(LanguageModel, Saved, Estimator):
@@ -74,7 +89,8 @@ class KneserNey(LanguageModel, Saved, Estimator):
     ----------
     vocabulary_ : Vocabulary
     moments_ : NgramMoments
-        The counts that the model was learned from, restricted to the vocabulary.
+        The counts that the model was learned from, restricted to the vocabulary. A model that was
+        read from an ARPA file has no counts and no discounts.
     discounts_ : array, shape (order, 3)
         D(1), D(2) and D(3+) of unigrams, bigrams, …
     diagnostics_ : dict
@@ -150,11 +166,13 @@ class KneserNey(LanguageModel, Saved, Estimator):
         if moments.whole:
             moments = moments.restrict(min_count=self.min_count)
         with engine.phase("smooth"):
-            trie = _Trie.of(moments)
-            counts = _adjusted_counts(moments, trie)
-            chosen = [_discounts(order_counts) for order_counts in counts]
+            trie = trie_of(moments)
+            suffix = suffixes(trie)
+            counts = adjusted_counts(moments, trie, suffix)
+            chosen = [discounts_of(order_counts) for order_counts in counts]
             self.discounts_ = np.array([discounts for discounts, *_ in chosen])
-            self._tables = _smoothed(trie, counts, self.discounts_, is_stream(moments.options))
+            stream = is_stream(moments.options)
+            self._tables = smoothed(trie, suffix, counts, self.discounts_, stream)
         self.moments_, self.vocabulary_ = moments, moments.vocabulary
         self.provenance_ = provenance_of(moments)
         self.diagnostics_ = {
@@ -169,15 +187,17 @@ class KneserNey(LanguageModel, Saved, Estimator):
 
     # Using.
 
-    def log_probabilities(self, tokens: Text) -> np.ndarray:
+    def log_probabilities(self, tokens: Text, *, rare: bool = False) -> np.ndarray:
         """Return the natural logarithm of the probability of each event, in order.
 
         The events are the tokens and the end of each unit. A model of a stream has no ends. A token
-        outside the vocabulary has nan, and the tokens after it see it as the rare word.
+        outside the vocabulary has nan or, with `rare`, the log-probability of the rare word. The
+        tokens after it see it as the rare word.
         """
-        ids = self._ids(tokens)
-        scores = self._scores(ids, starts=not is_stream(self.moments_.options))
-        return scores[are_events(ids, self.moments_.options)]
+        check_is_fitted(self)
+        ids, edges = sequence_ids(tokens, self.vocabulary_, self._options), not self._is_stream
+        scores = self._tables.scores(ids, starts=edges, edges=edges, rare=rare)
+        return scores[are_events(ids, self._options)]
 
     def probability(self, word: Word, given: Word | Words = (), *, start: bool = False) -> float:
         """Return p(word | given) for a word or a list of words before it, the nearest last.
@@ -189,38 +209,98 @@ class KneserNey(LanguageModel, Saved, Estimator):
         if place < 0:
             return self.vocabulary_[str(word)]  # raises an error that suggests similar words
         ids = np.append(self._context(given, start), np.int32(place))
-        return float(np.exp(self._scores(ids, starts=start)[-1]))
+        edges = not self._is_stream
+        return float(np.exp(self._tables.scores(ids, starts=start, edges=edges, rare=True)[-1]))
 
     def distribution(self, given: Word | Words = (), *, start: bool = False) -> np.ndarray:
         """Return p(· | given) of all words, of the rare word, and of the end of a unit.
 
         The sum is 1. In a model of a stream, the end has probability 0.
         """
-        context = self._context(given, start)
-        n, trie, tables = len(self.vocabulary_) + 2, self._tables.trie, self._tables
-        answer = tables.probabilities[:n].copy()
-        symbols = np.where(context < 0, n - 2, context).tolist()
-        if start:
-            symbols.insert(0, n - 1)
-        for k in range(1, min(self.moments_.order, len(symbols) + 1)):
-            node = trie.find(symbols[-k:])
-            if node >= 0:
-                children = slice(trie.first[node], trie.first[node + 1])
-                answer *= tables.backoffs[node]
-                answer[trie.words[children]] = tables.probabilities[children]
-        return answer
+        context, n = self._context(given, start), len(self.vocabulary_)
+        symbols = np.where(context < 0, n, context).tolist()
+        return self._tables.distribution([n + 1, *symbols] if start else symbols)
+
+    # Files of others.
+
+    def to_arpa(self, path: str | os.PathLike[str]) -> None:
+        """Write an ARPA file, which KenLM, SRILM and others read.
+
+        The ending of the name (.gz, .bz2, .xz, .zst) decides the packing. Back-off gives the same
+        probabilities as this model, to eight digits after the point of their logarithms. The rare
+        word is ``<unk>``. A model of a stream gives ``<s>`` and ``</s>`` the probability 0. The
+        file does not say how text was read, and numbers become words.
+        """
+        from eigentext.sequences.arpa import write_arpa
+
+        check_is_fitted(self)
+        with engine.phase("write"):
+            write_arpa(path, self.vocabulary_.words, self._tables, stream=self._is_stream)
+
+    @classmethod
+    def from_arpa(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        tokenizer: str = "whitespace",
+        lowercase: bool = False,
+        encoding: str = "utf-8",
+    ) -> Self:
+        """Read a language model of n-grams from an ARPA file, whoever made it.
+
+        Parameters
+        ----------
+        path
+            The file, plain or packed (.gz, .bz2, .xz, .zst).
+        tokenizer, lowercase
+            How text is read for this model (see :class:`TextCorpus`), which the file does not say.
+        encoding : str
+            The encoding of the file.
+
+        Returns
+        -------
+        KneserNey
+            A model that scores, predicts and saves as others do. It has no counts (``moments_``)
+            and no ``discounts_``. A file in which ``</s>`` has no probability gives a model of a
+            stream. Without ``<unk>``, unknown words have the probability 0.
+        """
+        from eigentext.sequences.arpa import read_arpa
+
+        table = Table("", tokenizer=Choice("whitespace", of=NAMED), lowercase=Flag(False))
+        found = read_arpa(path, encoding=encoding)
+        options = table.checked({"tokenizer": tokenizer, "lowercase": lowercase})
+        options["unit"] = "stream" if found.stream else "line"
+        self = learned_with(cls, {"order": found.tables.trie.order})
+        self._tables = found.tables
+        self.vocabulary_ = Vocabulary(found.words, np.zeros(len(found.words), np.int64))
+        self.provenance_ = {"n_tokens": 0, "options": options, "sources": [found.fingerprint]}
+        self.diagnostics_ = {"n_words": len(found.words), "ngrams": found.ngrams, "total": 0.0}
+        self.diagnostics_["total"] = float(self.distribution().sum())
+        return self
 
     def _findings(self) -> Iterator[Finding]:
+        if "moments_" not in vars(self):
+            yield Finding("note", "The model was read from an ARPA file, which has no counts.")
+            total = self.diagnostics_["total"]
+            if abs(total - 1) > _OFF:
+                yield Finding(
+                    "warning",
+                    f"The probabilities of single words add up to {total:.4g}, not to 1.",
+                    "Perplexities of this model cannot be compared with those of others.",
+                )
+            return
         if not self._fixed_orders():
             yield Finding("note", "The discounts of all orders are estimated from the text.")
         yield from rare_word_findings(self.diagnostics_, self.provenance_)
 
     def _size_findings(self) -> Iterator[Finding]:
+        if "moments_" not in vars(self):
+            return
         if orders := self._fixed_orders():
             listed = ", ".join(f"{order}-grams" for order in orders)
             yield Finding(
                 "warning",
-                f"Too little text to estimate the discounts of {listed}, so {_FIXED} are used.",
+                f"Too little text to estimate the discounts of {listed}, so {FIXED} are used.",
                 "Give more text, or lower the order.",
             )
         yield from once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
@@ -237,45 +317,41 @@ class KneserNey(LanguageModel, Saved, Estimator):
         rules = zip(found["discount_rules"], counts)
         return [k for k, (rule, t) in enumerate(rules, 1) if rule == "fixed" and any(t[:1])]
 
-    def _ids(self, tokens: Text) -> np.ndarray:
-        check_is_fitted(self)
-        return sequence_ids(tokens, self.vocabulary_, self.moments_.options)
+    @property
+    def _options(self) -> dict[str, Any]:
+        """How text is read. A model of counts takes the word of its counts for it."""
+        counts = vars(self).get("moments_")
+        return self.provenance_["options"] if counts is None else counts.options
+
+    @property
+    def _is_stream(self) -> bool:
+        return is_stream(self._options)
 
     def _symbols(self, words: Words) -> np.ndarray:
         check_is_fitted(self)
-        return symbol_ids(words, self.vocabulary_, self.moments_.options)
+        return symbol_ids(words, self.vocabulary_, self._options)
 
     def _context(self, given: Word | Words, start: bool) -> np.ndarray:
         ids = self._symbols([given] if isinstance(given, (str, int, np.integer)) else given)
-        if start and is_stream(self.moments_.options):
+        if start and self._is_stream:
             raise ParameterError("this model was learned from a stream, which has no starts")
         return np.where(ids < 0, np.int32(UNKNOWN), ids)
 
-    def _scores(self, ids: np.ndarray, *, starts: bool) -> np.ndarray:
-        """The log-probability of each id as an event. An id that is no event has any value."""
-        from eigentext.sequences import _kneser_ney_loops as loops
-
-        trie, probabilities, backoffs = self._tables
-        scores = np.empty(len(ids))
-        edges = not is_stream(self.moments_.options)
-
-        def score_block(begin: int) -> None:
-            loops.score(
-                ids, trie.first, trie.words, probabilities, backoffs, self.moments_.order,
-                len(self.vocabulary_), starts, edges, begin, min(begin + _BLOCK, len(ids)), scores,
-            )  # fmt: skip
-
-        list(engine.current().map(score_block, range(0, len(ids), _BLOCK)))
-        return scores
+    def _next(self, context: list[Word]) -> np.ndarray:
+        check_is_fitted(self)
+        n = self._tables.trie.order - 1
+        start = len(context) < n and not self._is_stream
+        return self.distribution(context[max(0, len(context) - n) :], start=start)
 
     def __getattr__(self, name: str) -> Any:
-        # A file holds counts and discounts. The probabilities are computed when they are needed.
-        if name != "_tables" or "moments_" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        trie, stream = _Trie.of(self.moments_), is_stream(self.moments_.options)
-        counts = _adjusted_counts(self.moments_, trie)
-        self._tables = _smoothed(trie, counts, self.discounts_, stream)
-        return self._tables
+        if name == "_tables" and "moments_" in vars(self):
+            # A file holds counts and discounts. The probabilities are computed when needed.
+            self._tables = tables_of(self.moments_, self.discounts_)
+            return self._tables
+        why = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name in ("moments_", "discounts_") and "_tables" in vars(self):
+            why += ": the model was read from an ARPA file, which has no counts"
+        raise AttributeError(why)
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
@@ -283,24 +359,32 @@ class KneserNey(LanguageModel, Saved, Estimator):
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_tables"}
+        state = dict(vars(self))
+        if "moments_" in state:
+            state.pop("_tables", None)
+        return state
 
-    # The file format.
+    # The file format: counts and discounts, or the probabilities of an ARPA file.
 
     def _to_saved(self):
         check_is_fitted(self)
-        parts, moments = self.moments_._to_saved()
-        arrays = {f"moments.{name}": part for name, part in parts.items()}
         about = {
             "parameters": dict(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
-            "moments": moments,
         }
-        return {**arrays, "discounts": self.discounts_}, about
+        if "moments_" not in vars(self):
+            arrays, tables = tables_to_saved(self._tables)
+            return {"words": self.vocabulary_.words, **arrays}, about | {"tables": tables}
+        parts, moments = self.moments_._to_saved()
+        arrays = {f"moments.{name}": part for name, part in parts.items()}
+        return {**arrays, "discounts": self.discounts_}, about | {"moments": moments}
 
     @classmethod
     def _schema(cls, about):
+        if "tables" in about:
+            values = {"provenance": PROVENANCE, "diagnostics": _ARPA_DIAGNOSTICS}
+            return tables_schema(about, values)
         return Schema(
             {"discounts": Array("float64", ("order", 3), least=0)},
             {
@@ -313,143 +397,20 @@ class KneserNey(LanguageModel, Saved, Estimator):
     @classmethod
     def _from_saved(cls, arrays, about):
         self = learned_with(cls, about["parameters"])
+        self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
+        if "tables" in about:
+            words = arrays["words"]
+            self.vocabulary_ = Vocabulary(words, np.zeros(len(words), np.int64))
+            self._tables = tables_from_saved(arrays, about["tables"], len(words) + 2)
+            return self
         start = "moments."
         parts = {n.removeprefix(start): arrays[n] for n in list(arrays) if n.startswith(start)}
         NgramMoments._schema(about["moments"]).check(parts, about["moments"])
         self.moments_ = NgramMoments._from_saved(parts, about["moments"])
         self.vocabulary_ = self.moments_.vocabulary
         self.discounts_ = np.asarray(arrays["discounts"])
-        self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
         if self.moments_.order != len(self.discounts_):
             raise damage("discounts", f"are not of {self.moments_.order} orders")
         if (self.discounts_ > [1, 2, 3]).any():
             raise damage("discounts", "take away more than was counted")
         return self
-
-
-class _Trie(NamedTuple):
-    """All n-grams as nodes, in breadth-first order; see `_kneser_ney_loops`."""
-
-    first: np.ndarray
-    words: np.ndarray
-    borders: list[int]  # the first node of each depth, and the number of all nodes
-    suffix: np.ndarray  # the node without its first symbol, or -1 for a single symbol
-
-    @classmethod
-    def of(cls, moments: NgramMoments) -> "_Trie":
-        n = len(moments.vocabulary) + 2
-        borders = np.cumsum([0, n, *(level.nnz for level in moments.levels)]).tolist()
-        words = [np.arange(n, dtype=np.int32), *(level.indices for level in moments.levels)]
-        first = [
-            level.indptr[:-1].astype(np.int64) + border
-            for level, border in zip(moments.levels, borders[1:])
-        ]
-        trie = cls(
-            np.concatenate([*first, borders[-1:]]),
-            np.concatenate(words),
-            borders,
-            np.full(borders[-1], -1, np.int64),
-        )
-        trie._link()
-        return trie
-
-    def find(self, symbols: list[int]) -> int:
-        """Return the node of an n-gram, or -1 if there is none."""
-        node = symbols[0]
-        for symbol in symbols[1:]:
-            begin, end = self.first[node], self.first[node + 1]
-            node = begin + int(np.searchsorted(self.words[begin:end], symbol))
-            if node == end or self.words[node] != symbol:
-                return -1
-        return int(node)
-
-    def _link(self) -> None:
-        from eigentext.sequences import _kneser_ney_loops as loops
-
-        bigrams = slice(*self.borders[1:3])
-        self.suffix[bigrams] = self.words[bigrams]  # the node of a symbol s is s
-
-        def link(block: tuple[int, int]) -> bool:
-            return loops.link_suffixes(self.first, self.words, self.suffix, *block)
-
-        for begin, end in zip(self.borders[1:-2], self.borders[2:-1]):
-            if not all(list(engine.current().map(link, self.blocks(begin, end)))):
-                raise MomentsError(
-                    "a window is counted, and the same without its first symbol is not: these are "
-                    "the counts of no text; count it again"
-                )
-
-    def blocks(self, begin: int, end: int) -> list[tuple[int, int]]:
-        """Divide parents into ranges with about equal numbers of children."""
-        work = self.first[begin : end + 1] - self.first[begin]
-        return [(begin + a, begin + b) for a, b in engine.even_blocks(work, _BLOCK)]
-
-
-class _Tables(NamedTuple):
-    trie: _Trie
-    probabilities: np.ndarray  # p(w | h) of each node hw
-    backoffs: np.ndarray  # b(h) of each node h that is a context
-
-
-def _adjusted_counts(moments: NgramMoments, trie: _Trie) -> list[np.ndarray]:
-    """The adjusted counts a(·) of each order. In a stream, the end of a unit has 0."""
-    raw = [moments.unigrams, *(level.data for level in moments.levels)]
-    suffix, borders = trie.suffix, trie.borders
-    counts = []
-    from_edge = moments.edge  # the first node that begins with the edge, which is the last symbol
-    for k, occurrences in enumerate(raw):
-        if k == len(raw) - 1:
-            adjusted = occurrences.astype(np.int64)
-        else:
-            begin, end = borders[k + 1 : k + 3]
-            adjusted = np.bincount(suffix[begin:end] - borders[k], minlength=len(occurrences))
-        if 0 < k < len(raw) - 1:
-            adjusted[from_edge - borders[k] :] = occurrences[from_edge - borders[k] :]
-        if is_stream(moments.options):
-            adjusted[trie.words[borders[k] : borders[k + 1]] == moments.edge] = 0
-        counts.append(adjusted)
-        from_edge = trie.first[from_edge] if k < len(raw) - 1 else -1
-    return counts
-
-
-def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], str, np.ndarray]:
-    """The discounts D(1), D(2) and D(3+), the rule that gave them, and t_1 to t_4."""
-    t = np.bincount(np.minimum(counts, 5), minlength=6)[1:5]
-    if t[0] and t[1]:
-        Y = t[0] / (t[0] + 2 * t[1])
-        if t.all():
-            D = tuple(float(k - (k + 1) * Y * t[k] / t[k - 1]) for k in (1, 2, 3))
-            if all(0 < d < k for k, d in enumerate(D, 1)):
-                return D, "modified", t
-        return (float(Y),) * 3, "single", t
-    return _FIXED, "fixed", t
-
-
-def _smoothed(
-    trie: _Trie, counts: list[np.ndarray], discounts: np.ndarray, stream: bool
-) -> _Tables:
-    """The interpolated probabilities and the back-off weights, order by order."""
-    from eigentext.sequences import _kneser_ney_loops as loops
-
-    D = np.column_stack([np.zeros(len(discounts)), discounts])
-    probabilities, backoffs = np.zeros(len(trie.words)), np.empty(len(trie.first) - 1)
-    probabilities[: trie.borders[1]] = _unigrams(counts[0], D[0], stream)
-    flat = np.concatenate(counts)
-
-    def interpolate(task: tuple[np.ndarray, tuple[int, int]]) -> None:
-        loops.interpolate(trie.first, flat, trie.suffix, task[0], probabilities, backoffs, *task[1])
-
-    for k, (begin, end) in enumerate(zip(trie.borders[:-2], trie.borders[1:-1]), start=1):
-        tasks = [(D[k], block) for block in trie.blocks(begin, end)]
-        list(engine.current().map(interpolate, tasks))
-    return _Tables(trie, probabilities, backoffs)
-
-
-def _unigrams(counts: np.ndarray, D: np.ndarray, stream: bool) -> np.ndarray:
-    """p(w): discounted counts, mixed with a uniform distribution over words, rare word and end."""
-    events = np.ones(len(counts))
-    events[-1] = not stream
-    if not counts.any():
-        raise MomentsError("no symbol is counted after another: give more text")
-    removed = D[np.minimum(counts, 3)]
-    return (counts - removed) / counts.sum() + removed.sum() / counts.sum() * events / events.sum()

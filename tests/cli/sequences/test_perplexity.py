@@ -48,6 +48,7 @@ def test_it_is_the_model_s(perplexity, models, unseen, kind, group, unit):
         "n_left_out": 105,
         "n_ends": 200 if unit == "line" else 0,
         "n_impossible": 0,
+        "n_unknown": 105,
     }
 
 

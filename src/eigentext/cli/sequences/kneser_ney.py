@@ -66,7 +66,7 @@ def export(
 
 @with_options()
 def import_arpa(
-    file: Annotated[str, typer.Argument(help="An ARPA file, plain or packed; - is standard input.")],
+    file: Annotated[str, typer.Argument(help="An ARPA file, plain or packed (.gz, …), or -.")],
     output: OutputOption,
     run: RunOptions,
     tokenizer: TokenizerOption = "whitespace",
@@ -87,7 +87,8 @@ def import_arpa(
             path, tokenizer=tokenizer, lowercase=lowercase, encoding=encoding
         )
         work.save(model)
-    ngrams, order, n_words = model.diagnostics_["ngrams"], model.parameters_.order, len(model.vocabulary_)
+    ngrams, order = model.diagnostics_["ngrams"], model.parameters_.order
+    n_words = len(model.vocabulary_)
     work.report(
         {"n_words": n_words, "order": order, "ngrams": ngrams},
         f"{sum(ngrams):,} n-grams of up to {order} over {n_words:,} words",

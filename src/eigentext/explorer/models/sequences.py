@@ -198,7 +198,7 @@ class ExploredKneserNey(ExploredSequences):
 
     def title(self) -> str:
         """The order and the number of words: "3-grams of 5,000 words"."""
-        return f"{self.model.moments_.order}-grams of {len(self.model.vocabulary_):,} words"
+        return f"{self.model.parameters_.order}-grams of {len(self.model.vocabulary_):,} words"
 
     def facts(self) -> Iterator[Fact]:
         """Yield the sizes of the text, and the numbers of n-grams."""
@@ -207,7 +207,7 @@ class ExploredKneserNey(ExploredSequences):
             yield f"different {order}-grams", n
 
     def _steps(self, tokens: list[Any]) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        start, n = not is_stream(self.options), self.model.moments_.order - 1
+        start, n = not is_stream(self.options), self.model.parameters_.order - 1
         for t in range(len(tokens) + 1):
             given = tokens[max(0, t - n) : t]
             yield self.model.distribution(given, start=start and t < n), None
