@@ -265,6 +265,18 @@ def test_labelled_texts_that_are_damaged(data, second, reason):
             et.load_dataset("20news")
 
 
+def test_what_is_always_there():
+    docs = et.load_dataset("python-docs")
+    lines = [next(iter(docs)) for _ in range(2)]
+    assert lines[0] == lines[1]
+    assert lines[0] == [word.lower() for word in lines[0]]
+    train, test = (et.load_dataset("toy-treebank", split=split) for split in ("train", "test"))
+    assert (len(train), len(test)) == (1000, 200)
+    assert et.load_dataset("toy-treebank") == train
+    assert et.load_dataset("toy-treebank", split="all") == train + test
+    assert {tree.label for tree in test} == {"S"}
+
+
 def test_options_a_data_set_does_not_have():
     with pytest.raises(ParameterError, match="brown has no split; load it without split='test'"):
         et.load_dataset("brown", split="test")
@@ -607,7 +619,10 @@ def test_found_nowhere(tmp_path, monkeypatch):
         ("enwiki", "did you mean 'enwiki-30m'"),
         ("20newsgroups", "did you mean '20news'"),
         ("conll2002", "did you mean 'conll2002-es' or 'conll2002-nl'"),
-        ("wsj", "Known: brown, enwiki-30m, text8, 20news, reuters, penn-sample, gum"),
+        (
+            "wsj",
+            "Known: brown, python-docs, toy-treebank, enwiki-30m, text8, 20news, reuters, penn-sample, gum",
+        ),
         (None, "Known"),
     ],
 )

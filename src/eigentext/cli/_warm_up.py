@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eigentext.cli._treebank import sampled_trees
+from eigentext.corpus.toy_treebank import sampled_trees
 from eigentext.corpus.trees import Tree
 from eigentext.errors import EigentextError
 

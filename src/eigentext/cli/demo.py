@@ -164,7 +164,7 @@ def _texts(file: Path | None) -> Path | list[str]:
     if file is not None:
         return file
     from eigentext import engine
-    from eigentext.cli._prose import docstring_prose
+    from eigentext.corpus.prose import docstring_prose
 
     with engine.phase("gather text"):
         return docstring_prose()
@@ -200,7 +200,7 @@ def _learn_topics(texts: Path | list[str]) -> "TopicModel | None":
 def _learn_grammar() -> tuple["LatentPCFG", dict[str, float]]:
     """Learn a latent grammar from sampled trees, and test it and a plain one on new trees."""
     from eigentext import PCFG, LatentPCFG, engine, evaluate
-    from eigentext.cli._treebank import sampled_trees
+    from eigentext.corpus.toy_treebank import sampled_trees
 
     with engine.phase("grammar"), engine.report_to(None):
         trees, gold = sampled_trees(_TREES), sampled_trees(200, seed=1)

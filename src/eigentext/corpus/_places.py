@@ -19,7 +19,7 @@ class Dataset:
     """The places of a data set, and how to read it."""
 
     name: str
-    places: tuple[str, ...]  # in EIGENTEXT_DATA; the first one is preferred
+    places: tuple[str, ...]  # in EIGENTEXT_DATA; the first one is preferred; () if it is made
     read: Callable[..., Any]
     tagged: bool = False  # can be read with tags
     always_tagged: bool = False

@@ -35,6 +35,10 @@ conll2002-nl the same in Dutch: 15,806, 2,895 and 5,195
              sentences
 wnut17       emerging entities in tweets and the like:      ner/wnut17/train.conll, dev.conll and
              3,394, 1,009 and 1,287 sentences (CC BY 4.0)   test.conll
+python-docs  documentation of NumPy, SciPy and scikit-learn always there: read from the installed
+             in lower case, a paragraph a line              sources
+toy-treebank trees drawn from a small grammar with hidden   always there: drawn when it is loaded
+             labels: 1,000 and 200
 ============ ============================================== ======================================
 """
 
@@ -101,7 +105,10 @@ def load_dataset(
 ) -> LabelledTexts[list[str]]: ...
 @overload
 def load_dataset(
-    name: Literal["penn-sample", "gum"], *, split: DevSplit = "train", download: bool = False
+    name: Literal["penn-sample", "gum", "toy-treebank"],
+    *,
+    split: DevSplit = "train",
+    download: bool = False,
 ) -> list[Tree]: ...
 @overload
 def load_dataset(
@@ -149,15 +156,16 @@ def load_dataset(
     ----------
     name : str
         "brown", "text8", "enwiki-30m", "20news", "reuters", "penn-sample", "gum", "conll2000",
-        "conll2002-es", "conll2002-nl" or "wnut17".
+        "conll2002-es", "conll2002-nl", "wnut17", "python-docs" or "toy-treebank". The last two
+        are always there.
     tagged : bool
-        Return words with their tags ("brown"). The last four data sets always have tags.
+        Return words with their tags ("brown"). The CoNLL data sets and "wnut17" always have tags.
     split : "train", "dev", "test" or "all"
         Which documents of "20news" (the earlier and the later posts; no "dev") or "reuters" (the
         ModApte split: LEWISSPLIT is TRAIN or TEST, and TOPICS is YES; no "dev"), or which trees of
         "penn-sample" (the files wsj_0001 to 0169, 0170 to 0184, 0185 to 0199) or "gum", or which
         sentences of "conll2000" (no "dev"), "conll2002-es" and "-nl" (testa is "dev", testb
-        "test") or "wnut17". The default is "train".
+        "test"), "wnut17" or "toy-treebank" (no "dev"). The default is "train".
     clean : bool
         For "20news": keep only the text of the writer (the default). This removes the header up to
         the first blank line, the last block after a line that is blank or consists of dashes
@@ -173,8 +181,8 @@ def load_dataset(
     -------
     TextCorpus
         One list of words per sentence ("brown", files ca01 to cr09 in order), per paragraph
-        ("enwiki-30m"), or for the whole text ("text8", a stream). It can be read many times.
-        ``[word for unit in corpus for word in unit]`` is one stream of words.
+        ("enwiki-30m", "python-docs"), or for the whole text ("text8", a stream). It can be read
+        many times. ``[word for unit in corpus for word in unit]`` is one stream of words.
     list of lists of (word, tag)
         The same sentences, with `tagged`. The tags of "wnut17" are B-person, I-person, O, ...
     list of lists of (word, part of speech, chunk tag)
@@ -187,8 +195,8 @@ def load_dataset(
         of a story, often empty) and ``ids``, in the order of the file. The text of a story is its
         title, a blank line, and its body. Some stories have neither.
     list of Tree
-        For "penn-sample" and "gum", unchanged: with function tags, traces and a root.
-        :func:`normalize_tree` removes these.
+        For "penn-sample" and "gum", unchanged: with function tags, traces and a root, which
+        :func:`normalize_tree` removes. Also for "toy-treebank".
 
     Raises
     ------
@@ -222,6 +230,8 @@ def load_dataset(
     if split not in (None, *dataset.splits):
         *most, last = map(repr, dataset.splits)
         raise ParameterError(f"split must be {', '.join(most)} or {last}, not {split!r}")
+    if not dataset.places:  # it is made here
+        return dataset.read(**options)
     path = next(filter(os.path.exists, candidates(dataset)), None)
     if path is None and download:
         path = fetch(dataset)
@@ -376,6 +386,19 @@ def _records(path: Path, *fields: str) -> Iterator[tuple[Any, ...]]:
                 raise ValueError(f"line {number}: {error!r}") from error
 
 
+def _python_docs() -> TextCorpus:
+    from eigentext.corpus.prose import docstring_prose
+
+    return TextCorpus(docstring_prose(), kind="texts")
+
+
+def _toy_treebank(split: str = "train") -> list[Tree]:
+    from eigentext.corpus.toy_treebank import sampled_trees
+
+    parts = {"train": sampled_trees(1000), "test": sampled_trees(200, seed=1)}
+    return parts[split] if split in parts else [*parts["train"], *parts["test"]]
+
+
 _DATASETS = {
     dataset.name: dataset
     for dataset in (
@@ -386,6 +409,8 @@ _DATASETS = {
             tagged=True,
             download="corpora/brown.zip",
         ),
+        Dataset("python-docs", (), _python_docs),
+        Dataset("toy-treebank", (), _toy_treebank, options=("split",)),
         Dataset("enwiki-30m", ("text/enwiki-30m.tok.txt.xz",), TextCorpus),
         Dataset("text8", ("text/text8", "text/text8-prefix.txt.xz"), _read_stream),
         Dataset(

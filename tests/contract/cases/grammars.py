@@ -7,7 +7,7 @@ import pandas as pd
 
 import eigentext as et
 from contract.case import Case
-from eigentext.cli._treebank import sampled_trees
+from eigentext.corpus.toy_treebank import sampled_trees
 
 TREES = sampled_trees(25, seed=1)
 OTHER = [

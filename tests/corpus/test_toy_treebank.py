@@ -1,6 +1,6 @@
 """The demo's treebank: the same every time, and its secret is in the words alone."""
 
-from eigentext.cli._treebank import sampled_trees
+from eigentext.corpus.toy_treebank import sampled_trees
 
 
 def test_the_same_seed_gives_the_same_trees():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eigentext.cli._prose import docstring_prose
+from eigentext.corpus.prose import docstring_prose
 from eigentext.errors import CorpusError
 
 MODULE = r'''
