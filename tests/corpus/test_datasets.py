@@ -621,7 +621,7 @@ def test_found_nowhere(tmp_path, monkeypatch):
         ("conll2002", "did you mean 'conll2002-es' or 'conll2002-nl'"),
         (
             "wsj",
-            "Known: brown, python-docs, toy-treebank, enwiki-30m, text8, 20news, reuters, penn-sample, gum",
+            "Known: brown, python-docs, toy-treebank, enwiki-30m, text8, 20news",
         ),
         (None, "Known"),
     ],
