@@ -9,6 +9,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus.items import without_columns
+from eigentext.corpus.nltk_adapters import NltkParsing
 from eigentext.corpus.packing import Packed, pack, unpack
 from eigentext.corpus.policy import TokenPolicy
 from eigentext.corpus.raw_text import RawCheck
@@ -47,7 +48,7 @@ _DERIVATIONS = 4  # of the back-off that are looked at for each tree
 _NO_WORDS = "an empty sentence has no tree"
 
 
-class Parser(Estimator, Saved):
+class Parser(Estimator, Saved, NltkParsing):
     """The common part of :class:`~eigentext.PCFG` and :class:`~eigentext.LatentPCFG`."""
 
     _of_parsing: ClassVar[tuple[str, ...]] = ("prune", "decoding", "tau")

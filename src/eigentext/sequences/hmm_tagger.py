@@ -22,6 +22,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.corpus.items import without_columns
+from eigentext.corpus.nltk_adapters import NltkTagging
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.scarcity import once_findings
@@ -45,7 +46,7 @@ _BREADTHS = (0, 1, 2)  # see `Emissions.scores`
 _FEW_TOKENS = 1000  # with fewer tokens, most words of other text are unknown
 
 
-class HMMTagger(Saved, Estimator):
+class HMMTagger(Saved, Estimator, NltkTagging):
     """A hidden Markov model of tagged sentences, learned by counting.
 
     Parameters

@@ -25,6 +25,7 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus import schemes
 from eigentext.corpus.items import without_columns
+from eigentext.corpus.nltk_adapters import NltkTagging
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.table_output import as_pandas
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from eigentext.evaluate import Chunks, Tags
 
 
-class Tagger(Saved, Estimator):
+class Tagger(Saved, Estimator, NltkTagging):
     """A tagger that learns from tagged sentences, and from models of plain text.
 
     Parameters
