@@ -293,13 +293,10 @@ def test_a_file_cut_short_is_refused(saved, tmp_path, keep):
         et.load(tmp_path / "short")
 
 
-@pytest.mark.parametrize(
-    ("version", "remedy"), [(9, "upgrade with pip install -U eigentext"), (1, "fit it again")]
-)
-def test_another_format_is_refused(saved, tmp_path, version, remedy):
+def test_a_newer_format_is_refused(saved, tmp_path):
     arrays, about = read_saved(saved("pcfg")[1])
     about.pop("format")
     arrays = {k: v if isinstance(v, list) else np.array(v) for k, v in arrays.items()}
-    write_saved(tmp_path / "other", f"eigentext.pcfg.v{version}", arrays, about)
-    with pytest.raises(ModelFileError, match=rf"format version {version}, .*; {remedy}"):
+    write_saved(tmp_path / "other", "eigentext.pcfg.v9", arrays, about)
+    with pytest.raises(ModelFileError, match=r"format version 9, .*; upgrade with pip install -U"):
         et.load(tmp_path / "other")

@@ -69,7 +69,7 @@ def test_every_format_has_its_reader():
     [
         ("eigentext.thing.v3", "pip install -U eigentext"),
         ("eigentext.thing.v", "pip install -U eigentext"),
-        ("eigentext.thing.v1", "fit it again"),
+        ("eigentext.thing.v1", "no version of eigentext wrote eigentext.thing.v1; copy"),
     ],
 )
 def test_another_version_of_the_format(tmp_path, form, remedy):

@@ -409,8 +409,8 @@ class KernelPerceptron(Saved, Estimator):
         place = Array("int64", ("updates",), least=0, below="supports")
         arrays = {
             "support": Strings("supports"),
-            "alpha": Array("float64", ("supports",)),
-            "averaged_alpha": Array("float64", ("supports",)),
+            "alpha": Array("number", ("supports",)),  # integers in older files without mistakes
+            "averaged_alpha": Array("number", ("supports",)),
             "gold": place,
             "predicted": place,
             "step": Array("int64", ("updates",), least=0),

@@ -14,7 +14,7 @@ False
 import math
 from typing import Any
 
-from eigentext.parameters import Choice, Count, Flag, Given, Parameter, is_number
+from eigentext.parameters import Choice, Count, Flag, Given, Number, Parameter, is_number
 
 
 def facts(what: str, *, needs: tuple[str, ...] = (), **kinds: Parameter) -> Given:
@@ -42,6 +42,7 @@ def _are_numbers(value: Any) -> bool:
 
 
 COUNT = Count(0, least=0, most=2**63 - 1)
+SHARE = Number(0.0, least=0, most=1)
 TEXT = Given("", what="a string", test=lambda value: isinstance(value, str))
 TEXTS = Given([], what="a list of strings", test=_all_of(str))
 NUMBERS = Given([], what="a list of finite numbers", test=_are_numbers)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import eigentext
 from eigentext.errors import ModelFileError
 from eigentext.storage.files import Arrays, read_saved, write_saved
+from eigentext.storage.migrations import migrated
 from eigentext.storage.schema import Schema
 
 # The class that reads each format. A file names a format, never a class, so it cannot run code.
@@ -26,6 +27,7 @@ _READERS = {
     "eigentext.perceptron": ("eigentext.linear", "Perceptron"),
     "eigentext.reranker": ("eigentext.reranking", "Reranker"),
     "eigentext.tagger": ("eigentext.tagging", "Tagger"),
+    "eigentext.text-vectors": ("eigentext.words", "TextVectors"),
     "eigentext.topics": ("eigentext.topics", "TopicModel"),
     "eigentext.two-view-classifier": ("eigentext.tagging", "TwoViewClassifier"),
     "eigentext.two-view-regressor": ("eigentext.tagging", "TwoViewRegressor"),
@@ -62,7 +64,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is missing, not ours, incomplete, or from a newer version of the format.
+        If the file is missing, not ours, incomplete, or from a newer version of the format. Files
+        of older versions are read (:mod:`eigentext.storage.migrations`).
     """
     arrays, about = read_saved(path)
     return restored(arrays, about, str(path))
@@ -80,7 +83,7 @@ def nested(thing: Saved) -> tuple[Arrays, dict[str, Any]]:
 
 def restored(arrays: Arrays, about: dict[str, Any], path: str = "inside of it") -> Any:
     """The object that arrays and a document describe. Errors begin with `path`."""
-    family, _, version = str(about["format"]).rpartition(".v")
+    family = str(about["format"]).rpartition(".v")[0]
     if family not in _READERS:
         raise ModelFileError(
             f"{path}: holds {about['format']!r}, which eigentext {eigentext.__version__} "
@@ -88,15 +91,9 @@ def restored(arrays: Arrays, about: dict[str, Any], path: str = "inside of it") 
         )
     module, name = _READERS[family]
     reader: type[Saved] = getattr(import_module(module), name)
-    if reader._format != about["format"]:
-        known = reader._format.rpartition(".v")[2]
-        newer = not version.isdigit() or int(version) > int(known)
-        remedy = "upgrade with pip install -U eigentext" if newer else "fit it again"
-        raise ModelFileError(
-            f"{path}: format version {version}, written by eigentext {about.get('eigentext')}, "
-            f"but this is eigentext {eigentext.__version__}, which reads {reader._format}; {remedy}"
-        )
     try:
+        if reader._format != about["format"]:
+            arrays, about = migrated(arrays, about, reader._format)
         reader._schema(about).check(arrays, about)
         return reader._from_saved(arrays, about)
     except ModelFileError as error:

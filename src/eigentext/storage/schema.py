@@ -16,7 +16,7 @@ from eigentext.parameters import Parameter
 
 Side = int | str  # a number, a name, or a sum such as "words+1"
 Sizes = dict[str, int]
-_KINDS = {"float": "f", "int": "iu", "bool": "b"}
+_KINDS = {"float": "f", "int": "iu", "number": "fiu", "bool": "b"}
 _CHUNK = 1 << 20  # values that are checked together
 
 
@@ -31,7 +31,7 @@ class Array:
     Parameters
     ----------
     kind : str
-        "float", "int", "bool", or the exact name of a dtype ("float32").
+        "float", "int", "number" (either of them), "bool", or the exact name of a dtype ("float32").
     shape : tuple
         For each side a number, the name of a size, or a sum of those ("words+1").
     least, below : number, or the name of a size
