@@ -18,9 +18,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
-from eigentext.errors import LittleDataWarning, ParameterError
+from eigentext import notebook
+from eigentext.errors import EigentextError, LittleDataWarning, ParameterError
 from eigentext.parameters import Settings, Table, current_names, warn_of_unused
 
 _LONGEST = 200  # characters that repr shows of a parameter, which may be a matrix
@@ -46,9 +49,11 @@ class Finding(NamedTuple):
 
 
 class Findings:
-    """Mixin with :meth:`findings`; a class writes them in ``_findings``.
+    """Mixin of all estimators: what a model says about itself, and what a notebook shows of it.
 
-    Those of ``_size_findings`` are about too few data. They are also warnings of the fit.
+    A class writes its findings in ``_findings``. Those of ``_size_findings`` are about too few
+    data. They are also warnings of the fit. The module `glances` of its room describes the fitted
+    model for notebooks.
     """
 
     def findings(self) -> list[Finding]:
@@ -62,6 +67,29 @@ class Findings:
 
     def _size_findings(self) -> Iterator[Finding]:
         yield from ()
+
+    def explore(self, *, origin: str | None = None) -> notebook.Page:
+        """Open the explorer on this model: in the cell of a notebook, or else in a browser.
+
+        The page is served from this process, to this machine only. It ends with the process, or by
+        ``close()`` of what is returned. `origin` is the address of the notebook, as in
+        "http://localhost:8888", if it is not found: only its pages may show the explorer inside.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "save"):
+            raise EigentextError(
+                f"{type(self).__name__} has no file format, so the explorer cannot show it; "
+                "see findings() and plot()"
+            )
+        return import_module("eigentext.explorer.session").explore(self, origin=origin)
+
+    def _repr_html_(self) -> str:
+        """The model at a glance, for notebooks."""
+        return _as_html(self)
+
+    def _repr_mimebundle_(self, **settings: Any) -> dict[str, str]:
+        # scikit-learn's estimators have their own, which notebooks would prefer.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 class Estimator(Findings):
@@ -261,6 +289,46 @@ def check_is_fitted(estimator: Any) -> None:
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(f"this {type(estimator).__name__} is not fitted yet; call fit first")
+
+
+def _as_html(model: Any) -> str:
+    """A fitted model at a glance, or the parameters of one that is not fitted."""
+    name, table = type(model).__name__, type(model)._table
+    what = (inspect.getdoc(type(model)) or "").partition("\n")[0]
+    if is_fitted(model):
+        used = dict(getattr(model, "parameters_", None) or model.get_params(deep=False))
+        glance = _glance(model) or notebook.Glance(what)
+        findings = model.findings()
+    else:
+        used, findings = model.get_params(deep=False), []
+        calls = [("model.fit(…)", _first_line(model.fit))] if hasattr(model, "fit") else []
+        calls = calls or [("kernel(a, b)", "one value"), ("kernel.gram(A)", "the matrix of all")]
+        glance = notebook.Glance(what, calls=calls)
+    changed = [n for n, value in used.items() if repr(value) != repr(table.defaults.get(n))]
+    is_open = not is_fitted(model) and hasattr(model, "fit")
+    return notebook.page(
+        name,
+        glance,
+        findings=findings,
+        parameters=used,
+        changed=changed,
+        state="not fitted" if is_open else "",
+    )
+
+
+def _glance(model: Any) -> notebook.Glance | None:
+    """What the module `glances` of a model's room says of it, or of the class it derives from."""
+    for cls in type(model).__mro__:
+        package = ".".join(cls.__module__.split(".")[:2])
+        if package.startswith("eigentext.") and "." in cls.__module__.removeprefix("eigentext."):
+            found = find_spec(f"{package}.glances") and import_module(f"{package}.glances").GLANCES
+            if found and cls.__name__ in found:
+                return found[cls.__name__](model)
+    return None
+
+
+def _first_line(function: Any) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def framed(method: _Method) -> _Method:
