@@ -28,6 +28,7 @@ _HOMES = {
     "SequenceKernel": "eigentext.kernels",
     "Tagger": "eigentext.tagging",
     "TextCorpus": "eigentext.corpus",
+    "TextVectors": "eigentext.words",
     "TopicModel": "eigentext.topics",
     "Tree": "eigentext.corpus",
     "TreeKernel": "eigentext.kernels",
@@ -86,6 +87,7 @@ __all__ = [
     "SequenceKernel",
     "Tagger",
     "TextCorpus",
+    "TextVectors",
     "TopicModel",
     "Tree",
     "TreeKernel",
@@ -165,7 +167,7 @@ if TYPE_CHECKING:
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel
-    from eigentext.words import Eigentokens, Eigenwords, WordClusters
+    from eigentext.words import Eigentokens, Eigenwords, TextVectors, WordClusters
 
 
 def __getattr__(name: str):

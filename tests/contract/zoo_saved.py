@@ -126,6 +126,12 @@ def _views() -> tuple[np.ndarray, np.ndarray]:
 # Makers that need more than a line.
 
 
+def _from_arpa(model: Any) -> Any:
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        model.to_arpa(Path(folder, "model.arpa"))
+        return et.KneserNey.from_arpa(Path(folder, "model.arpa"))
+
+
 def _reranker(lists: Callable[[], Any], kernel: Any = None, decay: Any = 0.4) -> Any:
     candidates, gold = lists()
     scored = [[(one, -20.0 - k / 2) for k, one in enumerate(some)] for some in candidates]
@@ -211,6 +217,10 @@ _TAGGER: Uses = {
     "log k_best": lambda m: m.k_best(UNSEEN, 3),
     "marginals": lambda m: m.marginals(LIKE_THE_SEEN),
     "top_features": lambda m: [m.top_features(tag, 3) for tag in m.tags_],
+}
+_TEXT_VECTORS: Uses = {
+    "transform": lambda m: m.transform([LIKE_THE_SEEN, UNSEEN, []]),
+    "get_feature_names_out": lambda m: list(m.get_feature_names_out()),
 }
 _TOPICS: Uses = {
     "transform": lambda m: m.transform(["cat dog bird", "snow"]),
@@ -405,6 +415,7 @@ ZOO: dict[str, Specimen] = {
         _kernel_perceptron(_features_only),
     ),
     "kneser-ney": Specimen(lambda: et.KneserNey(3).fit(_sentences()), _KNESER_NEY),
+    "kneser-ney/arpa": Specimen(lambda: _from_arpa(et.KneserNey(3).fit(_sentences())), _KNESER_NEY),
     "kneser-ney/stream": Specimen(
         lambda: et.KneserNey(2, min_count=3).fit([w for one in _sentences() for w in one]),
         _KNESER_NEY,
@@ -461,6 +472,9 @@ ZOO: dict[str, Specimen] = {
     "tagger/em-states": Specimen(
         lambda: _tagger(_tagged(), states=_hmm(method="em", n_init=1, n_iter=5)), _TAGGER
     ),
+    "text-vectors": Specimen(
+        lambda: et.TextVectors(_eigenwords()).fit(_sentences()), _TEXT_VECTORS
+    ),
     "topics": Specimen(lambda: et.TopicModel(2, refine=2).fit(_documents()), _TOPICS),
     "topics/lda": Specimen(
         lambda: et.TopicModel(2, alpha0=1.0, refine=2).fit(_documents()), _TOPICS
@@ -488,6 +502,10 @@ ZOO: dict[str, Specimen] = {
     "words": Specimen(lambda: _eigenwords(), _WORDS),
     "words/moments": Specimen(lambda: _eigenwords(keep_moments="whole"), _WORDS),
     "words/spelling": Specimen(lambda: _eigenwords(oov="characters"), _WORDS),
+    "words/imported": Specimen(
+        lambda: et.Eigenwords.from_vectors(NOUNS, np.random.default_rng(0).normal(size=(4, 3))),
+        _WORDS,
+    ),
 }
 
 

@@ -8,12 +8,21 @@ if TYPE_CHECKING:
     from eigentext.words.eigentokens import Eigentokens
     from eigentext.words.eigenwords import Eigenwords
     from eigentext.words.template import factored_counts, scaled_counts
+    from eigentext.words.text_vectors import TextVectors
 
-__all__ = ["Eigentokens", "Eigenwords", "WordClusters", "factored_counts", "scaled_counts"]
+__all__ = [
+    "Eigentokens",
+    "Eigenwords",
+    "TextVectors",
+    "WordClusters",
+    "factored_counts",
+    "scaled_counts",
+]
 
 _HOMES = {
     "Eigentokens": "eigentokens",
     "Eigenwords": "eigenwords",
+    "TextVectors": "text_vectors",
     "WordClusters": "clusters",
     "factored_counts": "template",
     "scaled_counts": "template",

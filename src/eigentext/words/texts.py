@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,15 @@ from eigentext.errors import CorpusError
 from eigentext.matrices.products import sparse_times
 
 VectorsOf = Callable[[list[str]], tuple[np.ndarray, np.ndarray]]
+
+
+class TextTokens(NamedTuple):
+    """Texts as numbers: for each token its text and its word."""
+
+    n_texts: int
+    rows: np.ndarray
+    tokens: np.ndarray
+    words: list[str]
 
 
 def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.ndarray:
@@ -34,9 +43,15 @@ def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.n
         It takes a list of distinct words and returns which of them have vectors, and the vectors,
         with rows of zeros for the others.
     """
+    texts = encoded_texts(X, options)
+    return vectors_of([])[1] if texts is None else means_of(texts, vectors_of)
+
+
+def encoded_texts(X: Any, options: dict[str, Any]) -> TextTokens | None:
+    """The tokens of the texts; None if there are no texts."""
     corpus = _as_corpus(X, options)
     if corpus is None:
-        return vectors_of([])[1]
+        return None
     if isinstance(corpus, EncodedCorpus):
         tokens, words = corpus.tokens, corpus.words
     else:
@@ -47,13 +62,17 @@ def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.n
         is_text = ~(ends & np.append(True, ends[:-1]))  # lines without tokens are not texts
         tokens, ends = tokens[is_text], ends[is_text]
     rows = np.cumsum(ends) - ends
-    n_texts = int(ends.sum())
-    has_vector, vectors = vectors_of(words)
-    used = ~ends & np.append(has_vector, False)[tokens]  # END is -1, the last place
-    rows, tokens = rows[used], tokens[used]
-    lengths = np.bincount(rows, minlength=n_texts)
+    return TextTokens(int(ends.sum()), rows[~ends], tokens[~ends], words)
+
+
+def means_of(texts: TextTokens, vectors_of: VectorsOf) -> np.ndarray:
+    """The mean of the vectors of the tokens of each text, without tokens that have none."""
+    has_vector, vectors = vectors_of(texts.words)
+    used = has_vector[texts.tokens]
+    rows, tokens = texts.rows[used], texts.tokens[used]
+    lengths = np.bincount(rows, minlength=texts.n_texts)
     shares = (1 / np.maximum(lengths, 1)).astype(np.float32)[rows]
-    weights = sp.csr_array((shares, (rows, tokens)), (n_texts, len(words)))
+    weights = sp.csr_array((shares, (rows, tokens)), (texts.n_texts, len(texts.words)))
     weights.sum_duplicates()
     return sparse_times(weights, vectors)
 

@@ -5,6 +5,7 @@ import pandas as pd
 
 import eigentext as et
 from contract.case import Case
+from eigentext.estimators import check_is_fitted
 from eigentext.words.subwords import CharacterRidge
 
 TEXT = ["the cat sat here", "the dog sat there", "a cat ran here", "a dog ran there"] * 5
@@ -82,7 +83,36 @@ def _clusters(method):
     )
 
 
+def _text_vectors(name, make, data=TEXT, other=OTHER, forms=TEXTS):
+    return Case(
+        f"TextVectors, {name}",
+        make=make,
+        data=lambda: (data,),
+        other=lambda: (other,),
+        bad=lambda: ([],),
+        forms=forms,
+        asks={
+            "transform": lambda model: model.transform([["cat", "sat", "zebra"], ["bird"], []]),
+            "names": lambda model: model.get_feature_names_out(),
+            "learned": lambda model: [check_is_fitted(model), model.weights_, model.components_],
+        },
+    )
+
+
+def _given_words():
+    return et.Eigenwords.from_vectors([*SPELLED[:8], "cat", "sat", "bird", "saw"], VECTORS)
+
+
 CASES = [
+    _text_vectors("of words", lambda: et.TextVectors(et.Eigenwords(3, window=2, min_count=1))),
+    _text_vectors("of given words", lambda: et.TextVectors(_given_words(), a=0.1, remove=2)),
+    _text_vectors(
+        "flat of lists",
+        lambda: et.TextVectors(et.Eigenwords(3, min_count=1), weighting="flat", remove=0),
+        TOKENS,
+        [line.split() for line in OTHER],
+        LISTS,
+    ),
     _eigenwords("cca"),
     _eigenwords("ppmi", scaling="ppmi", alpha=0.75, weighting="flat"),
     _eigenwords("reg of lists", TOKENS, [line.split() for line in OTHER], LISTS, scaling="reg"),
