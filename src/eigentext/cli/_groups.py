@@ -21,6 +21,7 @@ _HOMES = {
     "demo": ("demo", "demo"),
     "explore": ("explore", "explore"),
     "warm-up": ("warm_up", "warm_up"),
+    "cache": ("cache", "cache"),
 }
 
 

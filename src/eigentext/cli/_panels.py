@@ -15,10 +15,10 @@ _NAMES = {
     ),
     "Output": (
         "by_section confidence explore format html json k missing nbest open output quiet report "
-        "top topn words zero_vectors"
+        "spans top topn words zero_vectors"
     ),
     "Server": "access_log allow_host base_url host port timeout",
-    "Run": "cache checkpoint help memory no_cache threads version workers",
+    "Run": "cache checkpoint clear help memory no_cache threads version workers",
 }
 _GROUPS = {name: group for group, names in _NAMES.items() for name in names.split()}
 _ORDER = ("Input", "Model", "Output", "Server", "Run")

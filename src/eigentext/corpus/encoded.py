@@ -113,6 +113,16 @@ def default_cache() -> Path:
     return Path(os.environ.get("EIGENTEXT_CACHE") or Path(base, "eigentext"))
 
 
+def is_entry(name: str) -> bool:
+    """Whether a folder in the cache has the name of an encoded text."""
+    return bool(_ENTRY.fullmatch(name))
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a folder in the cache has the name of a text that is being encoded."""
+    return name.startswith(_UNFINISHED)
+
+
 def _usable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)

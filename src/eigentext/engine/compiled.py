@@ -218,14 +218,23 @@ def _is_homeless(function: Callable[..., Any]) -> bool:
     return not os.access(kept if kept.exists() else beside, os.W_OK)
 
 
+def private_folder_name() -> str:
+    """The path of the folder in the temporary folder; it may not exist, and is not checked."""
+    return str(Path(tempfile.gettempdir(), f"eigentext-loops-{_user()}"))
+
+
+def _user() -> int | str:
+    return os.geteuid() if hasattr(os, "geteuid") else os.getlogin()
+
+
 def _private_folder() -> str | None:
     """A folder in the temporary folder that only this user can write to, or None.
 
     Numba runs the code in its cache. So a folder that others own or can write to is not used.
     """
-    user = os.geteuid() if hasattr(os, "geteuid") else os.getlogin()
+    user = _user()
     try:
-        folder = Path(tempfile.gettempdir(), f"eigentext-loops-{user}")
+        folder = Path(private_folder_name())
         folder.mkdir(mode=0o700, exist_ok=True)
         about = folder.lstat()
         tempfile.TemporaryFile(dir=folder).close()
