@@ -116,22 +116,6 @@ def test_one_stream_by_hand():
     assert np.allclose(np.exp(scores), [5 / 12, 1 / 2 + 1 / 2 * 5 / 12, 5 / 12])
 
 
-@pytest.mark.parametrize(
-    ("counts", "expected", "rule"),
-    [
-        ([1] * 4 + [2] * 2 + [3, 4], (0.5, 1.25, 1.0), "modified"),
-        ([1] * 4 + [2] * 2 + [3, 9], (0.5, 0.5, 0.5), "single"),
-        ([1, 1, 2, 3, 3, 3, 4], (0.5, 0.5, 0.5), "single"),  # D(2) would be negative
-        ([1, 1, 5, 0], (0.5, 1.0, 1.5), "fixed"),
-        ([7, 8, 9], (0.5, 1.0, 1.5), "fixed"),
-    ],
-)
-def test_discounts(counts, expected, rule):
-    found, name, _ = discounts_of(np.array(counts))
-    assert found == pytest.approx(expected)
-    assert name == rule
-
-
 def test_brown_has_the_perplexities_of_kenlm(data_folder, monkeypatch):
     monkeypatch.setenv("EIGENTEXT_DATA", str(data_folder))
     words = [word for sentence in et.load_dataset("brown") for word in sentence]

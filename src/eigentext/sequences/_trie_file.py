@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from eigentext.parameters import Count, Parameter, is_whole
 from eigentext.sequences._trie import Tables, Trie
@@ -48,17 +47,18 @@ def tables_schema(about: Mapping[str, Any], values: Mapping[str, Parameter]) -> 
 
 def tables_from_saved(arrays: Mapping[str, Any], about: Mapping[str, Any], n: int) -> Tables:
     """Return the tables of arrays that fit the schema; raise ModelFileError if they are no trie."""
-    levels, n_rows = [], n
+    first, words = [], [np.arange(n, dtype=np.int32)]
+    probabilities, borders = [np.asarray(arrays["unigrams"])], [0, n]
     for k in range(about["order"] - 1):
-        parts = [np.asarray(arrays[f"level.{k}.{name}"]) for name in ("data", "indices", "indptr")]
-        parts[1] = parts[1].astype(np.int32, copy=False)
-        indices, indptr = parts[1], parts[2]
+        p, indices, indptr = (arrays[f"level.{k}.{name}"] for name in ("data", "indices", "indptr"))
         rises = np.diff(indices) > 0
-        borders = indptr[1:-1]
-        rises[borders[(borders > 0) & (borders < len(indices))] - 1] = True  # a new row
+        starts = indptr[1:-1]
+        rises[starts[(starts > 0) & (starts < len(indices))] - 1] = True  # a new row
         if not rises.all():
             raise damage(f"level.{k}", "has columns that do not rise")
-        levels.append(sp.csr_array(tuple(parts), shape=(n_rows, n)))
-        n_rows = len(indices)
-    p = np.concatenate([np.asarray(arrays["unigrams"]), *(level.data for level in levels)])
-    return Tables(Trie.of(n, levels), p, np.asarray(arrays["backoffs"]))
+        first.append(np.asarray(indptr, np.int64)[:-1] + borders[-1])
+        words.append(np.asarray(indices, np.int32))
+        probabilities.append(np.asarray(p))
+        borders.append(borders[-1] + len(indices))
+    trie = Trie(np.concatenate([*first, borders[-1:]]), np.concatenate(words), borders)
+    return Tables(trie, np.concatenate(probabilities), np.asarray(arrays["backoffs"]))

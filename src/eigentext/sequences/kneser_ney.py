@@ -267,8 +267,8 @@ class KneserNey(LanguageModel, Saved, Estimator):
         from eigentext.sequences.arpa import read_arpa
 
         table = Table("", tokenizer=Choice("whitespace", of=NAMED), lowercase=Flag(False))
+        options = dict(table.checked({"tokenizer": tokenizer, "lowercase": lowercase}))
         found = read_arpa(path, encoding=encoding)
-        options = table.checked({"tokenizer": tokenizer, "lowercase": lowercase})
         options["unit"] = "stream" if found.stream else "line"
         self = learned_with(cls, {"order": found.tables.trie.order})
         self._tables = found.tables

@@ -28,6 +28,9 @@ PREDICTS = {
     "log_probabilities": lambda model: model.log_probabilities(ASKED),
     "perplexity": lambda model: model.perplexity(LINES[:3]),
     "score": lambda model: model.score(LINES[:3]),
+    "perplexity, unknown": lambda model: model.perplexity([*LINES[:3], ["x"]], unknown="count"),
+    "top_next": lambda model: model.top_next(["the"], 3),
+    "generate": lambda model: model.generate(5, random_state=1),
 }
 HMM_ASKS = {
     **PREDICTS,
