@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from eigentext.explorer.guard import Guard
+from eigentext.errors import ParameterError
+from eigentext.explorer.guard import HEADERS, Guard, safe_headers
 
 
 def _ask(headers, *, path="/api/models", hosts=(), body=b"", body_time=10.0):
@@ -95,3 +96,27 @@ def test_every_answer_has_the_policy():
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert headers[b"x-content-type-options"] == b"nosniff"
+
+
+def test_no_page_may_frame_it_unless_its_origin_is_named():
+    assert safe_headers() is HEADERS
+    assert HEADERS["X-Frame-Options"] == "DENY"
+    named = safe_headers(["http://localhost:8888"])
+    assert "X-Frame-Options" not in named
+    policy = named["Content-Security-Policy"]
+    assert policy.endswith("frame-ancestors http://localhost:8888")
+    before = HEADERS["Content-Security-Policy"].partition("frame-ancestors")[0]
+    assert policy.startswith(before)
+    assert {n: v for n, v in HEADERS.items() if n in named and n != "Content-Security-Policy"} == {
+        n: v for n, v in named.items() if n != "Content-Security-Policy"
+    }
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["*", "localhost:8888", "http://*", "http://a b", "http://a; script-src *", "https:", "",
+     "javascript:alert(1)", "http://a/path", "http://a\nb"],
+)  # fmt: skip
+def test_what_is_no_origin(origin):
+    with pytest.raises(ParameterError, match="is no origin"):
+        Guard(None, frames=[origin])

@@ -10,6 +10,7 @@ one, and else the threads.
 """
 
 from eigentext.engine._progress import Phase, Reporter, phase, report_to
+from eigentext.engine.bars import notebook_shell, progress
 from eigentext.engine.blas import one_blas_thread
 from eigentext.engine.blocks import even_blocks
 from eigentext.engine.choice import current, distributed, use, workers
@@ -24,8 +25,10 @@ __all__ = [
     "current",
     "distributed",
     "even_blocks",
+    "notebook_shell",
     "one_blas_thread",
     "phase",
+    "progress",
     "report_to",
     "use",
     "workers",

@@ -1,8 +1,9 @@
 """Progress: the library announces phases, and a listener decides how to show them.
 
 ``with phase("count", total=n, unit="tokens") as advance: ... advance(1000)``. Without a listener
-this costs nothing. The command line shows Rich bars, the benchmarks measure times. The logger
-"eigentext" gets the start and the end of each phase at level DEBUG.
+this costs nothing. The command line shows Rich bars, the benchmarks measure times, and notebooks
+show bars by themselves (`bars`). The logger "eigentext" gets the start and the end of each phase at
+level DEBUG.
 """
 
 import logging
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from eigentext.engine._log import logger
 
@@ -35,7 +36,16 @@ class Reporter(Protocol):
     def finished(self, phase: Phase) -> None: ...
 
 
-_listener: ContextVar[Reporter | None] = ContextVar("eigentext_reporter", default=None)
+_NOT_NAMED: Literal["not named"] = "not named"  # so that the automatic listener is asked for
+_listener: ContextVar[Reporter | Literal["not named"] | None] = ContextVar(
+    "eigentext_reporter", default=_NOT_NAMED
+)
+_automatic: list[Callable[[], Reporter | None]] = []
+
+
+def set_automatic(found: Callable[[], Reporter | None]) -> None:
+    """Let a function find the listener of phases for which `report_to` named none."""
+    _automatic[:] = [found]
 
 
 @contextmanager
@@ -52,6 +62,8 @@ def report_to(reporter: Reporter | None) -> Iterator[None]:
 def phase(name: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
     """Announce a phase and yield the function that advances it."""
     listener, is_logged = _listener.get(), logger.isEnabledFor(logging.DEBUG)
+    if listener == _NOT_NAMED:
+        listener = _automatic[0]() if _automatic else None
     if listener is None and not is_logged:
         yield lambda amount: None
         return
@@ -68,7 +80,12 @@ def phase(name: str, total: int | None = None, unit: str = "") -> Iterator[Calla
         logger.debug("%s: started", name)
     if listener is not None:
         listener.started(state)
-    yield advance  # an error ends the phase without finishing it
+    try:
+        yield advance
+    except BaseException:  # it ends the phase without finishing it
+        if hasattr(listener, "stopped"):
+            listener.stopped(state)  # type: ignore[union-attr]
+        raise
     state.seconds = time.perf_counter() - start
     if is_logged:
         amount = f", {state.done} {unit}" if unit and state.done else ""

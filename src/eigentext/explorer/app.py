@@ -139,8 +139,13 @@ class Explorer:
                 self._mapping.pop(key, None)
 
 
-def application(explorer: Explorer, *, hosts: Sequence[str] = ()) -> Guard:
-    """Return the ASGI application. It answers to loopback and to the names in `hosts`."""
+def application(
+    explorer: Explorer, *, hosts: Sequence[str] = (), frames: Sequence[str] = ()
+) -> Guard:
+    """Return the ASGI application. It answers to loopback and to the names in `hosts`.
+
+    Pages of the origins `frames` may show it inside of them.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -169,7 +174,7 @@ def application(explorer: Explorer, *, hosts: Sequence[str] = ()) -> Guard:
         lifespan=lifespan,
         exception_handlers=handlers,
     )
-    return Guard(app, hosts=hosts)
+    return Guard(app, hosts=hosts, frames=frames)
 
 
 def _answered_alone(

@@ -6,7 +6,8 @@
 * A body must announce its length, and must be small. A body that is too long is read and thrown
   away, up to a limit, so that the client can receive the reason of the refusal.
 * Answers tell the browser to load nothing but the files of the page, and to show them in no other
-  page.
+  page. A notebook may show them in a cell, if it was named: then the pages of its origin may, and
+  no others.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from eigentext.errors import ParameterError
 from eigentext.explorer.answers import refusal
 from eigentext.explorer.asking import MOST_BYTES
 
@@ -34,17 +36,43 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_ORIGIN = re.compile(r"https?://(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
 _HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::\d*)?", re.ASCII)
 _MOST_DRAINED = 32_000_000  # bytes that are read of a body that is refused
 _DRAIN_TIME = 10.0  # seconds
 
 
+def safe_headers(frames: Iterable[str] = ()) -> dict[str, str]:
+    """Return the headers of all answers. Pages of the origins `frames` may show the explorer."""
+    frames = list(frames)
+    for origin in frames:
+        if not _ORIGIN.fullmatch(origin):
+            raise ParameterError(
+                f"{origin!r:.80} is no origin; give the scheme, the host and the port of the "
+                "notebook's address, as in http://localhost:8888"
+            )
+    if not frames:
+        return HEADERS
+    policy = _POLICY.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(frames)}")
+    # X-Frame-Options cannot name an origin, and browsers that know the policy do not need it.
+    others = {name: value for name, value in HEADERS.items() if name != "X-Frame-Options"}
+    return others | {"Content-Security-Policy": policy}
+
+
 class Guard:
     """An ASGI application around another one."""
 
-    def __init__(self, app: "ASGIApp", *, hosts: Iterable[str] = (), body_time: float = 10.0):
+    def __init__(
+        self,
+        app: "ASGIApp",
+        *,
+        hosts: Iterable[str] = (),
+        frames: Iterable[str] = (),
+        body_time: float = 10.0,
+    ):
         self.app, self.body_time = app, body_time
+        safe = safe_headers(frames)
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in safe.items()]
         self.hosts = {name.strip("[]").lower() for name in (*LOOPBACK, *hosts)}
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -55,7 +83,7 @@ class Guard:
 
         async def send_safely(message: "Message") -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_RAW_HEADERS]
+                message["headers"] = [*message.get("headers", []), *self._headers]
             await send(message)
 
         headers: dict[bytes, bytes] = dict(scope["headers"])

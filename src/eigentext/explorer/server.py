@@ -11,6 +11,7 @@ from eigentext.explorer.guard import LOOPBACK
 from eigentext.explorer.models import Explored, explored
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.types import ASGIApp
 
 PORT = 8765
@@ -93,6 +94,12 @@ def is_loopback(host: str) -> bool:
 
 def serve(app: "ASGIApp", listener: socket.socket) -> None:
     """Answer requests until Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        web_server(app).run(sockets=[listener])
+
+
+def web_server(app: "ASGIApp") -> "uvicorn.Server":
+    """Return the server of an application. It does not run yet."""
     import uvicorn
 
     config = uvicorn.Config(
@@ -106,5 +113,4 @@ def serve(app: "ASGIApp", listener: socket.socket) -> None:
         timeout_graceful_shutdown=_GOODBYE,
         limit_concurrency=_CONNECTIONS,
     )
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
