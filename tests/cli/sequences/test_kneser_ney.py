@@ -103,3 +103,66 @@ def test_mistakes_are_one_line(cli, seen, tmp_path):
         assert reason in cli("kneser-ney", "fit", *arguments, "--quiet").mistake
     assert not output.exists()
     assert own.read_bytes() == seen.read_bytes()
+
+
+# ARPA files.
+
+
+def test_export_and_import(cli, fit, seen, unseen, tmp_path):
+    model, _ = fit(seen, "--lowercase")
+    path, arpa, again = tmp_path / "model", tmp_path / "model.arpa.gz", tmp_path / "again"
+    told = json.loads(cli("kneser-ney", "export", path, "-o", arpa, "--json").out)
+    ngrams = model.diagnostics_["ngrams"]
+    assert told == {"output": str(arpa), "order": 3, "ngrams": ngrams}
+    told = json.loads(cli("kneser-ney", "import", arpa, "-o", again, "--lowercase", "--json").out)
+    assert told["n_words"] == 565
+    assert told["order"] == 3
+    assert list(told["phases"]) == ["read", "save"]
+    corpus, loaded = et.TextCorpus(unseen), et.load(again)
+    assert loaded.provenance_["options"] == model.provenance_["options"]
+    assert np.allclose(
+        loaded.log_probabilities(corpus), model.log_probabilities(corpus), equal_nan=True
+    )
+    perplexities = [
+        json.loads(cli("kneser-ney", "perplexity", one, unseen, "--json").out)["perplexity"]
+        for one in (path, again)
+    ]
+    assert perplexities[0] == pytest.approx(perplexities[1])
+    assert "The model was read from an ARPA file" in cli("info", again).out
+
+
+def test_arpa_through_standard_streams(process, fit, seen, tmp_path):
+    fit(seen)
+    written = process("kneser-ney", "export", tmp_path / "model", "-o", "-")
+    assert written.out.startswith("\\data\\\nngram 1=568\n")
+    (tmp_path / "model.arpa").write_text(written.out)
+    shown = process("kneser-ney", "export", tmp_path / "model", "-o", tmp_path / "second.arpa")
+    assert shown.out.endswith("n-grams of up to 3, ARPA format\n")
+    assert (tmp_path / "second.arpa").read_text() == written.out
+
+
+def test_import_from_standard_input(cli, fit, seen, tmp_path, standard_input):
+    model, _ = fit(seen)
+    model.to_arpa(tmp_path / "model.arpa")
+    standard_input(tmp_path / "model.arpa")
+    shown = cli("kneser-ney", "import", "-", "-o", tmp_path / "again")
+    assert shown.status == 0
+    assert "n-grams of up to 3 over 565 words; " in shown.out
+
+
+def test_mistakes_with_arpa_files_are_one_line(cli, fit, seen, tmp_path):
+    fit(seen)
+    model, output = tmp_path / "model", tmp_path / "output"
+    cut = tmp_path / "cut.arpa"
+    cut.write_text("\\data\\\nngram 1=2\n\\1-grams:\n-1 a\n")
+    for arguments, reason in (
+        (("export", seen, "-o", output), "not an eigentext file"),
+        (("export", model, "-o", model), "would be written over what is read"),
+        (("import", seen, "-o", output), "has no line \\data\\; is this an ARPA file?"),
+        (("import", cut, "-o", output), "cut.arpa: ends before its line \\end\\"),
+        (("import", tmp_path / "missing", "-o", output), "no such file"),
+        (("import", cut, "-o", cut), "would be written over what is read"),
+        (("import", cut, "-o", "-"), "a model is a file, not a stream"),
+    ):
+        assert reason in cli("kneser-ney", *arguments).mistake
+    assert not output.exists()

@@ -167,3 +167,33 @@ def test_interpolations_that_make_no_sense(refused, models, tmp_path, seen, unse
     et.KneserNey(2).fit(et.TextCorpus(unseen)).save(tmp_path / "other")
     mixed = refused(line, seen, "--interpolate", tmp_path / "other", "--validation", unseen)
     assert "know different words" in mixed
+
+
+@pytest.mark.parametrize(("kind", "group"), [("ngrams", "kneser-ney"), ("states", "bigram")])
+def test_unknown_words_count_if_asked(perplexity, cli, models, unseen, kind, group):
+    path = models[kind, "line"]
+    told = perplexity(path, unseen, "--unknown", "count", group=group)
+    model, corpus = et.load(path), et.TextCorpus(unseen)
+    expected = model.perplexity(corpus, unknown="count")
+    if kind == "states":  # no word of its text was rare
+        assert expected == np.inf
+        assert told["perplexity"] is None
+        assert told["n_impossible"] == 105
+    else:
+        assert told["perplexity"] == pytest.approx(expected)
+    assert (told["n_scored"], told["n_left_out"], told["n_unknown"]) == (1_200, 0, 105)
+    shown = cli(group, "perplexity", path, unseen, "--unknown", "count").out
+    assert "unknown      105 of those scored, as the rare word" in shown
+    assert ("impossible   105 of those scored; leave unknown words out" in shown) == (
+        kind == "states"
+    )
+
+
+def test_mixtures_count_unknown_words(perplexity, models, seen, unseen):
+    paths = [models[kind, "line"] for kind in ("ngrams", "states")]
+    told = perplexity(
+        paths[0], unseen, "--interpolate", paths[1], "--validation", seen, "--unknown", "count"
+    )
+    mixture = Interpolation([et.load(path) for path in paths]).fit(et.TextCorpus(seen))
+    expected = mixture.perplexity(et.TextCorpus(unseen), unknown="count")
+    assert told["perplexity"] == pytest.approx(expected)
