@@ -40,6 +40,7 @@ _HOMES = {
     "load": "eigentext.storage",
     "load_dataset": "eigentext.corpus",
     "normalize_tree": "eigentext.corpus",
+    "progress": "eigentext.engine",
     "read_conll": "eigentext.corpus",
     "read_trees": "eigentext.corpus",
     "use": "eigentext.engine",
@@ -53,6 +54,7 @@ _ROOMS = (
     "evaluate",
     "factor",
     "grammars",
+    "hub",
     "kernels",
     "linear",
     "matrices",
@@ -102,6 +104,7 @@ __all__ = [
     "evaluate",
     "factor",
     "grammars",
+    "hub",
     "kernels",
     "linear",
     "load",
@@ -110,6 +113,7 @@ __all__ = [
     "moments",
     "normalize_tree",
     "plots",
+    "progress",
     "read_conll",
     "read_trees",
     "reranking",
@@ -132,6 +136,7 @@ if TYPE_CHECKING:
         evaluate,
         factor,
         grammars,
+        hub,
         kernels,
         linear,
         matrices,
@@ -156,7 +161,7 @@ if TYPE_CHECKING:
         write_conll,
         write_trees,
     )
-    from eigentext.engine import use
+    from eigentext.engine import progress, use
     from eigentext.errors import EigentextError
     from eigentext.grammars import PCFG, LatentPCFG
     from eigentext.kernels import PolynomialKernel, SequenceKernel, TreeKernel
