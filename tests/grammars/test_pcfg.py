@@ -58,6 +58,9 @@ def test_what_it_says_of_itself(hand_trees):
     assert model.provenance_["n_trees"] == 8
     assert model.provenance_["n_tokens"] == n_tokens
     assert model.provenance_["options"]["horizontal"] == model.horizontal
+    sources = model.provenance_["sources"]
+    assert PCFG().fit(map(str, hand_trees)).provenance_["sources"] == sources
+    assert PCFG().fit(hand_trees[::-1]).provenance_["sources"] != sources
     about = model.diagnostics_
     assert about["n_labels"] == about["n_states"] == len(model.symbols_)
     assert about["most_states"] == 1

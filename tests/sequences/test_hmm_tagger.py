@@ -327,3 +327,13 @@ def test_findings():
     assert "100% of 2 words are rare" in note.sentence
     tagger.diagnostics_["n_tokens"] = 10_000
     assert tagger.findings() == [note]
+
+
+def test_what_it_was_learned_from(tmp_path):
+    tagged = [[("the", "D"), ("dog", "N")], [("a", "D")]]
+    tagger = HMMTagger().fit(tagged)
+    found = tagger.provenance_
+    assert [found[name] for name in ("n_sentences", "n_tokens", "n_words")] == [2, 3, 3]
+    assert HMMTagger().fit(tagged[::-1]).provenance_["sources"] != found["sources"]
+    tagger.save(tmp_path / "tagger")
+    assert et.load(tmp_path / "tagger").provenance_ == found

@@ -867,3 +867,17 @@ def test_files_with_the_old_name_are_read():
     assert Tagger._from_saved(arrays, about | {"diagnostics": old}).diagnostics_ == (
         tagger.diagnostics_
     )
+
+
+def test_what_it_was_learned_from(tmp_path):
+    text = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 4
+    words = et.Eigenwords(2, window=1, min_count=1).fit(text)
+    tagged = [[("the", "D"), ("dog", "N")], [("a", "D"), ("cat", "N")]]
+    tagger = Tagger(vectors=words).fit(tagged)
+    found = tagger.provenance_
+    assert [found[name] for name in ("n_sentences", "n_tokens", "n_words")] == [2, 4, 4]
+    assert found["given"] == {"vectors": words.provenance_}
+    assert Tagger().fit(iter(tagged)).provenance_["sources"] == found["sources"]
+    assert Tagger().fit(tagged[::-1]).provenance_["sources"] != found["sources"]
+    tagger.save(tmp_path / "tagger")
+    assert et.load(tmp_path / "tagger").provenance_ == found

@@ -36,7 +36,7 @@ from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.parameters import N_JOBS
 from eigentext.grammars.spans import calibrated, check_temperature, probable_spans, scored_spans
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
-from eigentext.grammars.treebank.reading import TreeLike, normalized
+from eigentext.grammars.treebank.reading import TreeLike, normalized, treebank_fingerprint
 from eigentext.parameters import Count, Number, Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
 
@@ -298,6 +298,7 @@ class Parser(Estimator, Saved, NltkParsing):
             "n_tokens": len(treebank.tokens),
             "n_words": len(treebank.words),
             "options": treebank.binarization._asdict(),
+            "sources": [treebank_fingerprint(treebank)],
         }
         self.temperature_ = usual_temperature(len(treebank))
         self.diagnostics_ = {

@@ -25,7 +25,7 @@ from eigentext.grammars.treebank.normal_form import (
 )
 from eigentext.grammars.treebank.unaries import ChainCounts
 from eigentext.parameters import Count, Number, Parameter, is_number
-from eigentext.storage.facts import COUNT
+from eigentext.storage.facts import COUNT, TEXTS
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
 _LARGEST = 1e100  # the largest number in a file, so that sums and products stay finite
@@ -145,7 +145,9 @@ def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
     check_policy(about)
     grammar = about["grammar"]
     Schema(about=_GRAMMAR).check({}, grammar)
-    Schema(about=_PROVENANCE).check({}, about["provenance"])
+    origin = about["provenance"]
+    sources = {"sources": TEXTS} if "sources" in origin else {}  # older files have none
+    Schema(about=_PROVENANCE | sources).check({}, origin)
     found = about["diagnostics"]
     shares = {name: _SHARE for name in _NEGATIVE if name in found}
     Schema(about=_DIAGNOSTICS | shares).check({}, found)

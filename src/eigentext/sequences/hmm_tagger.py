@@ -23,6 +23,7 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.items import without_columns
 from eigentext.corpus.nltk_adapters import NltkTagging
+from eigentext.corpus.origins import TAGGED, origin_in, origin_of_tagged
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.scarcity import once_findings
@@ -77,6 +78,9 @@ class HMMTagger(Saved, Estimator, NltkTagging):
         The weights of unigrams, bigrams and, for order 2, trigrams of states in their mixture.
     diagnostics_ : dict
         The numbers of sentences, tokens, words, rare words, tags and states.
+    provenance_ : dict
+        What it was learned from: the numbers of sentences, tokens and words, and a fingerprint of
+        the tagged sentences (`sources`).
 
     Examples
     --------
@@ -138,6 +142,7 @@ class HMMTagger(Saved, Estimator, NltkTagging):
         lengths = np.array([len(words) for words, _ in sentences])
         grams, times = _grams(h, lengths, len(states), self.order)
         self.diagnostics_ = {"n_sentences": len(sentences), "n_tokens": len(tokens)}
+        self.provenance_ = origin_of_tagged(*map(list, zip(*sentences)))
         self._set(words, states, counts, grams, times)
         self.policy_ = self._learned_policy()
         return self
@@ -364,6 +369,7 @@ class HMMTagger(Saved, Estimator, NltkTagging):
             "parameters": dict(self.parameters_),
             "states": self._states,
             "diagnostics": self.diagnostics_,
+            "provenance": self.provenance_,
             KEY: self.policy_.to_saved(),
         }
 
@@ -381,6 +387,7 @@ class HMMTagger(Saved, Estimator, NltkTagging):
             {
                 "states": _saved.items("a list of tags with a class each", _is_state),
                 "diagnostics": facts("what was learned"),
+                **({"provenance": TAGGED} if "provenance" in about else {}),  # not in older files
             },
             {"states": len(states) if isinstance(states, list) else 0},
         )
@@ -395,7 +402,7 @@ class HMMTagger(Saved, Estimator, NltkTagging):
         parts = [np.asarray(arrays[f"counts.{name}"]) for name in ("data", "indices", "indptr")]
         _check_counts(parts, states, grams, times)
         counts = csr_array(tuple(parts), (len(words), len(states)))
-        self.diagnostics_ = about["diagnostics"]
+        self.diagnostics_, self.provenance_ = about["diagnostics"], origin_in(about)
         self._set(words, states, counts, grams, times)
         self.policy_ = TokenPolicy.of_file(about, self._learned_policy)
         return self

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from eigentext.tagging.spans import ChunkLattice, Span, token_spans
 from eigentext.tagging.tagset import TagSet
 from eigentext.tagging.weights import Weights
 from eigentext.trellis import ScoredTagging, k_best_paths
+
+if TYPE_CHECKING:
+    from eigentext.evaluate import Chunks, Tags
 
 _CALIBRATED = 5000  # tokens that are enough to choose one number
 _LOG_TEMPERATURES = (-5.0, 5.0)
@@ -190,3 +193,15 @@ def best_temperature(
         loss, bounds=_LOG_TEMPERATURES, method="bounded", options={"xatol": 0.02}
     )
     return float(np.exp(best.x))
+
+
+def evaluated(
+    decoder: Decoder, sentences: list[Sentence], tags: list[list[str]]
+) -> "Chunks | Tags":
+    """Compare the best tags of sentences with the right ones."""
+    from eigentext import evaluate
+
+    found = [[token[-1] for token in one] for one in decoder.tags(sentences)]
+    tags = decoder.tagset.read(tags)
+    of_chunks = schemes.is_chunk_tags(chain(decoder.tagset.names, *tags))
+    return (evaluate.chunks if of_chunks else evaluate.tags)(tags, found)

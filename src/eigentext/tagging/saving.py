@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from eigentext.corpus.origins import TAGGED
 from eigentext.parameters import Choice, Flag, Given, Number
 from eigentext.storage.facts import COUNT, TEXTS, facts
 from eigentext.storage.files import Arrays
@@ -164,6 +165,8 @@ def tagger_schema(about: dict[str, Any]) -> Schema:
         ),
         "sources": models,
     }
+    if "provenance" in about:  # older files have none
+        known["provenance"] = TAGGED
     return Schema(arrays, about=known, sizes={"tags": len(about["learned_tags"])})
 
 

@@ -17,7 +17,6 @@ Markov models", EMNLP). CRFsuite can learn them too, as a conditional random fie
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -26,6 +25,7 @@ from eigentext import engine
 from eigentext.corpus import schemes
 from eigentext.corpus.items import without_columns
 from eigentext.corpus.nltk_adapters import NltkTagging
+from eigentext.corpus.origins import origin_in, origin_of_tagged
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.table_output import as_pandas
@@ -35,8 +35,14 @@ from eigentext.parameters import takes_old_names
 from eigentext.storage import Saved
 from eigentext.tagging import parameters
 from eigentext.tagging._findings import tagger_findings, tagger_size_findings, word_facts
-from eigentext.tagging.choices import Scheme, check_coverage, choose_columns, choose_templates
-from eigentext.tagging.decoding import Decoder, best_temperature
+from eigentext.tagging.choices import (
+    ARGUMENTS,
+    Scheme,
+    check_coverage,
+    choose_columns,
+    choose_templates,
+)
+from eigentext.tagging.decoding import Decoder, best_temperature, evaluated
 from eigentext.tagging.features import EncodedSentences, FeatureExtractor, Sentence
 from eigentext.tagging.learning import (
     PerceptronSettings,
@@ -131,6 +137,9 @@ class Tagger(Saved, Estimator, NltkTagging):
     diagnostics_ : dict
         The numbers of sentences, tokens, tags and features, the mistakes of each pass, the shares
         of the tokens that have vectors, and the scores of each pass on ``validation``.
+    provenance_ : dict
+        What it was learned from: the numbers of sentences, tokens and words, a fingerprint of the
+        tagged sentences (`sources`), and the provenance of vectors and other models (`given`).
 
     Examples
     --------
@@ -201,6 +210,8 @@ class Tagger(Saved, Estimator, NltkTagging):
         """
         sentences, tags = tagged_sentences(tagged)
         held_out = None if validation is None else tagged_sentences(validation)
+        given = {one: getattr(self, one) for one in ARGUMENTS.values()}
+        self.provenance_ = origin_of_tagged(sentences, tags, given)
         self._tagset, tags, n_changed = TagSet.of(self.scheme, tags)
         self.tags_ = self._tagset.names
         n_outside = sum(one.count(schemes.OUTSIDE) for one in tags)
@@ -316,7 +327,7 @@ class Tagger(Saved, Estimator, NltkTagging):
             See :func:`eigentext.evaluate.chunks` and :func:`eigentext.evaluate.tags`.
         """
         decoder = self._decoder
-        return _evaluated(decoder, *self._known(tagged))
+        return evaluated(decoder, *self._known(tagged))
 
     def score(self, tagged: Iterable[TaggedSentence], y: None = None) -> float:
         """Return the F1 of chunks, or the accuracy of tags, from 0 to 1. See :meth:`evaluate`."""
@@ -419,7 +430,7 @@ class Tagger(Saved, Estimator, NltkTagging):
             # On threads: to send the weights to Dask workers after each pass would take too long.
             with engine.report_to(None), engine.use(engine.current()):
                 decoder = Decoder(self._features, weights, self._tagset)
-                return float(np.nan_to_num(_evaluated(decoder, *held_out).f1))
+                return float(np.nan_to_num(evaluated(decoder, *held_out).f1))
 
         return train_perceptrons(problem, settings, score)
 
@@ -462,7 +473,7 @@ class Tagger(Saved, Estimator, NltkTagging):
         decoder, used = self._decoder, dict(self.parameters_)
         content = TaggerContent(used, decoder, self.templates_, self.diagnostics_)
         arrays, about = saved_tagger(content)
-        return arrays, about | {KEY: self.policy_.to_saved()}
+        return arrays, about | {KEY: self.policy_.to_saved(), "provenance": self.provenance_}
 
     @classmethod
     def _schema(cls, about):
@@ -478,18 +489,7 @@ class Tagger(Saved, Estimator, NltkTagging):
         self._tagset, self.temperature_ = decoder.tagset, decoder.temperature
         self.tags_, self.columns_ = decoder.tagset.names, list(decoder.features.columns)
         self.templates_, self.diagnostics_ = content.templates, content.diagnostics
+        self.provenance_ = origin_in(about)
         words = arrays.get("symbols.word") or arrays.get("symbols.lower") or []
         self.policy_ = TokenPolicy.of_file(about, lambda: TokenPolicy.of_words(words))
         return self
-
-
-def _evaluated(
-    decoder: Decoder, sentences: list[Sentence], tags: list[list[str]]
-) -> "Chunks | Tags":
-    """Compare the best tags of sentences with the right ones."""
-    from eigentext import evaluate
-
-    found = [[token[-1] for token in one] for one in decoder.tags(sentences)]
-    tags = decoder.tagset.read(tags)
-    of_chunks = schemes.is_chunk_tags(chain(decoder.tagset.names, *tags))
-    return (evaluate.chunks if of_chunks else evaluate.tags)(tags, found)

@@ -20,6 +20,7 @@ from eigentext.grammars.treebank.normal_form import (
     TreebankPart,
     binarized,
 )
+from eigentext.storage.checkpoints import fingerprint
 
 TreeLike = Any  # a Tree, a bracket string, or an object with the shape of an nltk.Tree
 _BLOCK = 500  # trees of one task: a tenth of a second
@@ -56,6 +57,13 @@ def normalized(trees: Iterable[TreeLike]) -> list[Tree]:
     if not result:
         raise CorpusError(_EMPTY)
     return result
+
+
+def treebank_fingerprint(treebank: Treebank) -> str:
+    """A fingerprint of normalized and binarized trees: equal for equal trees in the same order."""
+    one = treebank
+    parts = (one.label, one.left, one.right, one.word, one.offsets)
+    return fingerprint(one.symbols, one.words, one.binarization, *parts)
 
 
 def _check_several(trees: object) -> None:
