@@ -9,8 +9,10 @@ import pytest
 
 import eigentext as et
 from contract.case import all_cases
-from eigentext import notebook
+from eigentext import evaluate, notebook
 from eigentext.notebook import Glance
+from eigentext.reranking.report import Report
+from eigentext.topics.inference import TopWords
 
 CASES = all_cases()
 every = pytest.mark.parametrize("case", CASES, ids=str)
@@ -113,6 +115,57 @@ def test_scikit_learn_does_not_take_over():
     clusters = et.WordClusters(2).fit(words)
     assert "classes of words" in clusters._repr_mimebundle_()["text/html"]
     assert "TopicModel" in make_pipeline(et.TopicModel(2))._repr_html_()
+
+
+# Results.
+
+
+def results():
+    """A result of each kind."""
+    gold = "(S (NP (PRP she)) (VP (VBD saw) (NP (NNS stars))))"
+    taggings = [["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]]
+    brackets = evaluate.brackets([gold, gold], [gold, None])
+    vectors = [NASTY, "b", "c", "d"], [[1.0, 0.2], [0.0, 1.0], [1.0, 1.0], [0.5, 0.1]]
+    documents = et.DocumentMoments.from_corpus([[NASTY, "b", "c"], [NASTY, "b"]] * 5)
+    topics = [[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]]
+    return {
+        "brackets": (brackets, "66.67"),
+        "empty brackets": (evaluate.brackets([], []), "–"),
+        "comparison": (evaluate.compare([gold], [gold], [gold]), "Two parsers"),
+        "chunks": (evaluate.chunks(*taggings), "NP"),
+        "tags": (evaluate.tags([[NASTY, "V"]], [[NASTY, NASTY]]), NASTY),
+        "similarity": (
+            evaluate.similarity(vectors, [("b", "c", 1), ("b", "d", 2), (NASTY, "zebra", 3)]),
+            "zebra",
+        ),
+        "analogies": (evaluate.analogies(vectors, [(NASTY, "b", "c", "d", NASTY)]), NASTY),
+        "coherence": (evaluate.coherence([[NASTY, "b"]], documents), "NPMI"),
+        "completion": (
+            evaluate.completion_perplexity(topics, [[40, 40, 0, 0], [0, 0, 20, 20]]),
+            "2.0",
+        ),
+        "calibration": (evaluate.calibration([0.9, 0.1], [True, False], n_bins=2), "Brier"),
+        "top words": (
+            et.TopicModel(1, stop_words=None, min_df=1, max_df=1.0).fit(documents).top_words(2),
+            NASTY,
+        ),
+        "reranking": (Report(0.5, 0.75, 1.0, 4, 8, 0, 1, 1, 0, NASTY), "75.0%"),
+        "tree": (et.Tree.parse("(S (A <b>) (B &))"), "<b>"),
+    }
+
+
+def test_results_show_themselves():
+    for name, (result, part) in results().items():
+        html = result._repr_html_()
+        if name != "tree":
+            check_is_safe(html)
+        assert part in text_of(html), name
+
+
+def test_top_words_are_a_list():
+    words = TopWords([["a", "b"]])
+    assert words == [["a", "b"]]
+    assert isinstance(words, list)
 
 
 # Pictures and tables.

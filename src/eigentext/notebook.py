@@ -154,6 +154,12 @@ def pairs(facts: Iterable[Fact]) -> str:
     return f'<table style="{style}"><tbody>{rows}</tbody></table>' if rows else ""
 
 
+class Number(str):
+    """A cell of a table that is a number, written already."""
+
+    __slots__ = ()
+
+
 class Markup(str):
     """A cell of a table that is HTML already."""
 
@@ -259,9 +265,21 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
+def percent(part: float) -> Number:
+    """A share in percent, without the sign: 91.27."""
+    return rounded(100 * part)
+
+
+def rounded(value: float, digits: int = 2) -> Number:
+    """A number with so many digits after the point; a dash if it is not defined."""
+    return Number(f"{value:.{digits}f}" if value == value else "–")
+
+
 def _is_number(value: Any) -> bool:
-    return not isinstance(value, (str, bool)) and (
-        isinstance(value, (int, float)) or hasattr(value, "item")
+    return (
+        isinstance(value, Number)
+        or (not isinstance(value, (str, bool))
+        and (isinstance(value, (int, float)) or hasattr(value, "item")))
     )
 
 

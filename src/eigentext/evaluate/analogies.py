@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigentext import engine
+from eigentext import engine, notebook
 from eigentext.errors import ParameterError
 from eigentext.evaluate.readers import Question, read_questions
 from eigentext.evaluate.vectors import Case, VectorModel, WordVectors
@@ -76,6 +76,21 @@ class AnalogyResult(Accuracy):
     groups: dict[str, Accuracy]
     missing: list[str]
     folded: int  # the number of words found in another case
+
+    def _repr_html_(self) -> str:
+        parts = {**self.sections, **self.groups, "all": self}
+        rows = [
+            (
+                name,
+                f"{one.n_covered:,} of {one.n_questions:,}",
+                *map(notebook.percent, one.accuracy.values()),
+            )
+            for name, one in parts.items()
+        ]
+        titles = ("section", "questions with vectors", *self.accuracy)
+        last = f"missing words: {len(self.missing):,}" if self.missing else ""
+        table = notebook.table(titles, rows, last=last)
+        return notebook.result("Analogies, right answers in percent", table)
 
     def __str__(self) -> str:
         missing = f"; missing words: {len(self.missing):,}" if self.missing else ""

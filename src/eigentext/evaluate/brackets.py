@@ -36,6 +36,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from eigentext import notebook
 from eigentext.corpus.trees import (
     ROOTS,
     TRACE,
@@ -160,6 +161,23 @@ class BracketResult:
 
     def __repr__(self) -> str:
         return f"BracketResult(F1 {self.f1:.2%} over {self.n_sentences:,} sentences)"
+
+    def _repr_html_(self) -> str:
+        parts = self.by_length if self.n_sentences else {}
+        rows = [
+            (
+                name,
+                one.n_sentences,
+                *map(notebook.percent, (one.precision, one.recall, one.f1, one.exact)),
+                notebook.rounded(one.crossing),
+                notebook.percent(one.tagging),
+            )
+            for name, one in (*parts.items(), ("all", self))
+        ]
+        last = f"{self.n_failed:,} sentences failed" if self.n_failed else ""
+        return notebook.result(
+            "Brackets, in percent", notebook.table(_TITLES.split(), rows, last=last)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. None stands for nan."""

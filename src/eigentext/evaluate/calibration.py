@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigentext import notebook
 from eigentext.corpus.trees import ROOTS, Tree, as_tree, normalize_tree
 from eigentext.errors import CorpusError, ParameterError
 
@@ -103,6 +104,22 @@ class Calibration:
             f"{self.error_equal_mass:.4f}), Brier score {self.brier:.4f}"
         )
         return "\n".join([_TITLES, *rows, last])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                f"{one.least:.3f} to {one.most:.3f}",
+                one.n,
+                notebook.rounded(one.probability, 3),
+                notebook.share(one.right),
+            )
+            for one in self.bins
+            if one.n
+        ]
+        titles = ("probability", "answers", "mean probability", "share of right answers")
+        title = f"Calibration error {self.error:.4f} of {self.n:,} answers"
+        last = f"bins of equal mass: {self.error_equal_mass:.4f}; Brier score {self.brier:.4f}"
+        return notebook.result(title, notebook.table(titles, rows, last=last))
 
     def __repr__(self) -> str:
         return f"Calibration(error={self.error:.4f}, n={self.n:,})"

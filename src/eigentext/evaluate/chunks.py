@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from eigentext import notebook
 from eigentext.corpus.schemes import Span, spans
 from eigentext.corpus.table_output import as_pandas
 from eigentext.errors import CorpusError, ParameterError
@@ -87,6 +88,20 @@ class Chunks:
 
     def __repr__(self) -> str:
         return f"Chunks(F1 {self.f1:.2%} over {self.n_gold:,} chunks)"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                name,
+                one.n_gold,
+                one.n_predicted,
+                *map(notebook.percent, (one.precision, one.recall, one.f1)),
+            )
+            for name, one in {**self.by_type, "all": self}.items()
+        ]
+        last = f"{self.accuracy:.2%} of {self.n_tokens:,} tags are right" if self.n_tokens else ""
+        table = notebook.table(("type", *TITLES.split()), rows, last=last)
+        return notebook.result("Chunks, in percent", table)
 
     def _row(self) -> str:
         return (

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from eigentext import notebook
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.documents import checked_matrix
 from eigentext.errors import ParameterError
@@ -58,6 +59,10 @@ class CoherenceResult:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
+
+    def _repr_html_(self) -> str:
+        rows = [(topic, notebook.rounded(value, 3)) for topic, value in enumerate(self.topics)]
+        return notebook.result(str(self), notebook.table(("topic", self.measure), rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. None stands for nan."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentext import notebook
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate.brackets import BracketResult, brackets
 
@@ -47,6 +48,16 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return asdict(self) | {"interval": list(self.interval)}
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        facts = [
+            ("F1 of a and b", f"{self.a:.2%} and {self.b:.2%}"),
+            ("difference", f"{100 * self.difference:+.2f} ({100 * low:+.2f} to {100 * high:+.2f})"),
+            ("p", f"{self.p:.3g}"),
+            ("sentences", self.n_sentences),
+        ]
+        return notebook.result("Two parsers", notebook.pairs(facts))
 
     def __str__(self) -> str:
         low, high = self.interval

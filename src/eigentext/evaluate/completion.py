@@ -30,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from eigentext import engine
+from eigentext import engine, notebook
 from eigentext.corpus.documents import checked_matrix
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.factor.mixture import ConditionalMixture, posteriors, proportions
@@ -59,6 +59,15 @@ class CompletionResult:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("perplexity", f"{self.perplexity:,.1f}"),
+            ("tokens", self.n_tokens),
+            ("documents", self.n_documents),
+            ("documents that are too short", self.n_short),
+        ]
+        return notebook.result("Perplexity of held-out halves", notebook.pairs(facts))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. None stands for infinity."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentext import notebook
 from eigentext.errors import ParameterError
 from eigentext.evaluate.readers import read_pairs
 from eigentext.evaluate.vectors import Case, VectorModel, WordVectors
@@ -37,6 +38,15 @@ class SimilarityResult:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
+
+    def _repr_html_(self) -> str:
+        rho = self.reason or notebook.rounded(self.rho, 3)
+        facts = [
+            ("Spearman's rho", rho),
+            ("pairs with vectors", f"{self.n_covered:,} of {self.n_pairs:,}"),
+            *([("missing words", self.missing)] if self.missing else []),
+        ]
+        return notebook.result("Similarity of words", notebook.pairs(facts))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. None stands for nan."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from eigentext import notebook
 from eigentext.corpus.table_output import as_pandas
 from eigentext.evaluate.chunks import TITLES, Tagging, paired_tags, score_table
 
@@ -64,6 +65,20 @@ class Tags:
         ]
         last = f"tags: {self.accuracy:.2%} of {self.n_gold:,} right"
         return "\n".join([f"{'tag':<{width}}{TITLES}", *rows, last])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                tag,
+                one.n_gold,
+                one.n_predicted,
+                *map(notebook.percent, (one.precision, one.accuracy, one.f1)),
+            )
+            for tag, one in self.by_tag.items()
+        ]
+        table = notebook.table(("tag", *TITLES.split()), rows) if rows else ""
+        title = f"Tags: {self.accuracy:.2%} of {self.n_gold:,} are right"
+        return notebook.result(title, table)
 
     def __repr__(self) -> str:
         return f"Tags({self.accuracy:.2%} of {self.n_gold:,} right)"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentext import notebook
 from eigentext.reranking._examples import LabeledLists
 
 
@@ -47,6 +48,13 @@ class Report:
                 f"changed {self.n_changed:,}: {self.n_better:,} better, {self.n_worse:,} worse",
             ]
         )
+
+    def _repr_html_(self) -> str:
+        shares = ("first", self.first), ("reranked", self.reranked), ("best possible", self.oracle)
+        rows = [(name, notebook.share(value)) for name, value in shares]
+        changed = f"changed {self.n_changed:,}: {self.n_better:,} better, {self.n_worse:,} worse"
+        title = f"{self.measure} of {self.n_inputs:,} inputs"
+        return notebook.result(title, notebook.table(("choice", "score"), rows, last=changed))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from eigentext import notebook
 from eigentext.factor.mixture import posteriors, proportions
 from eigentext.matrices.runs import CSR
 
@@ -39,10 +40,18 @@ def topic_proportions(
     return proportions(counts, phi, alpha0 * weights)
 
 
-def top_words(components: np.ndarray, names: list[str], n: int) -> list[list[str]]:
+class TopWords(list[list[str]]):
+    """A list with the words of each topic. A notebook shows it as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = [(number, notebook.words(words)) for number, words in enumerate(self)]
+        return notebook.result("", notebook.table(("topic", "most probable words"), rows))
+
+
+def top_words(components: np.ndarray, names: list[str], n: int) -> TopWords:
     """Return the names of the n most probable words of each topic."""
     order = np.argsort(-components, axis=1, kind="stable")[:, :n]
-    return [[names[word] for word in topic] for topic in order.tolist()]
+    return TopWords([names[word] for word in topic] for topic in order.tolist())
 
 
 def perplexity(counts: CSR, components: np.ndarray, weights: np.ndarray, alpha0: float) -> float:
