@@ -42,7 +42,7 @@ PAGES = {
         "Text, factors, threads and the explorer",
         [
             *("encode", "svd", "power_iteration", "neighbors", "out_of_core", "distributed"),
-            *("distributed_scaling", "explorer", "demo"),
+            *("distributed_scaling", "explorer", "demo", "first_call", "first_call_shipped"),
         ],
     ),
     "sequences": (
