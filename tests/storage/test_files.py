@@ -407,7 +407,9 @@ def test_strings_that_are_damaged(tmp_path, offsets, utf8):
 def test_paths_that_hold_no_file(tmp_path):
     with pytest.raises(ModelFileError, match=r"missing: cannot be read \(No such file"):
         read_saved(tmp_path / "missing")
-    with pytest.raises(ModelFileError, match=r"cannot be read \(Is a directory"):
+    with pytest.raises(
+        ModelFileError, match=r"is a folder without model\.safetensors; name the file"
+    ):
         read_saved(tmp_path)
 
 

@@ -23,6 +23,7 @@ from eigentext.storage.maps import forget
 from eigentext.storage.valid_json import json_text, json_value
 
 Arrays = dict[str, "np.ndarray | list[str]"]
+MODEL_FILE = "model.safetensors"  # in the folder of a model with its card
 _KEY = "eigentext"
 _DTYPES = {
     "F64": np.float64,
@@ -93,8 +94,11 @@ def _type_name(array: np.ndarray) -> str:
 
 
 def read_saved(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
-    """The arrays (mapped, not read) and the JSON document of a file of `write_saved`."""
-    path = Path(path)
+    """The arrays (mapped, not read) and the JSON document of a file of `write_saved`.
+
+    The path may be a folder of ``et.hub.save``, with the file in it.
+    """
+    path = _in_folder(Path(path))
     header, start = _header(path)
     try:
         document = json_value(header.pop("__metadata__")[_KEY])
@@ -155,6 +159,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"files cannot hold {value!r}")
+
+
+def _in_folder(path: Path) -> Path:
+    """The file of a model, also if its folder was given."""
+    if not os.path.isdir(path):  # noqa: PTH112 - pathlib raises an error for closed folders
+        return path
+    if not os.path.isfile(path / MODEL_FILE):  # noqa: PTH113
+        raise ModelFileError(
+            f"{path}: is a folder without {MODEL_FILE}; name the file of the model, or a folder "
+            "of et.hub.save"
+        )
+    return path / MODEL_FILE
 
 
 def _foreign(path: Path) -> ModelFileError:

@@ -61,6 +61,8 @@ class Saved:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file of ``save``: a model or statistics, with arrays mapped from the file.
 
+    The path may be a folder of ``et.hub.save``.
+
     Raises
     ------
     ModelFileError
