@@ -10,6 +10,8 @@ from urllib.parse import quote_plus, urlsplit
 
 import pytest
 
+from .conftest import running
+
 api = pytest.importorskip("playwright.sync_api", reason="pip install playwright to test the page")
 expect = api.expect
 
@@ -714,3 +716,16 @@ def test_answers_hold_the_page_to_itself(server):
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";") if " " in rule.strip())
     assert rules["script-src"] == "'self'" and rules["style-src"] == "'self'"
     assert "unsafe" not in json.dumps(rules)
+
+
+def test_under_a_prefix(browser, model_files):
+    """As behind a proxy that keeps the prefix; without the slash at the end, too."""
+    with running(model_files["words"], "--base-url", "/some/models/") as served:
+        one = Page(browser, served)
+        one.address = f"{served.address.rstrip('/')}/some/models"
+        page = one.open(0, "neighbors", "word=cat")
+        assert page.locator(".error").count() == 0
+        assert len(bars(page, "Neighbors of cat")) > 1
+        assert urlsplit(page.url).path == "/some/models/"
+        one.context.close()
+        assert one.wrong == []

@@ -1,5 +1,6 @@
 """The command `eigentext explore`: its output, and how it ends."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -73,3 +74,39 @@ def test_the_command_line_stays_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_service_behind_a_proxy(tmp_path):
+    log = tmp_path / "access.log"
+    base = "https://example.org/models/"
+    with running("--base-url", base, "--access-log", log) as server:
+        assert server.get("/models/healthz").json() == {"status": "ok"}
+        public = {"host": "example.org"}
+        page = server.client.get("/models/", headers=public)
+        assert page.status_code == 200
+        for name in re.findall(r'(?:src|href)="([^"]+)"', page.text):
+            assert name.startswith("./")
+            assert server.get(f"/models/{name[2:]}").status_code == 200
+        assert server.client.get("/models/api/models", headers=public).json() == {"models": []}
+        assert server.client.get("/models/", headers={"host": "other.org"}).status_code == 421
+    lines = log.read_text().splitlines()
+    assert len(lines) == 7
+    assert [line.split()[3:5] for line in lines[:2]] == [
+        ["/models/healthz", "200"],
+        ["/models/", "200"],
+    ]
+    assert lines[-1].split()[4] == "421"
+
+
+def test_the_log_on_standard_error():
+    with running("--access-log", "-") as server:
+        server.get("/healthz")
+        server.process.send_signal(signal.SIGINT)
+        told = server.process.stderr.read()
+    assert " GET /healthz 200 " in told
+
+
+def test_mistakes_of_a_service(capfd, tmp_path):
+    assert "as in https://example.org/models/" in _mistake(capfd, "--base-url", "models")
+    missing = tmp_path / "missing" / "log"
+    assert "name another file" in _mistake(capfd, "--access-log", missing)

@@ -1,7 +1,10 @@
 """`eigentext explore`: a local web page over saved models."""
 
 import os
+import sys
 import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +18,7 @@ from eigentext.cli.topics._shared import DocumentOptions, UnitOption
 from eigentext.errors import ParameterError
 
 if TYPE_CHECKING:
+    from eigentext.explorer.front import Base
     from eigentext.explorer.models import Explored
 
 _LOOP = "eigentext.grammars.chart._chart_loops.inside"  # the slowest to compile
@@ -45,6 +49,23 @@ class ServerOptions(Bundle):
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="Also answer to this host name."),
     ] = None
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url",
+            metavar="URL",
+            help="Where a proxy serves the page, as in https://example.org/models/ or /models/. "
+            "Its host name is allowed, too.",
+        ),
+    ] = None
+    access_log: Annotated[
+        Path | None,
+        typer.Option(
+            "--access-log",
+            metavar="FILE",
+            help="Write a line for each request to this file; - is standard error.",
+        ),
+    ] = None
     timeout: Annotated[
         float, typer.Option(min=0.1, max=3600, help="Seconds that a query may take.")
     ] = 10.0
@@ -55,7 +76,33 @@ class ServerOptions(Bundle):
     def names(self) -> list[str]:
         """Return the host names that the page answers to."""
         own = [] if self.host in _ALL_ADDRESSES else [self.host]
-        return [*(self.allow_host or []), *own]
+        public = self.base().host
+        return [*(self.allow_host or []), *own, *([public] if public else [])]
+
+    def base(self) -> "Base":
+        """Return the public address of the page."""
+        from eigentext.explorer.front import Base
+
+        return Base.parse(self.base_url) if self.base_url else Base()
+
+    @contextmanager
+    def log(self) -> Iterator[Callable[[str], None] | None]:
+        """Open the log, and yield a function that writes a line, or None without a log."""
+        if self.access_log is None:
+            yield None
+            return
+        if str(self.access_log) == "-":
+            yield lambda line: print(line, file=sys.stderr, flush=True)
+            return
+        try:
+            file = self.access_log.open("a", buffering=1, encoding="utf-8")
+        except OSError as error:
+            raise ParameterError(
+                f"--access-log {self.access_log}: cannot be written ({error.strerror}); name "
+                "another file, or - for standard error"
+            ) from error
+        with file:
+            yield lambda line: print(line, file=file)
 
 
 @dataclass(kw_only=True)
@@ -103,12 +150,17 @@ def explore(
 
     server.check_installed()
     from eigentext.explorer.app import Explorer, application
+    from eigentext.explorer.front import Front
     from eigentext.explorer.page import NOT_BUILT, built_page
     from eigentext.explorer.pool import Pool
 
     paths = models or []
     _announce_compiling()
-    with server.listening(serving.host, serving.port) as listener:  # fails before models load
+    base = serving.base()
+    with (  # fails before models load
+        serving.log() as log,
+        server.listening(serving.host, serving.port) as listener,
+    ):
         loaded = server.load_models(paths)
         documents.add_to(loaded, paths)
         page = built_page()
@@ -121,12 +173,13 @@ def explore(
         where = server.address(serving.host, listener)
         app = application(Explorer(loaded, page, pool), hosts=serving.names())
         if json:
-            print_json({"address": where, "models": [one.name for one in loaded]})
+            about = {"address": where, "models": [one.name for one in loaded]}
+            print_json(about | ({"base_url": base.url or base.path} if serving.base_url else {}))
         else:
             print_plain(f"{where}  (Ctrl-C ends it)")
         if open:
             webbrowser.open(where)
-        server.serve(app, listener)
+        server.serve(Front(app, base, log), listener)
 
 
 def _announce_compiling() -> None:

@@ -102,8 +102,11 @@ def web_server(app: "ASGIApp") -> "uvicorn.Server":
     """Return the server of an application. It does not run yet."""
     import uvicorn
 
+    from eigentext.explorer.patience import patient_protocol
+
     config = uvicorn.Config(
         app,
+        http=patient_protocol(),
         log_level="warning",
         access_log=False,
         server_header=False,
