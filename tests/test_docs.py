@@ -194,6 +194,19 @@ def test_snippets_that_need_no_data(page, tmp_path, monkeypatch):
         exec(compile(blocks[number], f"{page}.md", "exec"), names)
 
 
+def test_the_code_for_other_tools_runs(tmp_path, monkeypatch):
+    """In order, except what needs the network or tools that the tests do not install."""
+    pytest.importorskip("gensim")
+    pytest.importorskip("nltk")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for block in python_blocks(DOCS / "other-tools.md"):
+        if not re.search(r"hub\.push|spacy|fastapi", block):
+            exec(compile(block, "other-tools.md", "exec"), names)
+    assert names["pipeline"].predict(["the dog sleeps"]) == ["pet"]
+    assert (tmp_path / "my-words" / "README.md").exists()
+
+
 def test_the_code_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     """All blocks in order, as they stand; and they show what they say."""
     monkeypatch.chdir(tmp_path)

@@ -62,7 +62,7 @@ def word_clusters(model: Any) -> Glance:
         words = [word for word, _ in model.most_frequent(number, 8)]
         if words:
             rows.append((model[words[0]], sizes[number], notebook.words(words)))
-            example = repr(words[0])
+            example = repr(words[0]) if len(rows) == 1 else example
     facts = [("words", found["n_words"]), ("clusters", len(sizes))]
     if "explained" in found:
         facts.append(("variance explained", f"{found['explained']:.0%}"))
@@ -118,6 +118,8 @@ GLANCES = {
 
 def _source(model: Any) -> list[tuple[str, Any]]:
     read = getattr(model, "provenance_", {})
+    if "imported" in read:
+        return [("from", read["imported"])]
     facts: list[tuple[str, Any]] = [("tokens read", read["n_tokens"])] if "n_tokens" in read else []
     return [*facts, ("window", f"{model.parameters_.window} words on each side")]
 
