@@ -28,8 +28,8 @@ def next_words(
 ) -> None:
     """Print the most probable next words, with their probabilities.
 
-    The words are the beginning of a text. <rare> stands for all rare words, and <end> for the end
-    of the text.
+    The words are the beginning of a text. Among the answers may be the rare word, which stands for
+    all rare words, and the end of the text.
     """
     loaded = load_language_model(model)
     prefix, unknown = _prefix(model, loaded, words or [])
