@@ -33,7 +33,7 @@ _SPECTRAL = [
 ]
 # The runs of each page, in order.
 PAGES = {
-    "words": ("Word vectors", ["words", "words_ours", "cost"]),
+    "words": ("Word vectors", ["words", "words_ours", "cost", "text_vectors"]),
     "word-choices": (
         "Choices that make good word vectors",
         ["quality_table1", "quality_table2", "quality_beyond", "words_defaults", "words_more"],
