@@ -64,6 +64,7 @@ def test_an_unfitted_model_shows_its_parameters(case):
     shown = text_of(html)
     assert "(not fitted)" in shown
     assert "model.fit(…)" in shown
+    assert not re.search(r"`|:\w+:", shown.partition("Parameters")[0] + shown.partition("Next")[2])
     for name in model.get_params(deep=False):
         assert name in shown
 

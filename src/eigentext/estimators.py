@@ -14,6 +14,7 @@ from scikit-learn's ``BaseEstimator`` and pass its checks. Both follow these rul
 """
 
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -294,7 +295,7 @@ def check_is_fitted(estimator: Any) -> None:
 def _as_html(model: Any) -> str:
     """A fitted model at a glance, or the parameters of one that is not fitted."""
     name, table = type(model).__name__, type(model)._table
-    what = (inspect.getdoc(type(model)) or "").partition("\n")[0]
+    what = _first_line(type(model))
     if is_fitted(model):
         used = dict(getattr(model, "parameters_", None) or model.get_params(deep=False))
         glance = _glance(model) or notebook.Glance(what)
@@ -327,8 +328,10 @@ def _glance(model: Any) -> notebook.Glance | None:
     return None
 
 
-def _first_line(function: Any) -> str:
-    return (inspect.getdoc(function) or "").partition("\n")[0]
+def _first_line(documented: Any) -> str:
+    """The first line of a docstring, without markup: TextCorpus, not :class:`TextCorpus`."""
+    line = (inspect.getdoc(documented) or "").partition("\n")[0]
+    return re.sub(r"(?::\w+:)?`+(?:~[\w.]*\.)?([^`]*)`+", r"\1", line)
 
 
 def framed(method: _Method) -> _Method:

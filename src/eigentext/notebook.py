@@ -168,7 +168,7 @@ class Markup(str):
 
 def words(some: Iterable[Any]) -> str:
     """Words with wide blanks between them: commas may be words."""
-    return "\u2002".join(map(str, some))
+    return "\u2003".join(map(str, some))
 
 
 def share(part: float, *, most: float = 1.0, width: int = 60) -> Markup:
@@ -180,7 +180,7 @@ def share(part: float, *, most: float = 1.0, width: int = 60) -> Markup:
         f'<span style="display:block;width:{filled}px;height:7px;background:{ACCENT};'
         f'border-radius:2px"></span></span>'
     )
-    return Markup(f"{bar}&nbsp;{part:.1%}")
+    return Markup(f'<span style="white-space:nowrap">{bar} {part:.1%}</span>')
 
 
 # -- pictures --------------------------------------------------------------------------------------

@@ -113,6 +113,13 @@ def test_it_can_be_switched_off_and_on(quick, in_kernel):
     assert in_kernel.shown != []
 
 
+def test_what_it_says_of_itself():
+    with et.progress(False) as nothing:
+        assert nothing is None
+    shown = et.progress(None)
+    assert repr(shown) == "progress(None)"
+
+
 def test_a_named_listener_hears_alone(quick, in_kernel):
     with report_to(None):
         work(0.2)

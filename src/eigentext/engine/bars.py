@@ -40,6 +40,10 @@ class progress:  # noqa: N801 - reads as a verb: ``progress(False)`` or ``with p
     def __init__(self, show: bool | None = True):
         self._before = _wanted["show"]
         _wanted["show"] = show
+        self._show = show
+
+    def __repr__(self) -> str:
+        return f"progress({self._show})"
 
     def __enter__(self) -> None:
         return None

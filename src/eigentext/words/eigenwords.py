@@ -47,7 +47,7 @@ _ZEROS = Choice("drop", of=("drop", "keep"))
 
 
 class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
-    r"""Word vectors by the spectral template.
+    r"""Word vectors from counts of the words around each word.
 
     The defaults had the best results in similarity and analogies together, for all sizes of the
     vocabulary (docs/results.md). Those of Stratos, Collins and Hsu (2015) are window=5,
