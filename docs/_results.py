@@ -43,6 +43,7 @@ PAGES = {
         [
             *("encode", "svd", "power_iteration", "neighbors", "out_of_core", "distributed"),
             *("distributed_scaling", "explorer", "demo", "first_call", "first_call_shipped"),
+            "latency",
         ],
     ),
     "sequences": (

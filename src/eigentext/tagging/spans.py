@@ -11,6 +11,7 @@ j is I-X; in BILOU its last tag says that it ends. The forward-backward sums giv
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -117,7 +118,7 @@ class ChunkLattice:
         self._T, self._names = weights.T.astype(np.float64) / temperature, tagset.learned
         self._after = np.empty_like(scores)
         _loops.backward(scores, data.borders, self._T, weights.end, self._after)
-        self._goes_on = _continuations(tagset.learned)
+        self._goes_on = _continuations(tuple(tagset.learned))
 
     def spans(self, tags: np.ndarray) -> Iterator[list[Span]]:
         """Yield the chunks of each sentence, as spans of tokens; `tags` are those of all tokens."""
@@ -146,12 +147,13 @@ class ChunkLattice:
         return float(min(max(found, 0.0), 1.0))
 
 
-def _continuations(names: Sequence[str]) -> np.ndarray:
+@lru_cache(maxsize=16)
+def _continuations(names: tuple[str, ...]) -> np.ndarray:
     """A table that says whether a tag (column) continues the chunk of the tag before it (row).
 
     Examples
     --------
-    >>> _continuations(["B-X", "I-X", "O"]).tolist()
+    >>> _continuations(("B-X", "I-X", "O")).tolist()
     [[False, True, False], [False, True, False], [False, False, False]]
     """
     return np.array(
