@@ -25,6 +25,12 @@ def words() -> None:
     assert_type(words, et.Eigenwords)
     assert_type(words.most_similar("matrix"), list[tuple[str, float]])
     assert_type(words.most_similar("matrix", 3), list[tuple[str, float]])
+    assert_type(words.most_similar(["matrix", "tensor"]), list[list[tuple[str, float]]])
+    assert_type(words.most_similar(positive=["matrix"], negative="x"), list[tuple[str, float]])
+    assert_type(et.Eigenwords.from_file("vectors.txt"), et.Eigenwords)
+    assert_type(len(words), int)
+    assert_type(et.TextVectors(words).fit(["a text"]), et.TextVectors)
+    assert_type(et.hub.save(words, "folder", license="mit"), Path)
     assert_type(words.vectors_, Array)
     assert_type(words.transform(["a text"]), Array)
     assert_type(et.WordClusters(1000).fit(words), et.WordClusters)
@@ -43,7 +49,7 @@ def words() -> None:
 
     et.Eigenwords(dimensions=300)  # pyright: ignore[reportCallIssue]
     et.Eigenwords(context="tree")  # pyright: ignore[reportArgumentType]
-    words.most_similar(3)  # pyright: ignore[reportArgumentType]
+    words.most_similar(3)  # pyright: ignore[reportCallIssue, reportArgumentType]
     words.most_simular("matrix")  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -4,7 +4,7 @@ NLTK is imported when an adapter is made. So its base classes are known only the
 of the adapters are made at that time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -96,7 +96,7 @@ def _parser_class() -> type:
 
         def parse_sents(
             self, sents: Iterable[Iterable[str]], *args: Any, **kwargs: Any
-        ) -> Iterator[Iterator[Any]]:
+        ) -> Generator[Iterator[Any], None, None]:
             """Yield an iterator of trees for each sentence."""
             sentences = [_tokens(sent) for sent in sents]
             if self._k > 1:
