@@ -184,7 +184,7 @@ def test_a_deep_tree(tmp_path):
         ("-1\ta/A\n\n-1\t(A b)\n", 3, "a tree after a tagged sequence; read each kind separately"),
         ("-1\t(A b)\n-1\ta/A\n", 2, "a tagged sequence after a tree"),
         (b"-1\t(A b)\n-1\t(A \xff)\n", 2, "byte 0xff is not UTF-8; it looks like cp1252"),
-        ("-1\ta/A\n".encode("utf-16-le"), 1, "a NUL byte; it looks like utf-16-le: read it with encoding"),
+        ("-1\ta/A\n".encode("utf-16-le"), 1, "a NUL byte; it looks like utf-16-le: read"),
     ],
 )
 def test_mistakes_are_named_with_their_line(file, text, line, reason):

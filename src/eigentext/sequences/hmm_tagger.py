@@ -142,7 +142,8 @@ class HMMTagger(Saved, Estimator, NltkTagging):
         lengths = np.array([len(words) for words, _ in sentences])
         grams, times = _grams(h, lengths, len(states), self.order)
         self.diagnostics_ = {"n_sentences": len(sentences), "n_tokens": len(tokens)}
-        self.provenance_ = origin_of_tagged(*map(list, zip(*sentences)))
+        all_words, all_tags = zip(*sentences)
+        self.provenance_ = origin_of_tagged(all_words, all_tags)
         self._set(words, states, counts, grams, times)
         self.policy_ = self._learned_policy()
         return self
