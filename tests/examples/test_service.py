@@ -17,6 +17,8 @@ import uvicorn
 
 import eigentext as et
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
+
 pytest.importorskip("fastapi", reason="pip install fastapi to test the example of a service")
 FOLDER = Path(__file__).parents[2] / "examples" / "service"
 TAGGED = [[("Ann", "B-PER"), ("Lee", "I-PER"), ("left", "O"), ("Rome", "B-LOC"), (".", "O")]] * 5

@@ -6,6 +6,8 @@ import spacy
 from eigentext.errors import ModelFileError, ParameterError
 from eigentext.spacy.component import parts_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
+
 
 def test_a_model_must_be_named():
     nlp = spacy.blank("en")

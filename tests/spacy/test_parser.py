@@ -7,6 +7,8 @@ from spacy.tokens import Doc
 from eigentext import Tree, load
 from eigentext.spacy.parser import _nodes
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
+
 TEXT = "the dog sees a cat. a cat sleeps."
 
 

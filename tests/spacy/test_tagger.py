@@ -6,6 +6,8 @@ from spacy.tokens import Doc
 
 from eigentext import load
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
+
 TEXT = "Ann saw New York. Bo saw Rome."
 
 

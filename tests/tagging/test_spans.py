@@ -11,6 +11,8 @@ from eigentext.errors import CorpusError
 from eigentext.tagging import _loops
 from eigentext.tagging.decoding import local_scores
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")  # Python warns if Numba is off
+
 NAMES = [
     [("Ann", "B-PER"), ("Lee", "I-PER"), ("saw", "O"), ("Paris", "B-LOC"), (".", "O")],
     [("Lee", "B-PER"), ("Ann", "B-PER"), ("left", "O"), ("-LRB-", "O"), ("Rome", "B-LOC"),
