@@ -75,10 +75,12 @@ def _describe(option: Any) -> None:
         _replace(option, "_get_number_range_help_str", None)
 
 
-def _type_in_words(option: Any) -> str:
+def _type_in_words(option: Any) -> str | None:
     about = getattr(option, "type_descriptor", None)
-    if option.is_flag or about is None:
+    if option.is_flag:
         return ""
+    if about is None:  # before Typer 0.29, which then writes the type in its own way
+        return None
     if about.is_choice:
         choices = [str(getattr(one, "value", one)) for one in about.choices or ()]
         joined = "|".join(choices)
