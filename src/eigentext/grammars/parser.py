@@ -130,7 +130,7 @@ class Parser(Estimator, Saved, NltkParsing):
         return self._spans(self._read(self._words(tokens)), used)
 
     def scores(self, tokens: Sentence) -> list[ScoredSpan]:
-        """mu(a, i, j), as the grammar gives it: outside times inside, divided by |p(sentence)|.
+        """mu(a, i, j), as the grammar gives it: outside times inside, over the size of p(sentence).
 
         For a grammar of probabilities, these are posteriors. The parameters of a spectral grammar
         have signs, and its scores may be below 0 and above 1. Parses are chosen by them.
