@@ -276,10 +276,9 @@ def rounded(value: float, digits: int = 2) -> Number:
 
 
 def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, Number)
-        or (not isinstance(value, (str, bool))
-        and (isinstance(value, (int, float)) or hasattr(value, "item")))
+    return isinstance(value, Number) or (
+        not isinstance(value, (str, bool))
+        and (isinstance(value, (int, float)) or hasattr(value, "item"))
     )
 
 
