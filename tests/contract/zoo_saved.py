@@ -132,12 +132,6 @@ def _from_arpa(model: Any) -> Any:
         return et.KneserNey.from_arpa(Path(folder, "model.arpa"))
 
 
-def _from_arpa(model: Any) -> Any:
-    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
-        model.to_arpa(Path(folder, "model.arpa"))
-        return et.KneserNey.from_arpa(Path(folder, "model.arpa"))
-
-
 def _reranker(lists: Callable[[], Any], kernel: Any = None, decay: Any = 0.4) -> Any:
     candidates, gold = lists()
     scored = [[(one, -20.0 - k / 2) for k, one in enumerate(some)] for some in candidates]
@@ -421,7 +415,6 @@ ZOO: dict[str, Specimen] = {
         _kernel_perceptron(_features_only),
     ),
     "kneser-ney": Specimen(lambda: et.KneserNey(3).fit(_sentences()), _KNESER_NEY),
-    "kneser-ney/arpa": Specimen(lambda: _from_arpa(et.KneserNey(3).fit(_sentences())), _KNESER_NEY),
     "kneser-ney/arpa": Specimen(lambda: _from_arpa(et.KneserNey(3).fit(_sentences())), _KNESER_NEY),
     "kneser-ney/stream": Specimen(
         lambda: et.KneserNey(2, min_count=3).fit([w for one in _sentences() for w in one]),

@@ -133,8 +133,8 @@ def test_the_readers_own_words_are_kept(tmp_path, monkeypatch):
 
 
 def test_missing_files_and_folders(tmp_path):
-    for path in (tmp_path / "missing", tmp_path):
-        with pytest.raises(ModelFileError, match="cannot be read"):
+    for path, reason in ((tmp_path / "missing", "cannot be read"), (tmp_path, "is a folder")):
+        with pytest.raises(ModelFileError, match=reason):
             load(path)
     with pytest.raises(EigentextError, match="cannot be written"):
         Thing(np.arange(3), "a").save(tmp_path / "missing" / "thing")

@@ -51,7 +51,7 @@ _ILL_CONDITIONED = 1e8
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
 
 
-class CCA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class CCA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # pyright: ignore[reportIncompatibleVariableOverride]
     r"""Canonical correlation analysis of two views by one SVD.
 
     For j = 1 … m the columns of A and B solve

@@ -33,7 +33,7 @@ _LARGEST = 0.99  # of the correlations that shrink, so that no factor is larger 
 _LARGEST_SAVED = 1e60  # of the numbers in a file, so that products of three stay finite
 
 
-class TwoViewProjection(
+class TwoViewProjection(  # pyright: ignore[reportIncompatibleVariableOverride]
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, Findings, BaseEstimator
 ):
     """The part of both estimators that needs no labels. They add a linear model."""

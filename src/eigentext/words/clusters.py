@@ -71,7 +71,7 @@ _DIAGNOSTICS = facts.facts(
 )
 
 
-class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):
+class WordClusters(Findings, Saved, ClusterMixin, BaseEstimator):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Hard clusters of words in a binary tree, from their vectors.
 
     Parameters
