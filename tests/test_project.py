@@ -11,7 +11,7 @@ import eigentext
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = ("crf", "dask", "faiss", "web", "plot")  # those that change what users can do
+EXTRAS = ("crf", "dask", "faiss", "hub", "web", "plot")  # those that change what users can do
 
 
 def test_the_oldest_versions_are_the_lower_bounds():
