@@ -23,6 +23,7 @@ _ORDER = (
     "__init__.py",
     "__main__.py",
     "errors.py",
+    "lazy.py",
     "parameters.py",
     "estimators.py",
     "monitor.py",

@@ -19,7 +19,7 @@ SOURCE = ROOT / "src" / "eigentext"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
 
-BASE = {"monitor", "estimators", "engine", "storage", "notebook", "parameters", "errors"}
+BASE = {"monitor", "estimators", "engine", "storage", "notebook", "parameters", "errors", "lazy"}
 TOP = {"__init__", "__main__", "cli", "explorer"}  # may use `eigentext.Name`, as users do
 
 # Underscores that are not private: methods of named tuples.

@@ -1,7 +1,8 @@
 """The input: text and its vocabulary, tagged sentences, trees, and data sets."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.corpus.conll import factored, read_conll, write_conll
@@ -35,29 +36,26 @@ __all__ = [
     "write_trees",
 ]
 
-_HOMES = {
-    "EncodedCorpus": "encoded",
-    "LabelledTexts": "datasets",
-    "TextCorpus": "text",
-    "Tree": "trees",
-    "Vocabulary": "vocabulary",
-    "as_tree": "trees",
-    "encode": "encoded",
-    "encode_sequences": "symbols",
-    "factored": "conll",
-    "from_bilou": "schemes",
-    "iob1_to_bio": "schemes",
-    "load_dataset": "datasets",
-    "normalize_tree": "trees",
-    "read_conll": "conll",
-    "read_trees": "reading_trees",
-    "to_bilou": "schemes",
-    "write_conll": "conll",
-    "write_trees": "trees",
-}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.corpus.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.corpus' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "EncodedCorpus": "encoded",
+        "LabelledTexts": "datasets",
+        "TextCorpus": "text",
+        "Tree": "trees",
+        "Vocabulary": "vocabulary",
+        "as_tree": "trees",
+        "encode": "encoded",
+        "encode_sequences": "symbols",
+        "factored": "conll",
+        "from_bilou": "schemes",
+        "iob1_to_bio": "schemes",
+        "load_dataset": "datasets",
+        "normalize_tree": "trees",
+        "read_conll": "conll",
+        "read_trees": "reading_trees",
+        "to_bilou": "schemes",
+        "write_conll": "conll",
+        "write_trees": "trees",
+    },
+)

@@ -10,8 +10,9 @@
   the tables of parameters.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.grammars.answers import (
@@ -45,25 +46,22 @@ __all__ = [
     "tune",
 ]
 
-_HOMES = {
-    "Analysis": "answers",
-    "FallbackWarning": "answers",
-    "LatentPCFG": "latent",
-    "NodeStates": "answers",
-    "PCFG": "pcfg",
-    "Parse": "answers",
-    "ScoredSpan": "answers",
-    "ScoredTree": "answers",
-    "Span": "answers",
-    "Symbol": "treebank.normal_form",
-    "Treebank": "treebank.normal_form",
-    "Tuned": "tuning",
-    "TuningTrial": "tuning",
-    "tune": "tuning",
-}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.grammars.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.grammars' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "Analysis": "answers",
+        "FallbackWarning": "answers",
+        "LatentPCFG": "latent",
+        "NodeStates": "answers",
+        "PCFG": "pcfg",
+        "Parse": "answers",
+        "ScoredSpan": "answers",
+        "ScoredTree": "answers",
+        "Span": "answers",
+        "Symbol": "treebank.normal_form",
+        "Treebank": "treebank.normal_form",
+        "Tuned": "tuning",
+        "TuningTrial": "tuning",
+        "tune": "tuning",
+    },
+)

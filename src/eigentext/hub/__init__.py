@@ -1,7 +1,8 @@
 """Models as folders with a model card, in the layout of the Hugging Face Hub; push and pull."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.hub.cards import card
@@ -10,10 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["card", "pull", "push", "save"]
 
-_HOMES = {"card": "cards", "pull": "remote", "push": "remote", "save": "folders"}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.hub.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.hub' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {"card": "cards", "pull": "remote", "push": "remote", "save": "folders"},
+)

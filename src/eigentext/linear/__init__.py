@@ -1,7 +1,8 @@
 """Global linear models: the perceptron in its primal and in its dual form."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.linear.dual import KernelPerceptron
@@ -9,13 +10,10 @@ if TYPE_CHECKING:
 
 __all__ = ["KernelPerceptron", "Perceptron"]
 
-_HOMES = {
-    "KernelPerceptron": "dual",
-    "Perceptron": "perceptron",
-}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.linear.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.linear' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "KernelPerceptron": "dual",
+        "Perceptron": "perceptron",
+    },
+)

@@ -1,7 +1,8 @@
 """Reranking: n-best lists of structures, and the model that chooses the best one of each list."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.reranking.candidates import read_candidates, write_candidates
@@ -10,15 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Reranker", "jackknife", "read_candidates", "write_candidates"]
 
-_HOMES = {
-    "Reranker": "reranker",
-    "jackknife": "folds",
-    "read_candidates": "candidates",
-    "write_candidates": "candidates",
-}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.reranking.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.reranking' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "Reranker": "reranker",
+        "jackknife": "folds",
+        "read_candidates": "candidates",
+        "write_candidates": "candidates",
+    },
+)

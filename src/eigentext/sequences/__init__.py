@@ -1,7 +1,8 @@
 """Models of sequences: n-grams, hidden states, and mixtures of them."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.sequences.bigram import BigramModel
@@ -12,16 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["HMM", "BigramModel", "HMMTagger", "Interpolation", "KneserNey"]
 
-_HOMES = {
-    "BigramModel": "bigram",
-    "Interpolation": "interpolation",
-    "HMM": "hmm",
-    "HMMTagger": "hmm_tagger",
-    "KneserNey": "kneser_ney",
-}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.sequences.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.sequences' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "BigramModel": "bigram",
+        "Interpolation": "interpolation",
+        "HMM": "hmm",
+        "HMMTagger": "hmm_tagger",
+        "KneserNey": "kneser_ney",
+    },
+)

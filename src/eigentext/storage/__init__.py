@@ -1,7 +1,8 @@
 """Model files: arrays in safetensors, the rest in JSON. A write is complete or leaves nothing."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.storage.checkpoints import Checkpoint, checkpoint, checkpointing
@@ -19,19 +20,16 @@ __all__ = [
     "write_saved",
 ]
 
-_HOMES = {
-    "Checkpoint": "checkpoints",
-    "Saved": "models",
-    "check_writable": "files",
-    "checkpoint": "checkpoints",
-    "checkpointing": "checkpoints",
-    "load": "models",
-    "read_saved": "files",
-    "write_saved": "files",
-}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.storage.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.storage' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "Checkpoint": "checkpoints",
+        "Saved": "models",
+        "check_writable": "files",
+        "checkpoint": "checkpoints",
+        "checkpointing": "checkpoints",
+        "load": "models",
+        "read_saved": "files",
+        "write_saved": "files",
+    },
+)

@@ -1,7 +1,8 @@
 """Tagging and two-view learning: from few labels and much plain text."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.tagging.tagger import Tagger
@@ -9,10 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tagger", "TwoViewClassifier", "TwoViewRegressor"]
 
-_HOMES = {"Tagger": "tagger", "TwoViewClassifier": "two_view", "TwoViewRegressor": "two_view"}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.tagging.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.tagging' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {"Tagger": "tagger", "TwoViewClassifier": "two_view", "TwoViewRegressor": "two_view"},
+)

@@ -1,7 +1,8 @@
 """Word vectors from counts: the spectral template (Stratos, Collins and Hsu 2015), and its uses."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.words.clusters import WordClusters
@@ -19,17 +20,14 @@ __all__ = [
     "scaled_counts",
 ]
 
-_HOMES = {
-    "Eigentokens": "eigentokens",
-    "Eigenwords": "eigenwords",
-    "TextVectors": "text_vectors",
-    "WordClusters": "clusters",
-    "factored_counts": "template",
-    "scaled_counts": "template",
-}
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"eigentext.words.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'eigentext.words' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "Eigentokens": "eigentokens",
+        "Eigenwords": "eigenwords",
+        "TextVectors": "text_vectors",
+        "WordClusters": "clusters",
+        "factored_counts": "template",
+        "scaled_counts": "template",
+    },
+)
