@@ -375,7 +375,7 @@ class Backoff:
         back = np.where(known, self._lambda[of], 1.0)
         numbers = np.full(len(table.symbols), -1)
         numbers[present] = np.arange(len(present))
-        a, b, c = numbers[rules].T
+        a, b, c = np.ascontiguousarray(numbers[rules].T)
         listed = Rules(a, b, c, np.ones(len(a), np.int64))
         tensor = self._tensor(listed, rules, table, source, n_states, (states, r, s, weight, back))
         root = np.zeros(states[-1])
