@@ -14,6 +14,9 @@ from hypothesis import settings
 settings.register_profile("eigentext", deadline=None, max_examples=60)
 settings.load_profile("eigentext")
 
+# `make wheel` leaves compiled loops beside the sources. Tests compile their own.
+os.environ["EIGENTEXT_SHIPPED_LOOPS"] = "off"
+
 # A process that a shell starts in the background ignores Ctrl-C, and so do the processes that it
 # starts. Some tests interrupt a command, so the usual handler is set again.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
