@@ -4,8 +4,7 @@ Run it with ``.venv/bin/python benchmarks/latency.py [--quick]``, two minutes. I
 of words (CoNLL-2000) and two grammars (the Penn treebank sample), saves and loads them, and asks
 about sentences that they have not seen, as raw text. The median and the 95th percentile are those
 of many calls with one sentence, on one thread. A batch has all of the sentences in one call, on all
-cores. All times are CPU times, which other programs on the machine hardly change: on an idle
-machine, one thread takes as long.
+cores. All times are CPU times, which other programs on the machine hardly change.
 """
 
 import argparse
