@@ -322,6 +322,36 @@ class Settings:
         return Settings, (self._values,)
 
 
+def _are_vectors(value: object) -> bool:
+    is_pair = isinstance(value, (tuple, list)) and len(value) == 2
+    return is_pair or hasattr(value, "key_to_index") or hasattr(value, "fit") or _has_words(value)
+
+
+def _are_clusters(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(x, str) for pair in value.items() for x in pair)
+    return hasattr(value, "bit_strings_") or hasattr(value, "fit") or _has_words(value)
+
+
+def _has_words(value: object) -> bool:
+    return hasattr(value, "words") and not isinstance(value, type)
+
+
+# What plain text taught, for models that learn from other data.
+VECTORS = Given(
+    None,
+    what="fitted Eigenwords, gensim's KeyedVectors, or a pair of words and a matrix",
+    test=_are_vectors,
+    flags="",
+)
+CLUSTERS = Given(
+    None,
+    what="fitted WordClusters, or a dictionary of words and bit strings",
+    test=_are_clusters,
+    flags="",
+)
+
+
 class Table(Mapping[str, Parameter]):
     """All parameters of an estimator, by name, in the order of its ``__init__``.
 

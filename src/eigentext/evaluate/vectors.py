@@ -115,6 +115,27 @@ def words_and_vectors(model: VectorModel) -> tuple[list[str], np.ndarray]:
     return words, vectors
 
 
+def words_and_bit_strings(model: Any) -> tuple[list[str], list[str]]:
+    """Return the words and bit strings of WordClusters, or of a dictionary of them."""
+    if hasattr(model, "vocabulary_") and hasattr(model, "bit_strings_"):
+        return list(model.vocabulary_.words), list(model.bit_strings_)
+    if isinstance(model, Mapping) and all(isinstance(path, str) for path in model.values()):
+        return list(model), list(model.values())
+    raise ParameterError(
+        f"{type(model).__name__} has no clusters; give fitted WordClusters, or a dictionary "
+        "from words to bit strings"
+    )
+
+
+def fold(word: str, known: dict[str, Any]) -> Any:
+    """Return the entry of a word as it is, else in lower case, else capitalized, else None."""
+    if (found := known.get(word)) is not None:
+        return found
+    if (found := known.get(word.lower())) is not None:
+        return found
+    return known.get(word[:1].upper() + word[1:])
+
+
 def _lengths(vectors: np.ndarray) -> np.ndarray:
     lengths = np.empty(len(vectors))
     for start in range(0, len(vectors), _ROWS):

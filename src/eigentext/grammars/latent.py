@@ -120,7 +120,7 @@ class LatentPCFG(Parser):
         "split-merge" this holds only for the small grammar that prunes.
     early_stopping : "likelihood" | "f1"
         What is measured on the validation trees of `fit`.
-    binarize, horizontal, vertical, rare, beta, gamma, prune, decoding, tau
+    binarize, horizontal, vertical, rare, beta, gamma, vectors, clusters, prune, decoding, tau
         As in :class:`~eigentext.PCFG`. Labels remember nothing by default, because states do that.
         The decoding "viterbi" is intractable with hidden states and means "max-rule" here.
     random_state : int or None
@@ -186,6 +186,8 @@ class LatentPCFG(Parser):
         rare: int = 5,
         beta: float = 1.0,
         gamma: float = 3.0,
+        vectors: Any = None,
+        clusters: Any = None,
         prune: float = 5e-5,
         decoding: str = "mbr",
         tau: float = 0.45,
@@ -212,6 +214,8 @@ class LatentPCFG(Parser):
         self.rare = rare
         self.beta = beta
         self.gamma = gamma
+        self.vectors = vectors
+        self.clusters = clusters
         self.prune = prune
         self.decoding = decoding
         self.tau = tau

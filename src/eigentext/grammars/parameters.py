@@ -3,7 +3,18 @@
 from dataclasses import replace
 from typing import Any
 
-from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table, is_whole
+from eigentext.parameters import (
+    CLUSTERS,
+    VECTORS,
+    Choice,
+    Count,
+    Flag,
+    Given,
+    Number,
+    Seed,
+    Table,
+    is_whole,
+)
 
 METHODS = ("spectral", "spectral+em", "pivot", "pivot+em", "em", "split-merge")
 DECODINGS = ("mbr", "max-rule", "viterbi")
@@ -51,6 +62,8 @@ _COMMON = {
     ),
     "beta": Number(1.0, least=0, help="The weight of the class of a word, in tokens of the word."),
     "gamma": Number(3.0, least=0, help="The weight of the tags of a word, in tokens of the word."),
+    "vectors": VECTORS,
+    "clusters": CLUSTERS,
     "prune": Number(
         5e-5,
         least=0,

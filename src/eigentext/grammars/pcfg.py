@@ -34,6 +34,10 @@ class PCFG(Parser):
         Words seen at most this often share the statistics of their class.
     beta, gamma : float
         The weight of the class and of the tags of a word, in tokens of the word.
+    vectors : Eigenwords, gensim's KeyedVectors, or (words, matrix), optional
+        Word vectors of plain text. They tell the tags of words that are rare or unseen in the trees.
+    clusters : WordClusters, or a dictionary of words and bit strings, optional
+        Word clusters of plain text, for the same words, and for their hidden states.
     prune : float
         In parsing, leave out labels over spans whose marginal, by the grammar without memory, is
         smaller than this.
@@ -73,6 +77,8 @@ class PCFG(Parser):
         rare: int = 5,
         beta: float = 1.0,
         gamma: float = 3.0,
+        vectors: Any = None,
+        clusters: Any = None,
         prune: float = 5e-5,
         decoding: str = "mbr",
         tau: float = 0.45,
@@ -83,6 +89,8 @@ class PCFG(Parser):
         self.rare = rare
         self.beta = beta
         self.gamma = gamma
+        self.vectors = vectors
+        self.clusters = clusters
         self.prune = prune
         self.decoding = decoding
         self.tau = tau

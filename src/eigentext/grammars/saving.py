@@ -5,6 +5,7 @@ are checked here first. :func:`schema` declares what each array must be by itsel
 fit each other is checked when a cascade is put together.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from eigentext.grammars.chart.cascade import Cascade, Level
 from eigentext.grammars.chart.posteriors import LEAST_TEMPERATURE, MOST_TEMPERATURE
 from eigentext.grammars.grammar import Grammar, starts, tensor_sizes
 from eigentext.grammars.parameters import BINARIZATION
-from eigentext.grammars.treebank.lexicon import Lexicon, WordStates
+from eigentext.grammars.text_saving import arrays_to_text, text_schema, text_to_arrays
+from eigentext.grammars.treebank.lexicon import Lexicon, WordStates, state_tags, tag_numbers
 from eigentext.grammars.treebank.normal_form import (
     Binarization,
     Rules,
@@ -23,6 +25,7 @@ from eigentext.grammars.treebank.normal_form import (
     coarse,
     in_order,
 )
+from eigentext.grammars.treebank.text_states import TextStates
 from eigentext.grammars.treebank.unaries import ChainCounts
 from eigentext.parameters import Count, Number, Parameter, is_number
 from eigentext.storage.facts import COUNT, TEXTS
@@ -79,6 +82,9 @@ def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, A
         "n_levels": len(cascade.levels),
         "beta": cascade.coarse.words.beta,
     }
+    if lexicon.text is not None:
+        arrays |= text_to_arrays(lexicon.text)
+        about["coverage"] = lexicon.text.coverage
     return arrays, about
 
 
@@ -94,6 +100,8 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
     )  # fmt: skip
     symbols, beta = _symbols(about["symbols"]), float(about["beta"])
     plain = coarse(symbols)[1]
+    lexicon.text = arrays_to_text(arrays, about.get("coverage", {}))
+    tag_counts = _tag_counts(arrays, plain) if lexicon.text else None
 
     how = Binarization(**about["binarization"])
 
@@ -115,7 +123,16 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
             (part["counts"], part["states"], part["offsets"]),
             shape=(len(lexicon.words), len(part["totals"])),
         )
-        words = WordStates(lexicon, counts, part["in_class"], part["unseen"], beta, part["totals"])
+        text = None
+        if lexicon.text is not None and tag_counts is not None:
+            if f"{name}.in_tag" not in arrays:
+                raise damage(f"{name}.in_tag", "is missing, where plain text is there")
+            tags = state_tags(symbols, part["n_states"])
+            in_tag = np.array(arrays[f"{name}.in_tag"])
+            text = TextStates.of(lexicon, lexicon.text, counts, tag_counts, tags, in_tag)
+        words = WordStates(
+            lexicon, counts, part["in_class"], part["unseen"], beta, part["totals"], text
+        )
         return Level(grammar, words)
 
     plain_rules = _arrays_to_rules("coarse", arrays, np.int64, np.float64, plain)
@@ -179,7 +196,9 @@ def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
         arrays |= _level_arrays(name, "labels", least)
         means = Array("float64", (f"{name} states",), largest=_LARGEST_MEAN, optional=True)
         arrays |= {f"{name}.{key}": means for key in _MEANS}
-    sizes = {"labels": len(symbols), "plain labels": len(coarse(symbols)[1])}
+    arrays |= text_schema(grammar)
+    plain = coarse(symbols)[1]
+    sizes = {"labels": len(symbols), "plain labels": len(plain), "tags": len(tag_numbers(plain))}
     return Schema(arrays, sizes=sizes)
 
 
@@ -211,6 +230,7 @@ def _level_arrays(
         "in_class": numbers("classes", states),
         "unseen": numbers("classes", least=0),
         "totals": numbers(states, least=0),
+        "in_tag": replace(numbers(states), optional=True),
     }
     return {f"{name}.{key}": part for key, part in parts.items()}
 
@@ -321,7 +341,23 @@ def _level_to_arrays(name: str, level: Level) -> dict[str, Any]:
         grammar.n_states, grammar.tensor, grammar.root, words.counts.data, words.counts.indices,
         words.counts.indptr, words.classes, words.unseen, words.totals,
     )  # fmt: skip
-    return {f"{name}.{key}": part for key, part in zip(_LEVEL, parts, strict=True)}
+    arrays = {f"{name}.{key}": part for key, part in zip(_LEVEL, parts, strict=True)}
+    return arrays if words.text is None else arrays | {f"{name}.in_tag": words.text.in_tag}
+
+
+def _tag_counts(arrays: Any, plain: list[Symbol]) -> Any:
+    """How often each word has each tag, by the words of the coarse grammar."""
+    from scipy.sparse import csr_array
+
+    names = ("counts", "states", "offsets")
+    data, states, offsets = (np.array(arrays[f"coarse.{name}"]) for name in names)
+    shape = len(offsets) - 1, len(arrays["coarse.root"])
+    counts = csr_array((data, _signed(states), _signed(offsets)), shape)
+    tags = state_tags(plain, np.ones(len(plain), np.int64))
+    if shape[1] != len(tags):
+        raise damage("coarse.root", f"has {shape[1]} states, not {len(tags)}")
+    places = np.arange(len(tags)), tags
+    return (counts @ csr_array((np.ones(len(tags)), places), (len(tags), len(tag_numbers(plain))))).tocsr()
 
 
 def _rules_to_arrays(name: str, rules: Rules) -> dict[str, Any]:

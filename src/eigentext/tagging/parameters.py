@@ -1,26 +1,21 @@
 """The parameters of taggers and of two-view models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table
+from eigentext.parameters import (
+    CLUSTERS,
+    VECTORS,
+    Choice,
+    Count,
+    Flag,
+    Given,
+    Number,
+    Seed,
+    Table,
+)
 
 PERCEPTRON, CRF = {"model": ("perceptron",)}, {"model": ("crf",)}
-
-
-def _are_vectors(value: object) -> bool:
-    is_pair = isinstance(value, (tuple, list)) and len(value) == 2
-    return is_pair or hasattr(value, "key_to_index") or hasattr(value, "fit") or _has_words(value)
-
-
-def _has_words(value: object) -> bool:
-    return hasattr(value, "words") and not isinstance(value, type)
-
-
-def _are_clusters(value: object) -> bool:
-    if isinstance(value, Mapping):
-        return all(isinstance(x, str) for pair in value.items() for x in pair)
-    return hasattr(value, "bit_strings_") or hasattr(value, "fit") or _has_words(value)
 
 
 def _gives_vectors(value: object) -> bool:
@@ -57,18 +52,8 @@ Tagger = Table(
         metavar="auto|chunk|ner|pos",
         help="The set of features. auto chooses it by the tags.",
     ),
-    vectors=Given(
-        None,
-        what="fitted Eigenwords, gensim's KeyedVectors, or a pair of words and a matrix",
-        test=_are_vectors,
-        flags="",
-    ),
-    clusters=Given(
-        None,
-        what="fitted WordClusters, or a dictionary of words and bit strings",
-        test=_are_clusters,
-        flags="",
-    ),
+    vectors=VECTORS,
+    clusters=CLUSTERS,
     eigentokens=Given(
         None, what="a fitted model with transform(sentences)", test=_gives_vectors, flags=""
     ),

@@ -1,7 +1,7 @@
 """The sources that were learned without labels: vectors of words, vectors of tokens, clusters."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.errors import ParameterError
-from eigentext.evaluate.vectors import words_and_vectors
+from eigentext.evaluate.vectors import fold, words_and_bit_strings, words_and_vectors
 
 Words = Sequence[str]
 
@@ -152,14 +152,7 @@ class ClusterSource:
         """Make a source of WordClusters, or of a dictionary of words and bit strings."""
         if isinstance(model, ClusterSource):
             return model
-        if hasattr(model, "vocabulary_") and hasattr(model, "bit_strings_"):
-            return cls(model.vocabulary_.words, model.bit_strings_)
-        if isinstance(model, Mapping) and all(isinstance(path, str) for path in model.values()):
-            return cls(list(model), list(model.values()))
-        raise ParameterError(
-            f"{type(model).__name__} has no clusters; give fitted WordClusters, or a dictionary "
-            "from words to bit strings"
-        )
+        return cls(*words_and_bit_strings(model))
 
     def __repr__(self) -> str:
         return f"ClusterSource({len(self.words)} words)"
@@ -196,15 +189,6 @@ def given_sources(
         if model is not None:
             sources[name] = TokenVectorSource(model)
     return None if clusters is None else ClusterSource.of(clusters), sources
-
-
-def fold(word: str, known: dict[str, Any]) -> Any:
-    """Return the entry of a word as it is, else in lower case, else capitalized, else None."""
-    if (found := known.get(word)) is not None:
-        return found
-    if (found := known.get(word.lower())) is not None:
-        return found
-    return known.get(word[:1].upper() + word[1:])
 
 
 def _checked(vectors: np.ndarray) -> np.ndarray:

@@ -20,8 +20,9 @@ from eigentext.grammars.chart.cascade import Level
 from eigentext.grammars.grammar import Grammar
 from eigentext.grammars.learning.protocol import Learned, Task
 from eigentext.grammars.learning.training import GrammarParameters, TrainingTrees
-from eigentext.grammars.treebank.lexicon import Lexicon, WordStates
-from eigentext.grammars.treebank.normal_form import Rules, Symbol, coarse
+from eigentext.grammars.treebank.lexicon import Lexicon, WordStates, state_tags, tag_numbers
+from eigentext.grammars.treebank.normal_form import Rules, coarse
+from eigentext.grammars.treebank.plain_text import PlainText
 from eigentext.grammars.treebank.reading import TreeLike, read_treebank
 from eigentext.grammars.treebank.unaries import ChainCounts
 from eigentext.parameters import Settings
@@ -38,6 +39,8 @@ class CountedTrees:
         Words seen at most this often share the statistics of their class.
     beta, gamma
         The smoothing of words (``Lexicon.learn``).
+    vectors, clusters
+        Of plain text, for rare and unseen words, or None (``treebank/plain_text.py``).
     binarization
         Keyword arguments of ``Treebank.from_trees``.
 
@@ -62,8 +65,11 @@ class CountedTrees:
         rare: int,
         beta: float,
         gamma: float,
+        vectors: Any = None,
+        clusters: Any = None,
         **binarization: Any,
     ):
+        text = PlainText.of(vectors, clusters)
         with engine.phase("treebank"):
             self.treebank = read_treebank(trees, **binarization)
             is_leaf = self.treebank.left < 0
@@ -74,12 +80,19 @@ class CountedTrees:
             self.pcfg = self.trees.maximum_likelihood(self.treebank)
             self.rare_tokens = float((self.lexicon.counts[self.lexicon.counts <= rare]).sum())
             self.rare_tokens /= len(self.treebank.tokens)
+        if text is not None:
+            symbols = self.treebank.symbols
+            tags = state_tags(symbols, np.ones(len(symbols), np.int64))
+            of_leaves = tags[self.treebank.label[is_leaf]]
+            self.lexicon.read_plain_text(text, of_leaves, len(tag_numbers(symbols)))
         self.beta, self.gamma = float(beta), float(gamma)
 
     @classmethod
     def by(cls, settings: Settings, trees: Iterable[TreeLike]) -> "CountedTrees":
         """Read and count trees as the parameters of an estimator say."""
-        names = ("rare", "beta", "gamma", "binarize", "horizontal", "vertical")
+        names = (
+            "rare", "beta", "gamma", "vectors", "clusters", "binarize", "horizontal", "vertical",
+        )  # fmt: skip
         return cls(trees, **{name: settings[name] for name in names})
 
     def level(self, parameters: GrammarParameters) -> Level:
@@ -129,10 +142,3 @@ class CountedTrees:
 def learn(task: Task, k: int = 0) -> Learned:
     """The PCFG. There is only one, whatever `k` is."""
     return Learned(task.counted.level(task.counted.pcfg), {})
-
-
-def state_tags(symbols: list[Symbol], n_states: np.ndarray) -> np.ndarray:
-    """The tag of the label of each state, as a number. All inner labels have the same number."""
-    names = [symbol.chain[-1] if symbol.preterminal else "" for symbol in symbols]
-    numbers = {name: k for k, name in enumerate(dict.fromkeys(["", *names]))}
-    return np.repeat([numbers[name] for name in names], n_states)

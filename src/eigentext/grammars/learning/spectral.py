@@ -43,10 +43,10 @@ from eigentext.engine.spread import in_batches
 from eigentext.factor.svd import svd
 from eigentext.grammars.chart.cascade import Level
 from eigentext.grammars.grammar import Grammar, ranges, starts, tensor_sizes
-from eigentext.grammars.learning.counts import CountedTrees, state_tags
+from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.protocol import Learned, Task
 from eigentext.grammars.treebank.features import Coded, FeatureSet, TreebankNodes, code_features
-from eigentext.grammars.treebank.lexicon import WordStates
+from eigentext.grammars.treebank.lexicon import WordStates, state_tags
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
 from eigentext.monitor import HeldOut
 

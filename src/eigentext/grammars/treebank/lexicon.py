@@ -17,6 +17,16 @@ words, and has as many tokens as it has words that were seen once. Then
     q(a -> x | a, h) = c~(x, s) / sum over words and classes x' of c~(x', s),
 
 which sums to one over the known words and the classes.
+
+With word vectors or clusters of plain text (``plain_text.py``), rare and unseen words have better
+evidence than their class. The share P(s | class of x) then becomes
+
+    P(s | x) = P(t | x) (c(mates of x, s) + nu P(s | t)) / (c(mates of x, t) + nu),
+
+where t is the tag of s, P(t | x) comes from spelling and plain text, and the mates of x are the
+words of the treebank in the same cluster. Its weight is 2 beta for a rare word. An unseen word keeps
+the number of tokens of its class. So q sums to one over the known words and the classes if plain
+text and classes agree on average.
 """
 
 import re
@@ -27,14 +37,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigentext.corpus.policy import BRACKETS, TokenPolicy
+from eigentext.grammars.treebank.normal_form import Symbol
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from eigentext.grammars.treebank.plain_text import PlainText, TextTags
+    from eigentext.grammars.treebank.text_states import TextStates
 
 _ENDINGS = (  # the first that fits counts
     "ing", "ed", "ion", "ity", "est", "ly", "er", "al", "ous", "ive", "ble", "ment", "ness", "ist",
     "ic", "s", "y",
 )  # fmt: skip
+_FREQUENT = 5  # words seen more often need no plain text
+_TEXT = 2.0  # the weight of plain text, as a multiple of beta
 _NAMES = {name: sign for sign, name in BRACKETS.items()}
 _BRACKET = re.compile(r"[()\[\]{}]")
 
@@ -74,6 +90,19 @@ def _other_bracket(word: str) -> str:
     return _NAMES[word] if word in _NAMES else _BRACKET.sub(lambda one: BRACKETS[one[0]], word)
 
 
+def tag_numbers(symbols: Sequence[Symbol]) -> dict[str, int]:
+    """The numbers of the tags of some symbols. All inner labels have the tag "", number 0."""
+    names = (symbol.chain[-1] for symbol in symbols if symbol.preterminal)
+    return {name: k for k, name in enumerate(dict.fromkeys(["", *names]))}
+
+
+def state_tags(symbols: Sequence[Symbol], n_states: np.ndarray) -> np.ndarray:
+    """The tag of the label of each state, as a number. All inner labels have the same number."""
+    numbers = tag_numbers(symbols)
+    tags = [symbol.chain[-1] if symbol.preterminal else "" for symbol in symbols]
+    return np.repeat([numbers[tag] for tag in tags], n_states)
+
+
 class Lexicon:
     """The words of a treebank and their classes, from which it learns the states of words.
 
@@ -85,7 +114,14 @@ class Lexicon:
         Whether each begins its sentence.
     rare
         Words seen at most this often are rare.
+
+    Attributes
+    ----------
+    text
+        What plain text says about the tags of words, or None (:meth:`read_plain_text`).
     """
+
+    text: "TextTags | None" = None
 
     def __init__(self, tokens: Sequence[str], is_first: np.ndarray, rare: int):
         counts = Counter(tokens)
@@ -100,6 +136,7 @@ class Lexicon:
         self._class_numbers = {name: k for k, name in enumerate(self.classes)}
         self._word = np.array([self.numbers[w] for w in tokens], np.int64)
         self._class = np.array([self.class_number(k) for k in token_class], np.int64)
+        self._is_first = is_first
         # The class of a word is that of most of its tokens; with equal counts, the first.
         pairs, times = np.unique(self._word * len(self.classes) + self._class, return_counts=True)
         order = np.lexsort((pairs, -times, pairs // len(self.classes)))
@@ -118,6 +155,17 @@ class Lexicon:
         self.numbers = {word: x for x, word in enumerate(words)}
         self._class_numbers = {name: k for k, name in enumerate(classes)}
         return self
+
+    def read_plain_text(self, text: "PlainText", tags: np.ndarray, n_tags: int) -> None:
+        """Learn what plain text says about the tags of words, from the tag of each token."""
+        from eigentext.grammars.treebank.plain_text import learn_text_tags
+
+        tokens = [self.words[x] for x in self._word.tolist()]
+        self.text = learn_text_tags(text, tokens, self._is_first, tags, n_tags)
+
+    def is_helped(self, x: np.ndarray) -> np.ndarray:
+        """Whether plain text may help words: those that are unseen (-1) or not frequent."""
+        return (x < 0) | (self.counts[x] <= max(self.rare, _FREQUENT))
 
     def policy(self) -> TokenPolicy:
         """How raw text becomes tokens like these."""
@@ -179,16 +227,27 @@ class Lexicon:
         of_class = np.bincount(self._class[is_rare], minlength=len(self.classes))
         classes[of_class == 0] = everywhere
         classes /= np.where(of_class, of_class, is_rare.sum())[:, None]
-        of_tag = np.bincount(tag[is_rare], minlength=n_tags).clip(min=1)
+        of_tag = np.bincount(tag[is_rare], minlength=n_tags)
         share = coo_array((1 / self.counts[self._word], (self._word, tag)), (n_words, n_tags))
-        in_tag = csr_array((everywhere / of_tag[tags], (tags, np.arange(n_states))))
+        share = share.tocsr()
+        in_tag = everywhere / of_tag.clip(min=1)[tags]
         counts = coo_array((posteriors, (word, states)), (n_words, n_states)).tocsr()
         if gamma:
-            counts = (counts + gamma * (share.tocsr() @ in_tag)).tocsr()
+            by_tag = csr_array((in_tag, (tags, np.arange(n_states))))
+            counts = (counts + gamma * (share @ by_tag)).tocsr()
         counts.sort_indices()
         once = self.class_of[self.counts == 1]
         unseen = np.maximum(np.bincount(once, minlength=len(self.classes)), 0.5)
-        return WordStates(self, counts, classes, unseen, beta, totals)
+        text = None
+        if self.text is not None:
+            from eigentext.grammars.treebank.text_states import TextStates
+
+            of_all = np.bincount(tag, minlength=n_tags).clip(min=1)[tags]
+            in_all = np.bincount(states, posteriors, n_states) / of_all
+            in_tag = np.where(of_tag[tags] > 0, in_tag, in_all)  # some tags have no rare words
+            tag_counts = share * (self.counts[:, None] + gamma)
+            text = TextStates.of(self, self.text, counts, tag_counts.tocsr(), tags, in_tag)
+        return WordStates(self, counts, classes, unseen, beta, totals, text)
 
 
 class WordStates:
@@ -208,6 +267,8 @@ class WordStates:
         The weight of the third term.
     totals
         What c~(x, s) is divided by; its sum over words and classes by default.
+    text
+        P(s | x) by plain text, which takes the place of P(s | class) for rare and unseen words.
     """
 
     def __init__(
@@ -218,9 +279,10 @@ class WordStates:
         unseen: np.ndarray,
         beta: float,
         totals: np.ndarray | None = None,
+        text: "TextStates | None" = None,
     ):
         self.lexicon, self.counts, self.classes, self.unseen = lexicon, counts, classes, unseen
-        self.beta = beta
+        self.beta, self.text = beta, text
         self.totals = self._totals() if totals is None else totals
 
     def __call__(self, tokens: Sequence[str]) -> np.ndarray:
@@ -228,9 +290,15 @@ class WordStates:
 
         An unseen word at the beginning of a sentence is looked up in lower case first.
         """
+        words, kinds = self._numbers(tokens)
+        row, by_text = self._by_text(tokens, words)
         rows = np.empty((len(tokens), len(self.totals)))
-        for i, (x, k) in enumerate(zip(*self._numbers(tokens))):
-            rows[i] = self._smoothed(x) if x >= 0 else self.unseen[k] * self.classes[k]
+        for i, (x, k) in enumerate(zip(words, kinds)):
+            if row[i] >= 0:
+                other, weight = by_text[row[i]], _TEXT * self.beta
+            else:
+                other, weight = self.classes[k], self.beta
+            rows[i] = self.unseen[k] * other if x < 0 else self._smoothed(x, weight * other)
         rows /= self.totals
         return rows
 
@@ -238,10 +306,21 @@ class WordStates:
         """``self(tokens)[position, state]``, without computing the rest."""
         from eigentext.grammars.treebank._lexicon_loops import word_scores
 
+        words, kinds = self._numbers(tokens)
         return word_scores(
-            *self._numbers(tokens), position, state, self.counts.indptr, self.counts.indices,
+            words, kinds, position, state, self.counts.indptr, self.counts.indices,
             self.counts.data, self.classes, self.unseen, self.beta, self.totals,
+            *self._by_text(tokens, words), _TEXT * self.beta,
         )  # fmt: skip
+
+    def _by_text(self, tokens: Sequence[str], words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The row of each token in a table of P(s | x) by plain text, or -1; and the table."""
+        row = np.full(len(tokens), -1)
+        if self.text is None:
+            return row, np.empty((0, len(self.totals)))
+        helped = np.flatnonzero(self.lexicon.is_helped(words))
+        row[helped] = np.arange(len(helped))
+        return row, self.text.rows([(tokens[i], i == 0) for i in helped])
 
     def _numbers(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The number of each word, -1 for an unseen one, and the number of its class."""
@@ -258,16 +337,22 @@ class WordStates:
         ]
         return np.array(words, np.int64), np.array(kinds, np.int64)
 
-    def _smoothed(self, x: int) -> np.ndarray:
-        """c~(x, s)."""
+    def _smoothed(self, x: int, row: np.ndarray) -> np.ndarray:
+        """c~(x, s): the counts of a word added to a row."""
         first, last = self.counts.indptr[x : x + 2]
-        row = self.beta * self.classes[self.lexicon.class_of[x]]
         row[self.counts.indices[first:last]] += self.counts.data[first:last]
         return row
 
     def _totals(self) -> np.ndarray:
         """The sum of c~(x, s) over words and classes, for each state."""
         lexicon = self.lexicon
-        of_class = np.bincount(lexicon.class_of, minlength=len(lexicon.classes))
-        totals = self.counts.sum(axis=0) + (self.beta * of_class + self.unseen) @ self.classes
+        weights = np.full(len(lexicon.words), self.beta)
+        totals = self.counts.sum(axis=0)
+        if self.text is not None:
+            helped = np.flatnonzero(lexicon.is_helped(np.arange(len(weights))))
+            weights[helped] = 0.0
+            words = [lexicon.words[x] for x in helped]
+            totals = totals + _TEXT * self.beta * self.text.sums(words)
+        of_class = np.bincount(lexicon.class_of, weights, len(lexicon.classes))
+        totals = totals + (of_class + self.unseen) @ self.classes
         return np.where(totals > 0, totals, 1.0)
