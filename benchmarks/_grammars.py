@@ -32,7 +32,7 @@ def gold(name: str, split: str, limit: int | None = None) -> list[et.Tree]:
 
 def warm_fit(model: Any, examples: list[et.Tree]) -> None:
     """Load compiled code: fit a model like this one to a few trees, and parse with it."""
-    parameters = model.get_params()
+    parameters = model.get_params(deep=False)
     few = {"n_states": 4, "n_grammars": 1, "n_iter": 2, "n_smooth": 2}
     small = type(model)(**parameters | {key: few[key] for key in few if key in parameters})
     with warnings.catch_warnings():
