@@ -162,7 +162,7 @@ def changes(context: typer.Context, text: str, table: Table) -> dict[str, Any]:
     with context.command.make_context("", [*options, "--", _NO_FILE]) as inner:
         given = [one.name or "" for one in inner.command.params if one.param_type_name == "option"]
         values = {name: inner.params[name] for name in given_on_command_line(inner, given)}
-    if wrong := [pair for name, pair in zip(values, pairs) if name not in table]:
+    if wrong := [name for name in values if name not in table]:
         raise ParameterError(f"{text!r}: {wrong[0]} does not describe a model; leave it out")
     return {name: _value(table[name], value) for name, value in values.items()}
 
