@@ -159,7 +159,8 @@ def changes(context: typer.Context, text: str, table: Table) -> dict[str, Any]:
     if not pairs or not all("=" in pair for pair in pairs):
         raise ParameterError(f"{text!r}: write changes of options, as in method=em,states=8")
     options = [f"--{pair.lstrip('-')}" for pair in pairs]
-    with context.command.make_context("", [*options, "--", _NO_FILE]) as inner:
+    made: Any = context.command.make_context("", [*options, "--", _NO_FILE])
+    with made as inner:
         given = [one.name or "" for one in inner.command.params if one.param_type_name == "option"]
         values = {name: inner.params[name] for name in given_on_command_line(inner, given)}
     if wrong := [name for name in values if name not in table]:
