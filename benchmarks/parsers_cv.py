@@ -166,9 +166,15 @@ def one_fold(system: str, corpus: str, fold: int, models: dict[str, str]) -> dic
 
 
 def _commit() -> str:
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip()
+    """The commit that last changed grammars; with "+", if there are changes after it."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", *arguments, "--", "src/eigentext/grammars"]
+        folder = Path(__file__).parents[1]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+        return done.stdout.strip()
+
+    return git("log", "-1", "--format=%h") + ("+" if git("status", "--porcelain") else "")
 
 
 def work(asked: argparse.Namespace) -> None:
@@ -251,7 +257,7 @@ def report(asked: argparse.Namespace) -> None:
             commits |= {one["commit"] for one in found.facts.values()}
             table.row(system, *_cells(system, done, asked.baseline or asked.systems[0]))
         tables.append(table)
-    notes = [f"code: {', '.join(sorted(commits))}", *asked.note]
+    notes = [f"Grammars of commit {', '.join(sorted(commits))}.", *asked.note]
     record(asked.name, "Cross-validation of parsers", tables, about=ABOUT, notes=notes)
 
 
