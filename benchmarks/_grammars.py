@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, cast
@@ -31,10 +32,12 @@ def gold(name: str, split: str, limit: int | None = None) -> list[et.Tree]:
 
 def warm_fit(model: Any, examples: list[et.Tree]) -> None:
     """Load compiled code: fit a model like this one to a few trees, and parse with it."""
-    parameters = model.get_params()
+    parameters = model.get_params(deep=False)
     few = {"n_states": 4, "n_grammars": 1, "n_iter": 2, "n_smooth": 2}
     small = type(model)(**parameters | {key: few[key] for key in few if key in parameters})
-    warm_parse(small.fit(examples[:WARM]), examples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few trees, and of steps that a method does not have
+        warm_parse(small.fit(examples[:WARM]), examples)
 
 
 def warm_parse(model: Any, examples: list[et.Tree]) -> None:

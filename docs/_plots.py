@@ -112,6 +112,26 @@ def parsers() -> Any:
     return figure
 
 
+def parsers_time() -> Any:
+    """CPU seconds of learning by states, and the hours of [Cohen et al. 2013]."""
+    figure, axes = _panels(2, (9, 3.6))
+    ours, paper = (_rows("parsers_time_penn", table) for table in ("time", "paper"))
+    styles = {"EM": (PEERS[0], "s-"), "spectral": (OURS, "o-"), "spectral+em": (OURS, "*:")}
+    for axis, rows, unit, title in (
+        (axes[0], ours, " s", "Penn sample, CPU seconds of learning"),
+        (axes[1], paper, "", "whole Penn treebank, hours [Cohen et al. 2013]"),
+    ):
+        for method, (color, style) in styles.items():
+            found = {int(m): row.get(f"{method}{unit}") for (m,), row in rows.items()}
+            points = [(m, value) for m, value in found.items() if value is not None]
+            if points:
+                axis.plot(*zip(*points), style, color=color, label=method)
+        axis.set(yscale="log", xlabel="m, the most states of a label", title=title)
+        axis.set(xticks=[int(m) for (m,) in ours])
+    axes[0].legend(fontsize=8, loc="upper left")
+    return figure
+
+
 def taggers() -> Any:
     """F1 of taggers by what they learn from."""
     figure, axes = _panels(2, (9, 3.2))
@@ -223,6 +243,7 @@ PLOTS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         parsers,
         ("grammars_spectral_final_penn", "grammars", "peers_parsing"),
     ),
+    "parsers-time.svg": (parsers_time, ("parsers_time_penn",)),
     "results-taggers.svg": (taggers, ("tagging",)),
     "hmm-error.svg": (hmm_error, ("hmm_error",)),
     "grammars-error.svg": (grammars_error, ("grammars_recovery",)),

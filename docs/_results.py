@@ -57,7 +57,7 @@ PAGES = {
     ),
     "spectral-parsers": (
         "Parsers by spectral and pivot learning",
-        [*_SPECTRAL, "grammars_recovery"],
+        ["parsers_cv_features", "parsers_time_penn", *_SPECTRAL, "grammars_recovery"],
     ),
     "calibration": (
         "Calibration",

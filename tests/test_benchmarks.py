@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -174,3 +176,69 @@ def test_plots_show_the_kept_runs(modules):
     for name in plots.PLOTS:
         path = ROOT / "docs" / name
         assert plots.drawn_from(path) == plots.digest(name), "run: python docs/_results.py"
+
+
+# benchmarks/parsers_cv.py
+
+
+@pytest.fixture(scope="module")
+def parsers_cv(modules):
+    spec = importlib.util.spec_from_file_location(
+        "parsers_cv", ROOT / "benchmarks" / "parsers_cv.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_names_of_systems(parsers_cv):
+    found = parsers_cv.System.named("spectral:n_states=8,kappa=inf,features=simple/text@before")
+    assert found.changes == {"n_states": 8, "kappa": float("inf"), "features": "simple"}
+    assert found.texts == ("vectors", "clusters")
+    assert found.plain == "spectral:n_states=8,kappa=inf,features=simple@before"
+    assert repr(parsers_cv.System.named("ensemble@x").parser({})) == (
+        "LatentPCFG(method='spectral+em', n_grammars=4)"
+    )
+    for wrong in ("spectrum", "pcfg/images", ""):
+        with pytest.raises(SystemExit, match="is no system: write"):
+            parsers_cv.System.named(wrong)
+
+
+def test_work_is_claimed_once(parsers_cv, tmp_path):
+    claim = tmp_path / "0.claim"
+    assert parsers_cv._claimed(claim)
+    assert not parsers_cv._claimed(claim)  # this process has not ended
+    done = subprocess.Popen(["true"])
+    done.wait()
+    claim.write_text(str(done.pid))
+    assert parsers_cv._claimed(claim)
+    assert claim.read_text() == str(os.getpid())
+
+
+def test_the_report_compares_folds_that_both_have(parsers_cv, record, tmp_path, monkeypatch):
+    right = "(S (NP (D the) (N dog)) (VP (V slept)))"
+    wrong = "(S (NP (D the)) (VP (N dog) (V slept)))"
+    monkeypatch.setattr(parsers_cv, "split", lambda corpus, fold: ([], [right] * 10))
+    kept = []
+    monkeypatch.setattr(parsers_cv, "record", lambda *given, **more: kept.append((given, more)))
+    facts = {"fit": 2.0, "parse": 5.0, "MB": 100.0, "fallbacks": 1, "commit": "abc"}
+    for system, folds in (("pcfg", (0, 1)), ("pcfg%text", (1, 2))):
+        for fold in folds:
+            path = tmp_path / "penn" / system / f"{fold}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            trees = [right] * 10 if "text" in system else [right] * 5 + [wrong] * 5
+            path.write_text(json.dumps(facts | {"trees": trees}))
+    command = ["--systems", "pcfg", "pcfg/text", "--corpus", "penn", "--report"]
+    monkeypatch.setattr(sys, "argv", ["parsers_cv.py", *command, "--cache", str(tmp_path)])
+    parsers_cv.main()
+    (((_, _, (table,)), more),) = kept
+    assert more["notes"] == ["Grammars of commit abc."]
+    names = ["system", *(column.name for column in table.columns)]
+    first, second = (dict(zip(names, row)) for row in table.rows)
+    assert first["F1"] == pytest.approx(100 * 2 / 3, abs=1e-2)
+    assert first["against"] is None
+    assert (second["F1"], second["against"], second["folds"]) == (100, "pcfg", 2)
+    assert second["difference"] == pytest.approx(33.33)
+    assert (second["error removed %"], second["fallbacks"]) == (100, 2)
+    assert (second["learn CPU s"], second["sentences/s"]) == (2, 2)
+    assert second["from"] < 33.33 < second["to"]

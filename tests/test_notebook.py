@@ -133,6 +133,7 @@ def results():
         "brackets": (brackets, "66.67"),
         "empty brackets": (evaluate.brackets([], []), "–"),
         "comparison": (evaluate.compare([gold], [gold], [gold]), "Two parsers"),
+        "folds": (evaluate.cross_validate(et.PCFG(), [gold] * 4, 2), "Cross-validation"),
         "chunks": (evaluate.chunks(*taggings), "NP"),
         "tags": (evaluate.tags([[NASTY, "V"]], [[NASTY, NASTY]]), NASTY),
         "similarity": (

@@ -11,6 +11,7 @@ from eigentext.cli._options import (
     Bundle,
     Command,
     Parameters,
+    changes,
     command_group,
     given_on_command_line,
     with_options,
@@ -63,6 +64,22 @@ def fit(
     seen.append(given_on_command_line(context, [*parameters, "workers"]))
 
 
+found: list = []
+
+
+@app.command(cls=Command)
+@with_options(TABLE)
+def against(
+    context: typer.Context,
+    files: Annotated[list[str], typer.Argument()],
+    parameters: Parameters,
+    run: Running,
+    other: Annotated[str, typer.Option()] = "",
+):
+    """Read a text of changes."""
+    found.append(changes(context, other, TABLE))
+
+
 @app.command()
 def other():
     """Another command."""
@@ -94,6 +111,23 @@ def test_options_are_read_and_checked():
     with pytest.raises(ParameterError, match=r"n_states \(--states\) must be a whole number, 1"):
         run("a", "--states", "0")
     assert run("a", "--method", "magic").exit_code == 2
+
+
+def read_changes(text):
+    CliRunner().invoke(app, ["against", "file", "--other", text], catch_exceptions=False)
+    return found.pop()
+
+
+def test_changes_are_read_as_options_are():
+    assert read_changes("method=pivot") == {"method": "pivot"}
+    assert read_changes("states=3,tol=.1  rank=2") == {"n_states": 3, "tol": 0.1, "rank": 2}
+    assert read_changes("--seed=7,decay=.2,decay=.4") == {"random_state": 7, "decay": [0.2, 0.4]}
+    assert read_changes("start=auto") == {"limit": "auto"}  # an old name
+    for wrong in ("", "pivot", "method=em states"):
+        with pytest.raises(ParameterError, match="write changes of options, as in method=em"):
+            read_changes(wrong)
+    with pytest.raises(ParameterError, match="workers does not describe a model; leave it out"):
+        read_changes("states=3,workers=x")
 
 
 def test_help_tells_what_the_table_tells():

@@ -86,6 +86,7 @@ def test_several_files_of_several_formats(tmp_path):
     assert [trees.about.place(n) for n in (0, 1, 2, 4)] == [
         f"{tmp_path / name}, tree {n}" for name, n in (("a", 1), ("a", 2), ("b", 1), ("a", 2))
     ]
+    assert [trees.about.file(n) for n in range(5)] == [str(tmp_path / name) for name in "aabaa"]
 
 
 def test_the_old_name():

@@ -27,7 +27,7 @@ def test_a_right_tree():
     result = brackets([GOLD], [Tree.parse(GOLD)])
     assert (result.matched, result.gold, result.predicted) == (N_GOLD, N_GOLD, N_GOLD)
     assert result.precision == result.recall == result.f1 == result.exact == 1
-    assert result.tagging == result.no_crossing == 1
+    assert result.tagging == result.no_crossing == result.two_crossing == 1
     assert (result.crossing, result.n_failed, result.n_sentences) == (0, 0, 1)
 
 
@@ -95,7 +95,12 @@ def test_crossing_by_hand():
     result = brackets([gold] * 3, [crossed, inside, outside])
     assert [sentence.crossing for sentence in result.sentences] == [2, 0, 1]
     assert result.crossing == 1
-    assert result.no_crossing == 1 / 3
+    assert (result.no_crossing, result.two_crossing) == (1 / 3, 1)
+    thrice = "(S (A a) (NP (X (NP (B b) (C c))) (D d)) (E e))"  # three brackets cross
+    result = brackets([gold] * 4, [thrice, crossed, inside, None])
+    assert [sentence.crossing for sentence in result.sentences] == [3, 2, 0, 0]
+    assert (result.no_crossing, result.two_crossing) == (1 / 4, 1 / 2)  # a failure is not free
+    assert result.to_dict()["by_length"]["1-10"]["two_crossing"] == 1 / 2
     twice = "(S (A a) (X (X (B b) (C c))) (D d) (E e))"  # equal brackets count separately
     assert brackets([gold], [twice]).crossing == 2
     # Without the comma, nothing crosses.
@@ -118,7 +123,7 @@ def test_failed_sentences_count(failed):
     assert (result.n_sentences, result.n_failed) == (2, 1)
     assert (result.precision, result.recall) == (1, 0.5)
     assert result.f1 == pytest.approx(2 / 3)
-    assert result.exact == result.no_crossing == result.tagging == 0.5
+    assert result.exact == result.no_crossing == result.two_crossing == result.tagging == 0.5
     assert result.crossing == 0  # only of the sentence with a tree
     assert str(result).endswith("\nfailed: 1")
     alone = brackets([GOLD], [failed])
@@ -147,6 +152,10 @@ def test_by_length():
         "41+": 2,
     }
     assert [part.f1 for part in parts.values()] == [1, 1, 0, 1]
+    assert [part.exact for part in parts.values()] == [1, 1, 0, 1]
+    told = result.to_dict()["by_length"]
+    assert [told["1-10"][name] for name in ("n_sentences", "precision", "recall")] == [2, 1, 1]
+    assert [told["31-40"][name] for name in ("precision", "recall", "f1")] == [None, 0, 0]
     assert result.up_to(40).n_sentences == 4
     assert result.up_to(40).recall == 3 / 4
     assert result.up_to(0).n_sentences == 0
@@ -162,8 +171,10 @@ def test_length_counts_punctuation_but_not_traces():
 def test_what_is_printed():
     result = brackets([GOLD, GOLD], [GOLD, None])
     titles, short, everything, failed = str(result).split("\n")
-    assert " ".join(titles.split()) == "words sentences precision recall F1 exact crossing tags"
-    assert " ".join(short.split()) == "1-10 2 100.00 50.00 66.67 50.00 0.00 50.00"
+    assert " ".join(titles.split()) == (
+        "words sentences precision recall F1 exact crossing 0 CBs 2 CBs tags"
+    )
+    assert " ".join(short.split()) == "1-10 2 100.00 50.00 66.67 50.00 0.00 50.00 50.00 50.00"
     assert failed == "failed: 1"
     assert everything.split() == ["all", *short.split()[1:]]
     assert len(titles) == len(short) == len(everything)

@@ -23,9 +23,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from eigentext.cli._panels import arrange, arrange_help
+from eigentext.errors import ParameterError
 from eigentext.parameters import Choice, Count, Flag, Given, Number, Parameter, Seed, Table
 
 _NONE = "none"  # how the command line writes None
+_NO_FILE = "no-file"  # stands for the arguments of a command, where only its options matter
 _OLD_NAMES = {
     "--cluster": "--workers",
     "--dev": "--validation",
@@ -146,6 +148,24 @@ def given_on_command_line(context: typer.Context, names: Iterable[str]) -> list[
     """Return those of the options that the user wrote."""
     source = context.get_parameter_source
     return [name for name in names if getattr(source(name), "name", "") == "COMMANDLINE"]
+
+
+def changes(context: typer.Context, text: str, table: Table) -> dict[str, Any]:
+    """Return the values that a text gives to options of a table: "method=em,states=8".
+
+    Names and values are those of the options of the same command, and are read in the same way.
+    """
+    pairs = text.replace(",", " ").split()
+    if not pairs or not all("=" in pair for pair in pairs):
+        raise ParameterError(f"{text!r}: write changes of options, as in method=em,states=8")
+    options = [f"--{pair.lstrip('-')}" for pair in pairs]
+    made: Any = context.command.make_context("", [*options, "--", _NO_FILE])
+    with made as inner:
+        given = [one.name or "" for one in inner.command.params if one.param_type_name == "option"]
+        values = {name: inner.params[name] for name in given_on_command_line(inner, given)}
+    if wrong := [name for name in values if name not in table]:
+        raise ParameterError(f"{text!r}: {wrong[0]} does not describe a model; leave it out")
+    return {name: _value(table[name], value) for name, value in values.items()}
 
 
 def _old_names(table: Table) -> dict[str, str]:

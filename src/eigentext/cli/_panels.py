@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 
 _NAMES = {
     "Input": (
-        "column columns counts dialect documents encoding errors gold id input keep keep_case "
+        "column columns counts cv dialect documents encoding errors gold id input keep keep_case "
         "labelled lowercase max_length skip_bad tokenized tokenizer unit validation validation_gold"
     ),
     "Output": (

@@ -64,6 +64,7 @@ class Treebank(list["Tree"]):
     """Normalized trees, with the facts about how they were read."""
 
     facts: dict[str, Any]
+    files: list[str]  # the file of each tree
 
     def line(self) -> str:
         """Return the facts for people: the dialect, and what was changed."""
@@ -95,9 +96,11 @@ def read_treebank(paths: Iterable[Path], options: TreeOptions, **normalization: 
         trees = read_trees(list(paths), **options.arguments())
         bad = BadItems(options.errors, "trees")
         kept = Treebank()
+        kept.files = []
         for number, tree in enumerate(trees):
             try:
                 kept.append(normalize_tree(tree, **normalization))
+                kept.files.append(trees.about.file(number))
             except CorpusError as error:
                 bad.skip(CorpusError(f"{trees.about.place(number)}: {error}"))
         bad.report(len(kept))

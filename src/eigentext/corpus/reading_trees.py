@@ -91,9 +91,15 @@ class TreesRead:
 
     def place(self, number: int) -> str:
         """The file of a tree (from 0), with its number there, for messages."""
-        at = bisect_right([start for start, _ in self.starts], number) - 1
-        start, source = self.starts[at]
+        start, source = self._start(number)
         return f"{source}, tree {number - start + 1}"
+
+    def file(self, number: int) -> str:
+        """The file of a tree (from 0)."""
+        return self._start(number)[1]
+
+    def _start(self, number: int) -> tuple[int, str]:
+        return self.starts[bisect_right(self.starts, number, key=lambda start: start[0]) - 1]
 
     def facts(self, trees: "Trees") -> dict[str, Any]:
         """All figures by name, with the traces and functions that normalization will cut."""

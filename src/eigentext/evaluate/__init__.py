@@ -13,8 +13,9 @@ from eigentext.evaluate.calibration import (
 )
 from eigentext.evaluate.chunks import Chunks, chunk_spans, chunks
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
-from eigentext.evaluate.compare import Comparison, compare
+from eigentext.evaluate.compare import Comparison, compare, compare_results
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
+from eigentext.evaluate.cross_validation import CrossValidation, Fold, cross_validate, folds
 from eigentext.evaluate.readers import (
     Pair,
     Question,
@@ -36,6 +37,8 @@ __all__ = [
     "CoherenceResult",
     "Comparison",
     "CompletionResult",
+    "CrossValidation",
+    "Fold",
     "Pair",
     "Pairs",
     "Question",
@@ -48,8 +51,11 @@ __all__ = [
     "chunks",
     "coherence",
     "compare",
+    "compare_results",
     "completion_perplexity",
+    "cross_validate",
     "distinct_words",
+    "folds",
     "half",
     "kind_of",
     "next_word_pairs",

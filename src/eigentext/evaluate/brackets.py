@@ -26,9 +26,14 @@ Two rules differ from EVALB:
 - Here a failed sentence counts. A sentence failed if it has no predicted tree, or one over other
   words. It has no predicted brackets, its right brackets lower the recall, and its words lower the
   accuracy of tags. It is not exact, and it is not free of crossing brackets.
+
+Collins (1999) also reports "CBs" (crossing brackets per sentence), "0 CBs" and "2 CBs" (the shares
+of sentences with none, and with at most two). Here these are `crossing`, `no_crossing` and
+`two_crossing`.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -50,8 +55,11 @@ from eigentext.errors import CorpusError, EigentextError, ParameterError
 PUNCTUATION = frozenset((",", ":", "``", "''", "."))
 _SAME = {"PRT": "ADVP"}
 _WIDTH, _LONG = 10, 40  # bins of 10 words; all longer sentences are in the last bin
-_TITLES = "words  sentences  precision  recall     F1   exact  crossing    tags"
-_MEASURES = ("precision", "recall", "f1", "exact", "crossing", "no_crossing", "tagging")
+_TITLES = "words  sentences  precision  recall     F1   exact  crossing   0 CBs   2 CBs    tags"
+_MEASURES = (
+    *("precision", "recall", "f1", "exact"),
+    *("crossing", "no_crossing", "two_crossing", "tagging"),
+)
 
 
 class SentenceScore(NamedTuple):
@@ -127,8 +135,12 @@ class BracketResult:
     @property
     def no_crossing(self) -> float:
         """The share of sentences in which no predicted bracket crosses a right one."""
-        free = sum(not s.crossing and not s.failed for s in self.sentences)
-        return free / (self.n_sentences or math.nan)
+        return self._crossing_at_most(0)
+
+    @property
+    def two_crossing(self) -> float:
+        """The share of sentences in which at most two predicted brackets cross a right one."""
+        return self._crossing_at_most(2)
 
     @property
     def tagging(self) -> float:
@@ -170,13 +182,13 @@ class BracketResult:
                 one.n_sentences,
                 *map(notebook.percent, (one.precision, one.recall, one.f1, one.exact)),
                 notebook.rounded(one.crossing),
-                notebook.percent(one.tagging),
+                *map(notebook.percent, (one.no_crossing, one.two_crossing, one.tagging)),
             )
             for name, one in (*parts.items(), ("all", self))
         ]
         last = f"{self.n_failed:,} sentences failed" if self.n_failed else ""
         return notebook.result(
-            "Brackets, in percent", notebook.table(_TITLES.split(), rows, last=last)
+            "Brackets, in percent", notebook.table(re.split("  +", _TITLES), rows, last=last)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,6 +199,10 @@ class BracketResult:
 
     def _total(self, field: str) -> int:
         return sum(getattr(sentence, field) for sentence in self.sentences)
+
+    def _crossing_at_most(self, n: int) -> float:
+        few = sum(s.crossing <= n and not s.failed for s in self.sentences)
+        return few / (self.n_sentences or math.nan)
 
     def _numbers(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _MEASURES}
@@ -199,7 +215,8 @@ class BracketResult:
         return (
             f"{name:<5}  {self.n_sentences:>9,}  {100 * self.precision:9.2f}  "
             f"{100 * self.recall:6.2f} {100 * self.f1:6.2f}  {100 * self.exact:6.2f}  "
-            f"{self.crossing:8.2f}  {100 * self.tagging:6.2f}"
+            f"{self.crossing:8.2f}  {100 * self.no_crossing:6.2f}  "
+            f"{100 * self.two_crossing:6.2f}  {100 * self.tagging:6.2f}"
         )
 
 

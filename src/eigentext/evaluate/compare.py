@@ -101,12 +101,27 @@ def compare(
     >>> round(found.difference, 2), found.p < 0.01
     (0.5, True)
     """
+    gold = list(gold) if not isinstance(gold, str) else gold
+    results = brackets(gold, a), brackets(gold, b)
+    return compare_results(*results, level=level, n_samples=n_samples, random_state=random_state)
+
+
+def compare_results(
+    a: BracketResult,
+    b: BracketResult,
+    *,
+    level: float = 0.95,
+    n_samples: int = 10_000,
+    random_state: int | None = 0,
+) -> Comparison:
+    """Compare the scores of two parsers on the same sentences, as :func:`compare` does."""
     if not 0 < level < 1:
         raise ParameterError(f"level must be between 0 and 1, not {level!r}")
     if isinstance(n_samples, bool) or not isinstance(n_samples, int) or n_samples < 1:
         raise ParameterError(f"n_samples must be a whole number, 1 or more, not {n_samples!r}")
-    gold = list(gold) if not isinstance(gold, str) else gold
-    counts = np.stack([_counts(brackets(gold, found)) for found in (a, b)])
+    if a.n_sentences != b.n_sentences or a.gold != b.gold:
+        raise ParameterError("these are scores of other sentences; score both on the same ones")
+    counts = np.stack([_counts(a), _counts(b)])
     n = counts.shape[2]
     if not counts[0, 1].sum():
         raise CorpusError("the right trees have no brackets to compare: give longer sentences")

@@ -10,6 +10,7 @@ import typer
 from eigentext.cli._files import load_kind
 from eigentext.cli._options import Bundle
 from eigentext.cli._progress import PhaseBars
+from eigentext.errors import CorpusError
 
 if TYPE_CHECKING:
     from eigentext import PCFG, LatentPCFG
@@ -29,6 +30,14 @@ TreesArgument = Annotated[
     typer.Argument(
         help="Trees in brackets, the export format or TIGER-XML: files or globs (plain, .gz, .bz2, "
         ".xz, .zst); - is standard input."
+    ),
+]
+OtherTreesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE",
+        help="Trees in brackets, the export format or TIGER-XML: files or globs (plain, .gz, .bz2, "
+        ".xz, .zst); - is standard input.",
     ),
 ]
 PruneOption = Annotated[
@@ -72,6 +81,13 @@ def load_grammar(path: Path, **options: Any) -> "Grammar":
 
     model = load_kind(path, (PCFG, LatentPCFG), "a grammar")
     return model.parsing_with(**{name: x for name, x in options.items() if x is not None})
+
+
+def too_long(files: Sequence[str], max_length: int) -> CorpusError:
+    """Return the error of a treebank without short trees."""
+    return CorpusError(
+        f"{', '.join(files)}: all trees have more than {max_length} words; raise --max-length"
+    )
 
 
 def speed_and_fallbacks(phases: PhaseBars, fallbacks: Sequence[str], what: str) -> str:

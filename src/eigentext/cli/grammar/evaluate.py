@@ -11,15 +11,15 @@ from eigentext.cli._bundles import JsonFlag, RunOptions, WorkerOptions
 from eigentext.cli._console import print_json, print_plain, printer
 from eigentext.cli._files import inputs
 from eigentext.cli._lines import decoded
-from eigentext.cli._options import with_options
+from eigentext.cli._options import Parameters, given_on_command_line, with_options
 from eigentext.cli._trees import TreeOptions, read_treebank
 from eigentext.cli._work import work
+from eigentext.cli.grammar._folds import CV_OPTIONS, FoldOptions, cross_validate
 from eigentext.cli.grammar._shared import (
-    DecodingOptions,
-    ModelArgument,
-    TreesArgument,
+    OtherTreesArgument,
     load_grammar,
     speed_and_fallbacks,
+    too_long,
 )
 from eigentext.errors import CorpusError
 
@@ -33,30 +33,65 @@ LengthOption = Annotated[
 _FAILED = re.compile(r"\s*(\(\s*(\(\s*\))?\s*\))?\s*")  # nothing, or (()), as some parsers write
 
 
-@with_options()
+@with_options(CV_OPTIONS, checked=False)
 def evaluate(
-    model: ModelArgument,
-    files: TreesArgument,
-    decoding: DecodingOptions,
+    context: typer.Context,
+    model: Annotated[
+        str, typer.Argument(help="A model written by `grammar fit`. With --cv there is none.")
+    ],
+    parameters: Parameters,
+    folding: FoldOptions,
     reading: TreeOptions,
     run: WorkerOptions,
+    files: OtherTreesArgument = None,
     max_length: LengthOption = sys.maxsize,
 ) -> None:
     """Parse the words of trees and score the result by EVALB's rules, in percent.
 
     The parser's trees and the gold trees are scored without traces, function tags and roots. X
     with X as its only child counts as one node. Crossing: the brackets per sentence that cross a
-    gold bracket.
+    gold bracket. 0 CBs, 2 CBs: the sentences with none, and with at most two of them.
+
+    With --cv 10 there is no model. The trees are divided into ten folds, and the grammar that the
+    options describe learns from nine folds and parses the tenth, ten times. A fold has whole files,
+    if there are enough of them, or else consecutive trees. --against compares with another grammar
+    on the same folds, by paired bootstrap.
     """
+    given = given_on_command_line(context, parameters)
+    folding.check(given, files)
+    if folding.cv is not None:
+        cross_validate(
+            context, [model, *(files or ())], parameters, folding, reading, run, max_length
+        )
+        return
+    _evaluate(
+        Path(model),
+        files or [],
+        {name: parameters[name] for name in given},
+        reading,
+        run,
+        max_length,
+    )
+
+
+def _evaluate(
+    model: Path,
+    files: list[str],
+    decoding: dict[str, Any],
+    reading: TreeOptions,
+    run: WorkerOptions,
+    max_length: int,
+) -> None:
+    """Score the parses of a model."""
     from eigentext.evaluate import brackets
 
     with inputs(files) as (paths,), work(run) as phases:
-        grammar = load_grammar(model, **decoding.given())
+        grammar = load_grammar(model, **decoding)
         trees = dict(enumerate(read_treebank(paths, reading), 1))
         sentences = {n: tree.leaves() for n, tree in trees.items()}
         kept = [n for n, words in sentences.items() if len(words) <= max_length]
         if not kept:
-            raise _too_long(files, max_length)
+            raise too_long(files, max_length)
         parses = list(grammar.parses([sentences[n] for n in kept]))
         result = brackets([trees[n] for n in kept], [parsed.tree for parsed in parses])
     fallbacks = {n: parsed.fallback for n, parsed in zip(kept, parses) if parsed.fallback}
@@ -113,18 +148,12 @@ def score(
     ]
     result = result.up_to(max_length)
     if not result.n_sentences:
-        raise _too_long([gold], max_length)
+        raise too_long([gold], max_length)
     if json:
         about = {"gold_file": gold, "predicted_file": predicted}
         print_json({**about, **result.to_dict(), "failed": failed})
     else:
         print_plain(str(result))
-
-
-def _too_long(files: list[str], max_length: int) -> CorpusError:
-    return CorpusError(
-        f"{', '.join(files)}: all trees have more than {max_length} words; raise --max-length"
-    )
 
 
 def _read_predicted(

@@ -63,7 +63,7 @@ def _options() -> Table:
     return Table(latent.owner, renamed=latent.renamed, **kinds)
 
 
-_OPTIONS = _options()
+OPTIONS = _options()
 
 
 @dataclass(kw_only=True)
@@ -97,7 +97,7 @@ class ChoosingOptions(Bundle):
             raise ParameterError("--tune needs trees to measure on: --validation FILE")
 
 
-@with_options(_OPTIONS, checked=False)
+@with_options(OPTIONS, checked=False)
 def fit(
     context: typer.Context,
     files: TreesArgument,
@@ -115,7 +115,7 @@ def fit(
 
     given = given_on_command_line(context, parameters)
     choosing.check(given, parameters["method"])
-    model = _model(given, parameters)
+    model = described(given, parameters)
     tuned: Tuned | None = None
     with fitting(output, run, files, choosing.validation or []) as done:
         done.check_not_read(expand_paths([path for paths in done.paths for path in paths]))
@@ -130,7 +130,7 @@ def fit(
     report_fit(done, model, parameters["method"], tuned, trees)
 
 
-def _model(given: list[str], parameters: Parameters) -> "Grammar":
+def described(given: list[str], parameters: Parameters) -> "Grammar":
     """Return the grammar that the options describe, not yet learned."""
     from eigentext import PCFG, LatentPCFG
 
@@ -160,7 +160,7 @@ def _warn_of_unused(table: Table, given: list[str], parameters: Parameters) -> N
     for name in given:
         if name not in table and name != "method":
             warnings.warn(
-                f"{table.owner} does not use {_OPTIONS.label(name)}: {parameters[name]!r} has no "
+                f"{table.owner} does not use {OPTIONS.label(name)}: {parameters[name]!r} has no "
                 "effect; it is for hidden states, and --method pcfg has none",
                 UnusedParameterWarning,
                 stacklevel=2,
