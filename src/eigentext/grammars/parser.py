@@ -36,7 +36,7 @@ from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.parameters import N_JOBS
 from eigentext.grammars.spans import calibrated, check_temperature, probable_spans, scored_spans
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
-from eigentext.grammars.treebank.plain_text import KeptText
+from eigentext.grammars.treebank.plain_text import kept_sources, named_sources
 from eigentext.grammars.treebank.reading import TreeLike, normalized, treebank_fingerprint
 from eigentext.parameters import Count, Number, Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
@@ -46,7 +46,6 @@ _Made = TypeVar("_Made")
 _BATCH = 200  # words of the sentences that go to a Dask worker together
 _MOST = 10**9  # the largest value of a parameter
 _DERIVATIONS = 4  # of the back-off that are looked at for each tree
-_OF_TEXT = ("vectors", "clusters")
 _NO_WORDS = "an empty sentence has no tree"
 
 
@@ -302,6 +301,8 @@ class Parser(Estimator, Saved, NltkParsing):
             "options": treebank.binarization._asdict(),
             "sources": [treebank_fingerprint(treebank)],
         }
+        if counted.lexicon.text is not None:
+            self.provenance_["coverage"] = counted.lexicon.text.coverage
         self.temperature_ = usual_temperature(len(treebank))
         self.diagnostics_ = {
             "n_labels": len(treebank.symbols),
@@ -325,7 +326,7 @@ class Parser(Estimator, Saved, NltkParsing):
         check_is_fitted(self)
         arrays, about = cascade_to_arrays(self._cascade, self._empty)
         return arrays, {
-            "parameters": {**self.parameters_, **_named(self.parameters_)},
+            "parameters": named_sources(self.parameters_),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
             "temperature": self.temperature_,
@@ -343,11 +344,7 @@ class Parser(Estimator, Saved, NltkParsing):
     def _from_saved(cls, arrays: Any, about: dict[str, Any]) -> Self:
         from eigentext.grammars.saving import arrays_to_cascade
 
-        given = dict(about["parameters"])
-        for name in _OF_TEXT:
-            if given.get(name) is not None:
-                given[name] = KeptText(name)
-        self = learned_with(cls, given)
+        self = learned_with(cls, kept_sources(about["parameters"]))
         self._cascade, self._empty = arrays_to_cascade(arrays, about["grammar"])
         self.symbols_ = self._empty.symbols
         lexicon = self._cascade.coarse.words.lexicon
@@ -459,12 +456,6 @@ class Parser(Estimator, Saved, NltkParsing):
                 FallbackWarning,
                 stacklevel=3,
             )
-
-
-def _named(settings: Settings) -> dict[str, str]:
-    """Vectors and clusters as a file names them: it holds only what was learned from them."""
-    given = {name: settings[name] for name in _OF_TEXT}
-    return {name: type(one).__name__ for name, one in given.items() if one is not None}
 
 
 # Trees travel packed to and from other processes. In this process it makes almost no difference.

@@ -35,7 +35,7 @@ class PCFG(Parser):
     beta, gamma : float
         The weight of the class and of the tags of a word, in tokens of the word.
     vectors : Eigenwords, gensim's KeyedVectors, or (words, matrix), optional
-        Word vectors of plain text. They tell the tags of words that are rare or unseen in the trees.
+        Word vectors of plain text. They tell the tags of words that are rare in the trees.
     clusters : WordClusters, or a dictionary of words and bit strings, optional
         Word clusters of plain text, for the same words, and for their hidden states.
     prune : float

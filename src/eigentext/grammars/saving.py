@@ -84,7 +84,6 @@ def cascade_to_arrays(cascade: Cascade, treebank: Treebank) -> tuple[dict[str, A
     }
     if lexicon.text is not None:
         arrays |= text_to_arrays(lexicon.text)
-        about["coverage"] = lexicon.text.coverage
     return arrays, about
 
 
@@ -100,8 +99,7 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
     )  # fmt: skip
     symbols, beta = _symbols(about["symbols"]), float(about["beta"])
     plain = coarse(symbols)[1]
-    lexicon.text = arrays_to_text(arrays, about.get("coverage", {}))
-    tag_counts = _tag_counts(arrays, plain) if lexicon.text else None
+    lexicon.text = arrays_to_text(arrays)
 
     how = Binarization(**about["binarization"])
 
@@ -124,12 +122,12 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
             shape=(len(lexicon.words), len(part["totals"])),
         )
         text = None
-        if lexicon.text is not None and tag_counts is not None:
+        if lexicon.text is not None:
             if f"{name}.in_tag" not in arrays:
                 raise damage(f"{name}.in_tag", "is missing, where plain text is there")
             tags = state_tags(symbols, part["n_states"])
             in_tag = np.array(arrays[f"{name}.in_tag"])
-            text = TextStates.of(lexicon, lexicon.text, counts, tag_counts, tags, in_tag)
+            text = TextStates.of(lexicon, lexicon.text, counts, tags, in_tag)
         words = WordStates(
             lexicon, counts, part["in_class"], part["unseen"], beta, part["totals"], text
         )
@@ -196,7 +194,7 @@ def schema(about: dict[str, Any], *, has_middle: bool) -> Schema:
         arrays |= _level_arrays(name, "labels", least)
         means = Array("float64", (f"{name} states",), largest=_LARGEST_MEAN, optional=True)
         arrays |= {f"{name}.{key}": means for key in _MEANS}
-    arrays |= text_schema(grammar)
+    arrays |= text_schema(origin)
     plain = coarse(symbols)[1]
     sizes = {"labels": len(symbols), "plain labels": len(plain), "tags": len(tag_numbers(plain))}
     return Schema(arrays, sizes=sizes)
@@ -343,21 +341,6 @@ def _level_to_arrays(name: str, level: Level) -> dict[str, Any]:
     )  # fmt: skip
     arrays = {f"{name}.{key}": part for key, part in zip(_LEVEL, parts, strict=True)}
     return arrays if words.text is None else arrays | {f"{name}.in_tag": words.text.in_tag}
-
-
-def _tag_counts(arrays: Any, plain: list[Symbol]) -> Any:
-    """How often each word has each tag, by the words of the coarse grammar."""
-    from scipy.sparse import csr_array
-
-    names = ("counts", "states", "offsets")
-    data, states, offsets = (np.array(arrays[f"coarse.{name}"]) for name in names)
-    shape = len(offsets) - 1, len(arrays["coarse.root"])
-    counts = csr_array((data, _signed(states), _signed(offsets)), shape)
-    tags = state_tags(plain, np.ones(len(plain), np.int64))
-    if shape[1] != len(tags):
-        raise damage("coarse.root", f"has {shape[1]} states, not {len(tags)}")
-    places = np.arange(len(tags)), tags
-    return (counts @ csr_array((np.ones(len(tags)), places), (len(tags), len(tag_numbers(plain))))).tocsr()
 
 
 def _rules_to_arrays(name: str, rules: Rules) -> dict[str, Any]:

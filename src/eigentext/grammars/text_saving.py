@@ -12,6 +12,7 @@ _ARRAYS: dict[str, Array | Strings] = {
     "text.words": Strings("text words", unique=True, optional=True),
     "text.scores": Array("float16", ("text words", "tags"), optional=True),
     "text.groups": Array("int", ("text words",), least=-1, below="text words", optional=True),
+    "text.mate_tags": Array("float64", ("text groups", "tags"), least=0, optional=True),
     "text.features": Strings("text features", unique=True, optional=True),
     "text.weights": Array("float32", ("text features", "tags"), largest=1e6, optional=True),
 }
@@ -31,11 +32,11 @@ def text_to_arrays(text: TextTags | None) -> dict[str, Any]:
     """The arrays of a file; none without plain text."""
     if text is None:
         return {}
-    parts = text.words, text.scores, text.groups, text.features, text.weights
+    parts = text.words, text.scores, text.groups, text.mate_tags, text.features, text.weights
     return dict(zip(_ARRAYS, parts, strict=True))
 
 
-def arrays_to_text(arrays: Any, coverage: dict[str, float]) -> TextTags | None:
+def arrays_to_text(arrays: Any) -> TextTags | None:
     """What :func:`text_to_arrays` saved."""
     there = [name in arrays for name in _ARRAYS]
     if not any(there):
@@ -43,11 +44,11 @@ def arrays_to_text(arrays: Any, coverage: dict[str, float]) -> TextTags | None:
     if not all(there):
         missing = next(name for name in _ARRAYS if name not in arrays)
         raise damage(missing, "is missing, where other parts of plain text are there")
-    words, scores, groups, features, weights = (arrays[name] for name in _ARRAYS)
-    # Clusters are numbered without gaps, so that tables of them are no larger than the file.
+    words, scores, groups, mate_tags, features, weights = (arrays[name] for name in _ARRAYS)
     groups = np.array(groups, np.int32)
-    if groups.max(initial=-1) + 1 > len(np.unique(groups[groups >= 0])):
-        raise damage("text.groups", "has numbers of clusters that no word is in")
+    if groups.max(initial=-1) + 2 != len(mate_tags):
+        raise damage("text.mate_tags", f"has {len(mate_tags)} rows, not one more than clusters")
     return TextTags(
-        list(features), np.array(weights), list(words), np.array(scores), groups, coverage
-    )
+        list(features), np.array(weights), list(words), np.array(scores), groups,
+        np.array(mate_tags),
+    )  # fmt: skip

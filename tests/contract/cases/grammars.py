@@ -16,6 +16,11 @@ OTHER = [
     "(S (NP (NNS ferns)) (VP (VBP grow)))",
 ] * 4
 WORDS = ["the", "cat", "saw", "a", "dog", "of", "Every", "xyz"]
+VECTORS = (
+    ["the", "a", "of", "cat", "dog", "river", "saw", "found", "carried", "xyz"],
+    np.random.default_rng(0).standard_normal((10, 4)),
+)
+CLUSTERS = {"cat": "00", "dog": "00", "saw": "01", "found": "01", "xyz": "00", "the": "1"}
 
 
 ASKS = {
@@ -77,6 +82,7 @@ CASES = [
         asks=ASKS,
     ),
     _latent("spectral"),
+    _latent("plain text", method="spectral+em", n_smooth=2, vectors=VECTORS, clusters=CLUSTERS),
     _latent("spectral+em", method="spectral+em", n_smooth=2),
     _latent("pivot", method="pivot"),
     _latent("pivot+em", method="pivot+em", n_smooth=1),

@@ -11,6 +11,7 @@ from eigentext.cli._bundles import WorkerOptions
 from eigentext.cli._console import print_json, print_plain, printer
 from eigentext.cli._files import inputs
 from eigentext.cli._options import Bundle, Parameters, changes, given_on_command_line
+from eigentext.cli._sources import PlainTextOptions, load_sources
 from eigentext.cli._trees import TreeOptions, read_treebank
 from eigentext.cli._work import work
 from eigentext.cli.grammar._shared import too_long
@@ -50,7 +51,7 @@ class FoldOptions(Bundle):
         typer.Option(
             metavar="CHANGES",
             help="With --cv: compare with the same grammar after these changes of options, as in "
-            "method=em,states=8. May be given several times.",
+            "method=em,states=8 or vectors=none. May be given several times.",
         ),
     ] = None
 
@@ -76,6 +77,7 @@ def cross_validate(
     files: Sequence[str],
     parameters: Parameters,
     folding: FoldOptions,
+    sources: PlainTextOptions,
     reading: TreeOptions,
     run: WorkerOptions,
     max_length: int,
@@ -83,7 +85,7 @@ def cross_validate(
     """Learn and parse in folds, and print how good each grammar is."""
     from eigentext import evaluate
 
-    systems = _systems(context, parameters, folding.against or [])
+    systems = _systems(context, parameters, sources, folding.against or [])
     n_folds = folding.cv or 0
     with inputs(files) as (paths,), work(run):
         read = read_treebank(paths, reading)
@@ -113,13 +115,19 @@ def cross_validate(
 
 
 def _systems(
-    context: typer.Context, parameters: Parameters, against: Sequence[str]
+    context: typer.Context,
+    parameters: Parameters,
+    sources: PlainTextOptions,
+    against: Sequence[str],
 ) -> dict[str, "Grammar"]:
     """Return the grammars, not yet learned: that of the options, and those of the changes."""
-    given = given_on_command_line(context, parameters)
-    found = {_name(given, parameters): described(given, parameters)}
+    given, files = given_on_command_line(context, parameters), sources.given()
+    loaded = load_sources(files)
+    name = ",".join([_name(given, parameters), *(f"{one}={path}" for one, path in files.items())])
+    found = {name: described(given, parameters).set_params(**loaded)}
     for text in against:
-        changed = changes(context, text, OPTIONS)
+        rest, kept = _without_sources(text, loaded)
+        changed = changes(context, rest, OPTIONS) if rest else {}
         new = {**parameters, **changed}
         for name in given:  # what the other method has no use for
             kind = OPTIONS[name]
@@ -129,11 +137,19 @@ def _systems(
         with warnings.catch_warnings():
             # A PCFG has no states: this is no mistake if only the other grammar has some.
             warnings.simplefilter("ignore", UnusedParameterWarning)
-            other = described([*changed], new)
+            other = described([*changed], new).set_params(**kept)
         if text in found or any(repr(other) == repr(one) for one in found.values()):
             raise ParameterError(f"--against {text}: this is the same grammar; change something")
         found[text] = other
     return found
+
+
+def _without_sources(text: str, loaded: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the changes less those such as vectors=none, and the sources that are left."""
+    parts = [part.strip() for part in text.split(",")]
+    gone = [part for part in parts if part in {f"{name}=none" for name in loaded}]
+    kept = {name: one for name, one in loaded.items() if f"{name}=none" not in gone}
+    return ",".join(part for part in parts if part not in gone), kept
 
 
 def _name(given: Sequence[str], parameters: Parameters) -> str:

@@ -12,6 +12,7 @@ from eigentext.cli._console import print_json, print_plain, printer
 from eigentext.cli._files import inputs
 from eigentext.cli._lines import decoded
 from eigentext.cli._options import Parameters, given_on_command_line, with_options
+from eigentext.cli._sources import PlainTextOptions
 from eigentext.cli._trees import TreeOptions, read_treebank
 from eigentext.cli._work import work
 from eigentext.cli.grammar._folds import CV_OPTIONS, FoldOptions, cross_validate
@@ -41,6 +42,7 @@ def evaluate(
     ],
     parameters: Parameters,
     folding: FoldOptions,
+    sources: PlainTextOptions,
     reading: TreeOptions,
     run: WorkerOptions,
     files: OtherTreesArgument = None,
@@ -58,10 +60,17 @@ def evaluate(
     on the same folds, by paired bootstrap.
     """
     given = given_on_command_line(context, parameters)
-    folding.check(given, files)
+    folding.check([*given, *sources.given()], files)
     if folding.cv is not None:
         cross_validate(
-            context, [model, *(files or ())], parameters, folding, reading, run, max_length
+            context,
+            [model, *(files or ())],
+            parameters,
+            folding,
+            sources,
+            reading,
+            run,
+            max_length,
         )
         return
     _evaluate(

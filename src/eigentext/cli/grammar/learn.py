@@ -9,6 +9,7 @@ import typer
 from eigentext.cli._bundles import FitOptions, OutputOption
 from eigentext.cli._fitting import fitting
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
+from eigentext.cli._sources import PlainTextOptions, load_sources
 from eigentext.cli._trees import TreeOptions, read_treebank
 from eigentext.cli.grammar._report import report_fit
 from eigentext.cli.grammar._shared import TreesArgument
@@ -104,12 +105,15 @@ def fit(
     output: OutputOption,
     parameters: Parameters,
     choosing: ChoosingOptions,
+    sources: PlainTextOptions,
     reading: TreeOptions,
     run: FitOptions,
 ) -> None:
     """Learn a parser from trees and write it as one model file.
 
     Trees are normalized first: traces, function tags, indices and roots are removed.
+
+    Word vectors and clusters of plain text tell the tags of words that are rare in the trees.
     """
     from eigentext.corpus.readers import expand_paths
 
@@ -118,7 +122,10 @@ def fit(
     model = described(given, parameters)
     tuned: Tuned | None = None
     with fitting(output, run, files, choosing.validation or []) as done:
-        done.check_not_read(expand_paths([path for paths in done.paths for path in paths]))
+        models = sources.given()
+        read = [path for paths in done.paths for path in paths]
+        done.check_not_read(expand_paths([*read, *models.values()]))
+        model.set_params(**load_sources(models))
         trees = read_treebank(done.paths[0], reading)
         held_out = read_treebank(done.paths[1], reading) if choosing.validation else []
         if choosing.tune:

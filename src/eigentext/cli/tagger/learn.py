@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from eigentext.cli._bundles import EncodingOption, FitOptions, OutputOption, Ski
 from eigentext.cli._console import finite
 from eigentext.cli._fitting import Fitting, fitting, validation_facts
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
-from eigentext.cli._text import utf8_or
+from eigentext.cli._sources import SOURCES, PlainTextOptions, load_sources
 from eigentext.cli.tagger._shared import (
     TaggedArgument,
     places_of,
@@ -28,28 +28,14 @@ if TYPE_CHECKING:
     from eigentext.evaluate.chunks import Chunks
     from eigentext.evaluate.tags import Tags
 
-# What plain text taught: the class of the model that holds it, and its name in errors.
-_SOURCES = {
-    "vectors": ("Eigenwords", "word vectors (`words fit`)"),
-    "clusters": ("WordClusters", "clusters (`words cluster`)"),
-    "eigentokens": ("Eigentokens", "eigentokens of `words tokens`"),
-    "states": ("HMM", "a hidden Markov model (`hmm fit`)"),
-}
-_KEYWORD = re.compile(rf"\b({'|'.join(_SOURCES)})=…")
-_FOREIGN = re.compile(rf"among (?:those|the words) of ({'|'.join(_SOURCES)})\b")
+_KEYWORD = re.compile(rf"\b({'|'.join(SOURCES)})=…")
+_FOREIGN = re.compile(rf"among (?:those|the words) of ({'|'.join(SOURCES)})\b")
 
 
 @dataclass(kw_only=True)
-class SourceOptions(Bundle):
+class SourceOptions(PlainTextOptions):
     """What was learned from plain text, without labels."""
 
-    vectors: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="Word vectors, of `words fit`.")
-    ] = None
-    clusters: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Clusters: a model or the paths of `words cluster`."),
-    ] = None
     eigentokens: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="Eigentokens, of `words tokens`.")
     ] = None
@@ -57,10 +43,6 @@ class SourceOptions(Bundle):
         Path | None,
         typer.Option(metavar="MODEL", help="States of a hidden Markov model, of `hmm fit`."),
     ] = None
-
-    def given(self) -> dict[str, Path]:
-        """Return the files that the user named."""
-        return {name: path for name, path in asdict(self).items() if path}
 
 
 @dataclass(kw_only=True)
@@ -127,7 +109,7 @@ def fit(
         columns = training_columns(tagged.columns, paths[0], how["encoding"])
         sentences = read_tagged(paths, columns, **how)
         others = [one.tokens for one in read_tagged(held_out, columns, **how)] if held_out else None
-        loaded = {name: _load_source(name, path, how["encoding"]) for name, path in models.items()}
+        loaded = load_sources(models, how["encoding"])
         tagger = Tagger(**parameters, columns=columns.kept[:-1], **loaded)
         with _named_as_options(models), places_of(sentences):
             tagger.fit([one.tokens for one in sentences], validation=others)
@@ -142,32 +124,6 @@ def _check(tagged: TaggedOptions, models: dict[str, Path], given: list[str]) -> 
         raise ParameterError("--features also names templates; give only one of the two")
     if "scale" in given and not models.keys() - {"clusters"}:
         raise ParameterError("--scale is for --vectors, --eigentokens or --states; give one")
-
-
-def _load_source(name: str, path: Path, encoding: str) -> Any:
-    """Load what was learned without labels."""
-    import eigentext
-    from eigentext import WordClusters, engine
-    from eigentext.storage import load
-
-    wanted, what = _SOURCES[name]
-    with engine.phase(f"load {name}"):
-        if name == "clusters" and not _is_model(path):
-            return WordClusters.read_paths(path, encoding=utf8_or(encoding, path))
-        model = load(path)
-    if not isinstance(model, getattr(eigentext, wanted)):
-        raise EigentextError(f"{path}: holds {model!r}, but --{name} wants {what}")
-    return model
-
-
-def _is_model(path: Path) -> bool:
-    """Return whether a file may be a model, and is not a text, plain or compressed."""
-    from eigentext.corpus.readers import compression
-
-    if compression(path):
-        return False
-    with path.open("rb") as file:
-        return b"\0" in file.read(8)  # the length of a model's header
 
 
 @contextmanager

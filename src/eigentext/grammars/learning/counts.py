@@ -84,7 +84,7 @@ class CountedTrees:
             symbols = self.treebank.symbols
             tags = state_tags(symbols, np.ones(len(symbols), np.int64))
             of_leaves = tags[self.treebank.label[is_leaf]]
-            self.lexicon.read_plain_text(text, of_leaves, len(tag_numbers(symbols)))
+            self.lexicon.read_plain_text(text, of_leaves, len(tag_numbers(symbols)), gamma)
         self.beta, self.gamma = float(beta), float(gamma)
 
     @classmethod

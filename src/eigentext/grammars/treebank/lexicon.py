@@ -24,9 +24,9 @@ evidence than their class. The share P(s | class of x) then becomes
     P(s | x) = P(t | x) (c(mates of x, s) + nu P(s | t)) / (c(mates of x, t) + nu),
 
 where t is the tag of s, P(t | x) comes from spelling and plain text, and the mates of x are the
-words of the treebank in the same cluster. Its weight is 2 beta for a rare word. An unseen word keeps
-the number of tokens of its class. So q sums to one over the known words and the classes if plain
-text and classes agree on average.
+words of the treebank in the same cluster. Its weight is 2 beta for a rare word. An unseen word
+keeps the number of tokens of its class. So q sums to one over the known words and the classes if
+plain text and classes agree on average.
 """
 
 import re
@@ -156,12 +156,14 @@ class Lexicon:
         self._class_numbers = {name: k for k, name in enumerate(classes)}
         return self
 
-    def read_plain_text(self, text: "PlainText", tags: np.ndarray, n_tags: int) -> None:
+    def read_plain_text(
+        self, text: "PlainText", tags: np.ndarray, n_tags: int, gamma: float
+    ) -> None:
         """Learn what plain text says about the tags of words, from the tag of each token."""
         from eigentext.grammars.treebank.plain_text import learn_text_tags
 
         tokens = [self.words[x] for x in self._word.tolist()]
-        self.text = learn_text_tags(text, tokens, self._is_first, tags, n_tags)
+        self.text = learn_text_tags(text, tokens, self._is_first, tags, n_tags, gamma)
 
     def is_helped(self, x: np.ndarray) -> np.ndarray:
         """Whether plain text may help words: those that are unseen (-1) or not frequent."""
@@ -245,8 +247,7 @@ class Lexicon:
             of_all = np.bincount(tag, minlength=n_tags).clip(min=1)[tags]
             in_all = np.bincount(states, posteriors, n_states) / of_all
             in_tag = np.where(of_tag[tags] > 0, in_tag, in_all)  # some tags have no rare words
-            tag_counts = share * (self.counts[:, None] + gamma)
-            text = TextStates.of(self, self.text, counts, tag_counts.tocsr(), tags, in_tag)
+            text = TextStates.of(self, self.text, counts, tags, in_tag)
         return WordStates(self, counts, classes, unseen, beta, totals, text)
 
 
@@ -320,7 +321,7 @@ class WordStates:
             return row, np.empty((0, len(self.totals)))
         helped = np.flatnonzero(self.lexicon.is_helped(words))
         row[helped] = np.arange(len(helped))
-        return row, self.text.rows([(tokens[i], i == 0) for i in helped])
+        return row, self.text.rows([(tokens[i], i == 0) for i in helped.tolist()])
 
     def _numbers(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The number of each word, -1 for an unseen one, and the number of its class."""
@@ -351,7 +352,7 @@ class WordStates:
         if self.text is not None:
             helped = np.flatnonzero(lexicon.is_helped(np.arange(len(weights))))
             weights[helped] = 0.0
-            words = [lexicon.words[x] for x in helped]
+            words = [lexicon.words[x] for x in helped.tolist()]
             totals = totals + _TEXT * self.beta * self.text.sums(words)
         of_class = np.bincount(lexicon.class_of, weights, len(lexicon.classes))
         totals = totals + (of_class + self.unseen) @ self.classes

@@ -1,15 +1,15 @@
 r"""What plain text says about the tags of words that are rare or unseen in a treebank.
 
-Word vectors and word clusters of plain text know a hundred times as many words as a treebank. Words
-of a similar vector, or of the same cluster, have similar tags. So the tag t of a word x is predicted
-from its spelling, its vector u(x) and the clusters that it is in, by multinomial regression:
+Word vectors and clusters of plain text know many more words than a treebank. Words with similar
+vectors, or in the same cluster, have similar tags. So the tag t of a word x is predicted from its
+spelling, its vector u(x) and the clusters that it is in, by multinomial regression:
 
 .. math:: p(t \mid x) \propto \exp\Big(\sum_{f \in x} w(f, t) + u(x)^\top W_t\Big).
 
-The features f are endings and shapes of the spelling, and prefixes of the bit string of the cluster.
-The weights are learned once, from the words of the treebank with their tags. A word counts at most
-five times, because rare words are what unseen words are like. They maximize the likelihood less
-:math:`\frac{\lambda}{2} (|w|^2 + |W|^2)`, which has one maximum.
+The features f are endings and shapes of the spelling, and prefixes of the bit string of the
+cluster. The weights are learned once, from the words of the treebank with their tags. A word counts
+at most five times, because rare words are what unseen words are like. The weights maximize the
+likelihood less :math:`\frac{\lambda}{2} (|w|^2 + |W|^2)`, which has one maximum.
 
 The hidden state of a word, given its tag, is that of its cluster mates in the treebank
 (``lexicon.py``).
@@ -26,7 +26,7 @@ semi-supervised word clustering, IWPT 2009.
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +39,16 @@ from eigentext.evaluate.vectors import fold, words_and_bit_strings, words_and_ve
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+_SOURCES = ("vectors", "clusters")
 _PREFIXES = (4, 6, 8, 10)  # of the bit string of a cluster
 _ENDINGS = 4  # the longest ending
 _LENGTH = 5.5  # of vectors; a feature of the spelling has 1
 _PENALTY = 10.0  # lambda
 _MOST = 5  # how often a word counts
+_MOST_AS_MATE = 20  # how often it counts for other words of its cluster
 _STEPS = 60  # of L-BFGS; more change no parse
 _FEW = 0.5  # a smaller share of known tokens is a warning
+_LARGEST = 1e4  # of an exponent, in half precision
 _CACHED = 20_000  # words whose tags are kept
 _MISSING = "no text"  # the feature of words that plain text does not have
 
@@ -55,6 +58,18 @@ class KeptText:
     """Stands for vectors or clusters in the parameters of a model from a file."""
 
     words: str  # what they were called
+
+
+def named_sources(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters for a model file, which only names the kinds of vectors and clusters."""
+    given = {name: parameters[name] for name in _SOURCES if parameters[name] is not None}
+    return {**parameters, **{name: type(one).__name__ for name, one in given.items()}}
+
+
+def kept_sources(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a model file, where vectors and clusters are :class:`KeptText`."""
+    given = [name for name in _SOURCES if parameters.get(name) is not None]
+    return {**parameters, **{name: KeptText(name) for name in given}}
 
 
 @dataclass
@@ -117,6 +132,9 @@ class TextTags:
         larger model file would make no parse better.
     groups
         The cluster of each of these words; -1 for none, or for one without a word of the treebank.
+    mate_tags : array, clusters by tags
+        How often the words of the treebank in each cluster have each tag (``text_states.py``). The
+        last row, for words without a cluster, is zero.
     coverage
         The share of the tokens of the treebank that plain text knows, by vectors and by clusters.
     """
@@ -126,6 +144,7 @@ class TextTags:
     words: list[str]
     scores: np.ndarray
     groups: np.ndarray
+    mate_tags: np.ndarray
     coverage: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -180,9 +199,17 @@ def _sign(c: str) -> str:
 
 
 def learn_text_tags(
-    text: PlainText, tokens: Sequence[str], is_first: np.ndarray, tags: np.ndarray, n_tags: int
+    text: PlainText,
+    tokens: Sequence[str],
+    is_first: np.ndarray,
+    tags: np.ndarray,
+    n_tags: int,
+    gamma: float = 0.0,
 ) -> TextTags:
-    """Learn the tags of words from the tokens of a treebank and their tags."""
+    """Learn the tags of words from the tokens of a treebank and their tags.
+
+    A word has `gamma` more tokens of the same tags (``lexicon.py``).
+    """
     coverage = _coverage(text, tokens)
     kinds = Counter(zip(tokens, is_first.tolist(), tags.tolist()))
     times = Counter(tokens)
@@ -195,19 +222,36 @@ def learn_text_tags(
     at = [fold(word, places) for word, _ in items]
     spelled = [[*spelling(*item, x is not None)] for item, x in zip(items, at)]
     features, shapes = _coded(spelled)
-    prefixes, clusters = _coded([_prefixes(bits) for bits in text.bit_strings])
+    _, clusters = _coded([_prefixes(bits) for bits in text.bit_strings])
     known = np.array([-1 if x is None else x for x in at])
     with engine.phase("plain text"), engine.one_blas_thread():
         w, in_clusters, in_vectors = _regression(
             shapes, _rows(clusters, known), _rows(text.vectors, known), wanted
         )
-        scores = clusters @ in_clusters + text.vectors @ in_vectors
+        scores = np.clip(clusters @ in_clusters + text.vectors @ in_vectors, -_LARGEST, _LARGEST)
     used = sorted({text.bit_strings[x] for x in known[known >= 0]} - {""})
     numbers = {bits: g for g, bits in enumerate(used)}
     groups = np.array([numbers.get(bits, -1) for bits in text.bit_strings], np.int32)
+    mate_tags = np.zeros((len(used) + 1, n_tags))
+    for (word, first, tag), n in kinds.items():
+        x = at[rows[word, first]]
+        if x is not None and groups[x] >= 0:
+            weight = mate_weight(times[word]) * (1 + gamma / times[word])
+            mate_tags[groups[x], tag] += n * weight
     return TextTags(
-        list(features), w.astype(np.float32), text.words, scores.astype(np.float16), groups, coverage
+        list(features),
+        w.astype(np.float32),
+        text.words,
+        scores.astype(np.float16),
+        groups,
+        mate_tags,
+        coverage,
     )
+
+
+def mate_weight(counts: Any) -> Any:
+    """The weight of each token of words of the treebank, as mates of other words."""
+    return np.minimum(1.0, _MOST_AS_MATE / counts)
 
 
 def _prefixes(bits: str) -> list[str]:
@@ -240,12 +284,12 @@ def _rows(matrix: Any, places: np.ndarray) -> Any:
 
 
 def _regression(shapes: Any, clusters: Any, vectors: np.ndarray, wanted: np.ndarray) -> list[Any]:
-    """The weights of spelling, clusters and vectors that maximize the likelihood less the penalty."""
+    """The weights of spelling, clusters and vectors that maximize what the module says."""
     from scipy.optimize import minimize
     from scipy.sparse import hstack
 
     n_tags = wanted.shape[1]
-    sparse = hstack((shapes, clusters)).tocsr()
+    sparse: Any = hstack((shapes, clusters)).tocsr()
     across = sparse.T.tocsr()
     borders = np.cumsum([shapes.shape[1], clusters.shape[1]])
 
@@ -254,9 +298,7 @@ def _regression(shapes: Any, clusters: Any, vectors: np.ndarray, wanted: np.ndar
         return penalized_loss(sparse, across, vectors, wanted, weights)
 
     start = np.zeros((sparse.shape[1] + vectors.shape[1]) * n_tags)
-    found: Any = minimize(
-        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS}
-    )
+    found: Any = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
     return np.split(found.x.reshape(-1, n_tags), borders)
 
 

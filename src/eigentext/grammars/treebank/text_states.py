@@ -3,17 +3,17 @@
     P(s | x) = P(t | x) (c(mates of x, s) + nu P(s | t)) / (c(mates of x, t) + nu)
 
 for each state s and its tag t. P(t | x) is that of ``plain_text.py``, and P(s | t) that of rare
-words. The mates of x are the words of the treebank in the cluster of x. A word without a cluster has
-none, and its states are those of its tag. All of this is linear in the counts c, so it holds for the
-coordinates of spectral grammars too.
+words. The mates of x are the words of the treebank in the cluster of x. A word without a cluster
+has none, and its states are those of its tag. All of this is linear in the counts c, so it holds
+for the coordinates of spectral grammars too.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigentext.grammars.treebank.plain_text import TextTags
+from eigentext.grammars.treebank.plain_text import TextTags, mate_weight
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from eigentext.grammars.treebank.lexicon import Lexicon
 
 _NU = 20.0  # in tokens
-_MOST = 20  # how often a word of the treebank counts as a mate
 
 
 @dataclass
@@ -39,15 +38,12 @@ class TextStates:
     mates : sparse array, clusters by states
         How often the words of each cluster have each state. The last row, for words without a
         cluster, is empty.
-    mate_tags : array, clusters by tags
-        How often they have each tag.
     """
 
     text: TextTags
     tags: np.ndarray
     in_tag: np.ndarray
-    mates: "csr_array"
-    mate_tags: np.ndarray
+    mates: Any  # scipy.sparse.csr_array
 
     @classmethod
     def of(
@@ -55,24 +51,23 @@ class TextStates:
         lexicon: "Lexicon",
         text: TextTags,
         counts: "csr_array",
-        tag_counts: "csr_array",
         tags: np.ndarray,
         in_tag: np.ndarray,
     ) -> "TextStates":
         """Join what plain text says about tags with the states of one grammar.
 
-        `counts` and `tag_counts` are how often each word of the treebank has each state and tag.
+        `counts` is how often each word of the treebank has each state.
         """
         from scipy.sparse import csr_array
 
         group = np.array([text.group(word) for word in lexicon.words])
         member = np.flatnonzero(group >= 0)
-        weight = np.minimum(1.0, _MOST / lexicon.counts[member])
-        shape = int(text.groups.max(initial=-1)) + 2, len(lexicon.words)
+        weight = mate_weight(lexicon.counts[member])
+        shape = len(text.mate_tags), len(lexicon.words)
         belongs = csr_array((weight, (group[member], member)), shape)
         mates = (belongs @ counts).tocsr()
         mates.sort_indices()
-        return cls(text, tags, in_tag, mates, (belongs @ tag_counts).toarray())
+        return cls(text, tags, in_tag, mates)
 
     def rows(self, words: list[tuple[str, bool]]) -> np.ndarray:
         """P(s | x) of words, each with whether it is the first of its sentence."""
@@ -97,5 +92,5 @@ class TextStates:
         first, last = self.mates.indptr[group % self.mates.shape[0] :][:2]
         row = _NU * self.in_tag
         row[self.mates.indices[first:last]] += self.mates.data[first:last]
-        row *= (p / (self.mate_tags[group] + _NU))[self.tags]
+        row *= (p / (self.text.mate_tags[group] + _NU))[self.tags]
         return row
