@@ -49,7 +49,7 @@ _ENDINGS = (  # the first that fits counts
     "ing", "ed", "ion", "ity", "est", "ly", "er", "al", "ous", "ive", "ble", "ment", "ness", "ist",
     "ic", "s", "y",
 )  # fmt: skip
-_FREQUENT = 5  # words seen more often need no plain text
+_FREQUENT = 30  # words seen more often need no plain text
 _TEXT = 2.0  # the weight of plain text, as a multiple of beta
 _NAMES = {name: sign for sign, name in BRACKETS.items()}
 _BRACKET = re.compile(r"[()\[\]{}]")

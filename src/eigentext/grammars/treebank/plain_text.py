@@ -57,19 +57,23 @@ _MISSING = "no text"  # the feature of words that plain text does not have
 class KeptText:
     """Stands for vectors or clusters in the parameters of a model from a file."""
 
-    words: str  # what they were called
+    words: str  # of which kind they were
 
 
 def named_sources(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters for a model file, which only names the kinds of vectors and clusters."""
     given = {name: parameters[name] for name in _SOURCES if parameters[name] is not None}
-    return {**parameters, **{name: type(one).__name__ for name, one in given.items()}}
+    kinds = {
+        name: one.words if isinstance(one, KeptText) else type(one).__name__
+        for name, one in given.items()
+    }
+    return {**parameters, **kinds}
 
 
 def kept_sources(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a model file, where vectors and clusters are :class:`KeptText`."""
     given = [name for name in _SOURCES if parameters.get(name) is not None]
-    return {**parameters, **{name: KeptText(name) for name in given}}
+    return {**parameters, **{name: KeptText(str(parameters[name])) for name in given}}
 
 
 @dataclass
