@@ -16,11 +16,8 @@ OTHER = [
     "(S (NP (NNS ferns)) (VP (VBP grow)))",
 ] * 4
 WORDS = ["the", "cat", "saw", "a", "dog", "of", "Every", "xyz"]
-VECTORS = (
-    ["the", "a", "of", "cat", "dog", "river", "saw", "found", "carried", "xyz"],
-    np.random.default_rng(0).standard_normal((10, 4)),
-)
-CLUSTERS = {"cat": "00", "dog": "00", "saw": "01", "found": "01", "xyz": "00", "the": "1"}
+VECTORS = et.Eigenwords(4, min_count=1).fit([tree.leaves() for tree in TREES])
+CLUSTERS = {word: f"{x % 8:03b}" for x, word in enumerate([*VECTORS.vocabulary_, "xyz"])}
 
 
 ASKS = {
