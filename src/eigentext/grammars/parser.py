@@ -356,6 +356,10 @@ class Parser(Estimator, Saved, NltkParsing):
         self.temperature_ = float(about.get("temperature", usual))  # older files have none
         return self
 
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy. Vectors and clusters are shared, and stay fitted."""
+        return type(self)(**self.get_params(deep=False))
+
     # -- steps -------------------------------------------------------------------------------------
 
     def _many(
