@@ -84,6 +84,21 @@ def test_two_grammars(told, files):
         assert 0 < comparison["p"] <= 1
 
 
+def test_plain_text_can_be_left_out(told, files, tmp_path):
+    words = sorted({word for tree in et.read_trees(files) for word in tree.leaves()})
+    paths = tmp_path / "paths"
+    paths.write_text("".join(f"{x % 4:02b}\t{word}\t1\n" for x, word in enumerate(words)))
+    found = told(
+        *("--cv", 2, "--method", "pcfg", "--clusters", paths),
+        *("--against", "clusters=none", "--against", "clusters=none,vertical=1", *files),
+    )
+    first, plain, other = found["grammars"]
+    assert first["name"] == f"method=pcfg,clusters={paths}"
+    assert plain["parser"] == "PCFG()" and other["parser"] == "PCFG(vertical=1)"
+    assert plain["f1"] == pytest.approx(expected(PCFG(), files, 2).f1)
+    assert "WordClusters" in first["parser"]
+
+
 def test_what_people_read(cli, files):
     arguments = ("--cv", 3, "--method", "pcfg", "--against", "vertical=1", *files)
     result = cli("grammar", "evaluate", *arguments, "--max-length", 8)
@@ -116,6 +131,7 @@ def test_mistakes_are_one_line(cli, pcfg, files):
         (("--cv", 2, gold, "--against", "method=spectral"), "this is the same grammar"),
         ((pcfg, gold, "--against", "method=em"), "--against compares what is learned in folds"),
         ((pcfg, gold, "--states", 4), "n_states (--states) is for grammars that are learned in"),
+        ((pcfg, gold, "--clusters", gold), "clusters is for grammars that are learned in"),
         ((pcfg,), "Missing argument FILE: give a model and trees to parse, or --cv 10 and trees"),
     ):
         assert part in cli("grammar", "evaluate", *arguments, "-q").mistake, arguments
