@@ -128,8 +128,10 @@ def parsers_time() -> Any:
                 axis.plot(*zip(*points), style, color=color, label=method)
         axis.set(yscale="log", xlabel="m, the most states of a label", title=title)
         axis.set(xticks=[int(m) for (m,) in ours])
-        axis.yaxis.set_major_formatter("{x:g}")
-        axis.yaxis.set_minor_formatter("")
+        low, high = axis.get_ylim()
+        ticks = [x for x in (2, 5, 10, 20, 50, 100, 200) if low <= x <= high]
+        axis.set_yticks(ticks, labels=map(str, ticks))
+        axis.set_yticks([], minor=True)
     axes[0].legend(fontsize=8, loc="upper left")
     return figure
 
