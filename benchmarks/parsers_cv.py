@@ -257,7 +257,7 @@ def report(asked: argparse.Namespace) -> None:
             commits |= {one["commit"] for one in found.facts.values()}
             table.row(system, *_cells(system, done, asked.baseline or asked.systems[0]))
         tables.append(table)
-    notes = [f"Grammars of commit {', '.join(sorted(commits))}.", *asked.note]
+    notes = [f"Grammars of commit {', '.join(sorted(commits))}."]
     record(asked.name, "Cross-validation of parsers", tables, about=ABOUT, notes=notes)
 
 
@@ -320,7 +320,6 @@ def main() -> None:
     option("--clusters", metavar="MODEL", help="word clusters, for /clusters and /text")
     option("--cache", default=str(NEW / "parsers_cv"), metavar="DIR", help="what was done")
     option("--name", default="parsers_cv", help="of the record")
-    option("--note", action="append", default=[], help="what is special, for the record")
     option("--report", action="store_true", help="only print what there is")
     asked = options.parse_args()
     for system in asked.systems:

@@ -8,7 +8,8 @@ running-time table of [Cohen et al. 2013] for our implementation: one step of EM
 Each fit runs in its own process, on one thread, with all loops loaded. A figure is the median of
 the repeats, in CPU seconds from trees in memory to the model. All three methods share the encoding
 of the treebank and the small grammar that prunes (25 steps of EM with few states); "shared" is what
-these take, and all totals contain it. ``--em-up-to`` leaves out EM with more states.
+these take, and all totals contain it. What is left of a total are the lexicon and the counting of
+negative marginals. ``--em-up-to`` leaves out EM with more states.
 """
 
 import argparse

@@ -119,7 +119,7 @@ def parsers_time() -> Any:
     styles = {"EM": (PEERS[0], "s-"), "spectral": (OURS, "o-"), "spectral+em": (OURS, "*:")}
     for axis, rows, unit, title in (
         (axes[0], ours, " s", "Penn sample, CPU seconds of learning"),
-        (axes[1], paper, "", "whole Penn treebank, hours [Cohen et al. 2013]"),
+        (axes[1], paper, "", "[Cohen et al. 2013], hours"),
     ):
         for method, (color, style) in styles.items():
             found = {int(m): row.get(f"{method}{unit}") for (m,), row in rows.items()}
@@ -128,6 +128,10 @@ def parsers_time() -> Any:
                 axis.plot(*zip(*points), style, color=color, label=method)
         axis.set(yscale="log", xlabel="m, the most states of a label", title=title)
         axis.set(xticks=[int(m) for (m,) in ours])
+        low, high = axis.get_ylim()
+        ticks = [x for x in (2, 5, 10, 20, 50, 100, 200) if low <= x <= high]
+        axis.set_yticks(ticks, labels=map(str, ticks))
+        axis.set_yticks([], minor=True)
     axes[0].legend(fontsize=8, loc="upper left")
     return figure
 

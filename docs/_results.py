@@ -57,7 +57,11 @@ PAGES = {
     ),
     "spectral-parsers": (
         "Parsers by spectral and pivot learning",
-        ["parsers_cv_features", "parsers_time_penn", *_SPECTRAL, "grammars_recovery"],
+        [
+            *("parsers_cv_features", "parsers_cv_features_gum", "parsers_time_penn"),
+            *_SPECTRAL,
+            "grammars_recovery",
+        ],
     ),
     "calibration": (
         "Calibration",
