@@ -55,16 +55,23 @@ class ParseForest(NamedTuple):
     roots: np.ndarray
 
 
-def kept(forest: ParseForest, keep: np.ndarray) -> tuple[ParseForest, np.ndarray]:
+def kept(
+    forest: ParseForest,
+    keep: np.ndarray,
+    edge_scores: np.ndarray | None = None,
+    least: float = 0.0,
+) -> tuple[ParseForest, np.ndarray]:
     """The forest of the items in `keep` that still have a derivation, and the old numbers of these.
 
-    The order stays. A group is removed with its last edge.
+    Edges with a score below `least` are removed too. The order stays. A group is removed with its
+    last edge.
     """
     from eigentext.grammars.chart._forest_loops import filter_forest
 
     keep = keep.copy()
+    scores = np.full(len(forest.left), least) if edge_scores is None else edge_scores
     number, groups, rule, edges, left, right = filter_forest(
-        forest.groups, forest.rule, forest.edges, forest.left, forest.right, keep
+        forest.groups, forest.rule, forest.edges, forest.left, forest.right, keep, scores, least
     )
     roots = number[forest.roots]
     items = np.flatnonzero(keep)
