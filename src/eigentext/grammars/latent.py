@@ -157,7 +157,7 @@ class LatentPCFG(Parser):
     (S (NP (NNP Bob)) (VP (VBZ likes) (NP (NNP Ann))))
     """
 
-    _format = "eigentext.latent-pcfg.v2"
+    _format = "eigentext.latent-pcfg.v3"
     _table = tables.LatentPCFG
     _has_middle = True
     _of_parsing = (*Parser._of_parsing, "negative")

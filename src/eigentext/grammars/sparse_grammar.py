@@ -31,7 +31,7 @@ import numpy as np
 from eigentext.grammars.grammar import Grammar, starts
 from eigentext.grammars.treebank.normal_form import Rules
 
-_LARGEST = np.iinfo(np.uint16).max  # states of a label, at most
+MOST_STATES = int(np.iinfo(np.uint16).max)  # of a label in a sparse grammar
 
 
 class Mixing(NamedTuple):
@@ -45,7 +45,7 @@ class Mixing(NamedTuple):
 class SparseCounts(NamedTuple):
     """Counts of rules by states, without zeros. They may be added.
 
-    ``key`` is the place of each count in the packed tensor (``tensor_offsets``), rising.
+    Values are 64-bit numbers that 32 bits can hold, so that a file keeps them as they are. ``key`` is the place of each count in the packed tensor (``tensor_offsets``), rising.
     """
 
     key: np.ndarray
@@ -58,7 +58,7 @@ class SparseCounts(NamedTuple):
         keys = keys[order]
         first = np.flatnonzero(np.diff(keys, prepend=-1))
         sums = np.add.reduceat(values[order], first) if len(first) else values[:0]
-        return cls(keys[first], sums.astype(np.float64))
+        return cls(keys[first], sums.astype(np.float32).astype(np.float64))
 
     def plus(self, other: "SparseCounts") -> "SparseCounts":
         """The sum of both."""
@@ -163,17 +163,11 @@ class SparseGrammar(Grammar):
             fill(self.parts, r, found[first:last])
         return found
 
-    def parent_counts(self, counts: SparseCounts) -> np.ndarray:
-        """How often each state is that of a parent, by counts of rules."""
-        rule = np.searchsorted(self.tensor_offsets, counts.key, side="right") - 1
-        state = (counts.key - self.tensor_offsets[rule]) % self.sizes[rule, 2]
-        return np.bincount(self.parent_states[rule] + state, counts.value, len(self.root))
-
     def _parts(self) -> SparseRules:
         """The three terms."""
         rules, sizes, n = self.rules, self.sizes, len(self.sizes)
-        if self.n_states.max(initial=0) > _LARGEST:
-            raise ValueError(f"a label has more than {_LARGEST} states")
+        if self.n_states.max(initial=0) > MOST_STATES:
+            raise ValueError(f"a label has more than {MOST_STATES} states")
         key, value = self.counts
         entries = np.searchsorted(key, self.tensor_offsets)
         rule = np.repeat(np.arange(n), np.diff(entries))
@@ -223,3 +217,10 @@ def _by_rows(tops: np.ndarray, sizes: np.ndarray, child: int) -> np.ndarray:
         found[place : place + m * k].reshape(m, k)[:] = tops[first : first + k]
         place, first = place + m * k, first + k
     return found
+
+
+def parent_counts(grammar: Grammar, counts: SparseCounts) -> np.ndarray:
+    """How often each state is that of a parent, by counts of the rules of a grammar."""
+    rule = np.searchsorted(grammar.tensor_offsets, counts.key, side="right") - 1
+    state = (counts.key - grammar.tensor_offsets[rule]) % grammar.sizes[rule, 2]
+    return np.bincount(grammar.parent_states[rule] + state, counts.value, len(grammar.root))

@@ -18,7 +18,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.grammars.grammar import Grammar, ranges, starts
-from eigentext.grammars.sparse_grammar import Mixing, SparseCounts, SparseGrammar
+from eigentext.grammars.sparse_grammar import Mixing, SparseCounts, SparseGrammar, parent_counts
 
 _TINY = np.finfo(float).tiny  # the inverse of a smaller number may be infinite
 _WORK = 1 << 22  # multiplications of one task
@@ -231,8 +231,8 @@ class TreeShard:
         )  # fmt: skip
         if not found:
             return SparseCounts(np.empty(0, np.int64), np.empty(0)), np.zeros(len(grammar.root))
-        counts = SparseCounts(*(np.concatenate(part) for part in zip(*found)))
-        return counts, grammar.parent_counts(counts)
+        counts = SparseCounts.of(*(np.concatenate(part) for part in zip(*found)))
+        return counts, parent_counts(grammar, counts)
 
     def log_likelihood(self, parameters: GrammarParameters) -> float:
         """The log-likelihood of the trees, by the inside pass alone."""
