@@ -177,10 +177,10 @@ class SparseGrammar(Grammar):
             starts(sizes[:, 2] * (sizes[:, k] if k < 2 else 1)) for k in (2, 0, 1)
         )
         at_top = top_at[rule] + a
-        uses = np.bincount(rule, value, n)
-        parent = np.bincount(at_top, value, top_at[-1])
-        left = np.bincount(left_at[rule] + b * sizes[rule, 2] + a, value, left_at[-1])
-        right = np.bincount(right_at[rule] + c * sizes[rule, 2] + a, value, right_at[-1])
+        uses = _sums(rule, value, n)
+        parent = _sums(at_top, value, top_at[-1])
+        left = _sums(left_at[rule] + b * sizes[rule, 2] + a, value, left_at[-1])
+        right = _sums(right_at[rule] + c * sizes[rule, 2] + a, value, right_at[-1])
         first = self.state_offsets
         labels = np.repeat(np.arange(len(self.n_states)), self.n_states)
         of_label = np.bincount(labels, self.states, len(self.n_states))[labels]
@@ -209,6 +209,11 @@ class SparseGrammar(Grammar):
         )  # fmt: skip
 
 
+def _sums(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """Sums of values by their places. Those of no values are floats too."""
+    return np.bincount(places, values, size).astype(np.float64)
+
+
 def _by_rows(tops: np.ndarray, sizes: np.ndarray, child: int) -> np.ndarray:
     """Numbers of the parent's states of each rule, once for each state of a child."""
     found = np.empty(int((sizes[:, child] * sizes[:, 2]).sum()))
@@ -223,4 +228,4 @@ def parent_counts(grammar: Grammar, counts: SparseCounts) -> np.ndarray:
     """How often each state is that of a parent, by counts of the rules of a grammar."""
     rule = np.searchsorted(grammar.tensor_offsets, counts.key, side="right") - 1
     state = (counts.key - grammar.tensor_offsets[rule]) % grammar.sizes[rule, 2]
-    return np.bincount(grammar.parent_states[rule] + state, counts.value, len(grammar.root))
+    return _sums(grammar.parent_states[rule] + state, counts.value, len(grammar.root))

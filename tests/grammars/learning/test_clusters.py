@@ -49,7 +49,7 @@ def assert_proper(learner, parameters):
     for r, parent in enumerate(grammar.parent_states):
         t = grammar.tensor_of(r).sum(axis=(0, 1))
         sums[parent : parent + len(t)] += t
-    assert np.allclose(sums, 1, rtol=0, atol=1e-12)
+    assert np.allclose(sums, 1, rtol=0, atol=1e-6)  # tensors have 32 bits
     assert grammar.root.sum() == pytest.approx(1, abs=1e-12)
     for values in (grammar.tensor, grammar.root, parameters.lexical):
         assert values.min(initial=0) >= 0
@@ -203,9 +203,9 @@ def test_states_that_labels_forgot_are_found_again(features, seed):
     truth = CountedTrees(said, rare=0, beta=1.0, gamma=3.0)
     expected = truth.trees.log_likelihood(truth.pcfg)
     assert learner.trees.log_likelihood(learner.pcfg) < expected - 50
-    assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-12)
+    assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-7)
     _, history = em(learner.trees, found, 3)  # and there is nothing left to do
-    assert np.allclose(history, expected, rtol=1e-12)
+    assert np.allclose(history, expected, rtol=1e-7)
 
 
 TREES = st.recursive(
@@ -230,7 +230,7 @@ def test_probabilities_are_proper(trees, n_states, smoothing, seed):
     assert np.isfinite(learner.trees.log_likelihood(found))
     if n_states == 1:
         expected = learner.trees.log_likelihood(learner.pcfg)
-        assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-12)
+        assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("smoothing", [None, Smoothing()])
