@@ -239,9 +239,7 @@ def _level_arrays(
     return {f"{name}.{key}": part for key, part in parts.items()}
 
 
-def _check_level(
-    name: str, part: dict[str, np.ndarray], n_inner: int, beta: float
-) -> None:
+def _check_level(name: str, part: dict[str, np.ndarray], n_inner: int, beta: float) -> None:
     """Raise if the sizes of labels do not add up, or a word has a state of an inner label."""
     n_states, totals = part["n_states"], part["totals"]
     first = starts(n_states)

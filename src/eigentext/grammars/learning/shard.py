@@ -340,7 +340,9 @@ class TreeShard:
         children, vectors = (self.left, self.right), (v.place, v.inside, v.scale)
         if isinstance(grammar, SparseGrammar):
             rule, parts = self.rules[self.run_rule], grammar.parts
-            return lambda a, b: inside_runs_sparse(a, b, self.runs, rule, *children, parts, *vectors)
+            return lambda a, b: inside_runs_sparse(
+                a, b, self.runs, rule, *children, parts, *vectors
+            )
         tensors = v.sizes, v.offsets, v.tensor
         return lambda a, b: inside_runs(
             a, b, self.runs, self.run_rule, *children, *tensors, *vectors
