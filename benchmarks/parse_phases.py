@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import eigentext as et
-from _grammars import gold, serve, trees, in_a_process, warm_fit, warm_parse
+from _grammars import gold, in_a_process, serve, trees, warm_fit, warm_parse
 from _record import Table, fact, record, score
-from eigentext.grammars.chart import _build_loops, _chart_loops, _forest_loops, cascade, decoding
 from eigentext.grammars import parser
+from eigentext.grammars.chart import _build_loops, _chart_loops, _forest_loops, cascade, decoding
 
 METHOD = "spectral+em"
 PHASES = (

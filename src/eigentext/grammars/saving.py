@@ -13,7 +13,7 @@ import numpy as np
 from eigentext.corpus.policy import check_policy
 from eigentext.grammars.chart.cascade import Cascade, Level
 from eigentext.grammars.chart.posteriors import LEAST_TEMPERATURE, MOST_TEMPERATURE
-from eigentext.grammars.grammar import Grammar, starts
+from eigentext.grammars.grammar import starts
 from eigentext.grammars.parameters import BINARIZATION
 from eigentext.grammars.rule_saving import arrays_to_grammar, grammar_to_arrays, sparse_arrays
 from eigentext.grammars.text_saving import arrays_to_text, text_schema, text_to_arrays

@@ -42,10 +42,14 @@ class Mixing(NamedTuple):
     independent: float = 0.0
 
 
+NOT_MIXED = Mixing()
+
+
 class SparseCounts(NamedTuple):
     """Counts of rules by states, without zeros. They may be added.
 
-    Values are 64-bit numbers that 32 bits can hold, so that a file keeps them as they are. ``key`` is the place of each count in the packed tensor (``tensor_offsets``), rising.
+    ``key`` is the place of each count in the packed tensor (``tensor_offsets``), rising. Values are
+    64-bit numbers that 32 bits can hold, so that a file keeps them as they are.
     """
 
     key: np.ndarray
@@ -137,7 +141,7 @@ class SparseGrammar(Grammar):
         counts: SparseCounts,
         states: np.ndarray,
         root: np.ndarray,
-        mixing: Mixing = Mixing(),
+        mixing: Mixing = NOT_MIXED,
     ):
         self.rules, self.n_states, self.root, self.means = rules, n_states, root, None
         self.counts, self.states, self.mixing = counts, states, mixing

@@ -23,7 +23,7 @@ def add_edge(rules, r, w, inside, vl, vr, x, y, vector):
 
     t is the sum of the three terms. x and y are as large as `vector`, and are used up.
     """
-    mb, mc, ma = rules.sizes[r, 0], rules.sizes[r, 1], rules.sizes[r, 2]
+    ma = rules.sizes[r, 2]
     p2, p3 = project(rules, r, inside, vl, vr, x, y)
     top = rules.top_at[r]
     p23 = p2 * p3
@@ -36,7 +36,10 @@ def add_edge(rules, r, w, inside, vl, vr, x, y, vector):
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
 def project(rules, r, inside, vl, vr, x, y):
-    """Equivalent to ``x = left.T @ inside[l]``; ``y = right.T @ inside[q]``; return share @ each."""
+    """Equivalent to ``x = left.T @ inside[l]``; ``y = right.T @ inside[q]``.
+
+    Returns the sums of share * inside of both children.
+    """
     mb, mc, ma = rules.sizes[r, 0], rules.sizes[r, 1], rules.sizes[r, 2]
     for h in range(ma):
         x[h] = 0.0
