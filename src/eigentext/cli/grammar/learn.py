@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._bundles import FitOptions, OutputOption
+from eigentext.cli._bundles import FitOptions, OutputOption, parse_memory
 from eigentext.cli._fitting import fitting
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
 from eigentext.cli._trees import TreeOptions, read_treebank
@@ -67,6 +67,22 @@ OPTIONS = _options()
 
 
 @dataclass(kw_only=True)
+class MemoryOptions(FitOptions):
+    """How a fit runs, and how much memory it may take."""
+
+    memory: Annotated[
+        int | None,
+        typer.Option(
+            "--memory",
+            parser=parse_memory,
+            metavar="SIZE",
+            help="Stop before learning if it would take more memory than this, such as 2GB.",
+            show_default="no limit",
+        ),
+    ] = None
+
+
+@dataclass(kw_only=True)
 class ChoosingOptions(Bundle):
     """How settings are chosen on held-out trees."""
 
@@ -105,19 +121,23 @@ def fit(
     parameters: Parameters,
     choosing: ChoosingOptions,
     reading: TreeOptions,
-    run: FitOptions,
+    run: MemoryOptions,
 ) -> None:
     """Learn a parser from trees and write it as one model file.
 
     Trees are normalized first: traces, function tags, indices and roots are removed.
     """
     from eigentext.corpus.readers import expand_paths
+    from eigentext.matrices import budget
 
     given = given_on_command_line(context, parameters)
     choosing.check(given, parameters["method"])
     model = described(given, parameters)
     tuned: Tuned | None = None
-    with fitting(output, run, files, choosing.validation or []) as done:
+    with (
+        fitting(output, run, files, choosing.validation or []) as done,
+        budget.within(run.memory),
+    ):
         done.check_not_read(expand_paths([path for paths in done.paths for path in paths]))
         trees = read_treebank(done.paths[0], reading)
         held_out = read_treebank(done.paths[1], reading) if choosing.validation else []

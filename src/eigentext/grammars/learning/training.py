@@ -33,7 +33,7 @@ from eigentext.storage.checkpoints import fingerprint
 # that goes to the workers and comes back as an expected count, and once for each step.
 _WAY, _LATENCY = 40.0, 3e7
 LEAST = 1e-30  # a smaller probability counts as zero
-_NODES = 1 << 18  # nodes of a shard, at most: 100 MB of vectors, and a second of work
+NODES = 1 << 18  # nodes of a shard, at most: 100 MB of vectors, and a second of work
 
 
 class TrainingTrees:
@@ -128,7 +128,7 @@ class TrainingTrees:
     def _pieces(self, treebank: Treebank) -> list[ShardTrees]:
         """As few shards as possible, of about equal size."""
         n, offsets = len(treebank.label), treebank.offsets
-        n_shards = -(-n // _NODES)
+        n_shards = -(-n // NODES)
         borders = np.searchsorted(offsets, np.arange(1, n_shards) * n // n_shards)
         borders = np.unique([0, *borders, len(offsets) - 1])
         leaves = np.concatenate(([0], np.cumsum(treebank.left < 0)))
