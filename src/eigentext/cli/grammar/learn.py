@@ -145,7 +145,8 @@ def fit(
             tuned = _tune(trees, held_out, model, given)
             model = tuned.model
         else:
-            model.fit(trees, **({"validation": held_out} if choosing.validation else {}))
+            options: dict[str, Any] = {"validation": held_out} if choosing.validation else {}
+            model.fit(trees, **options)
         done.save(model)
     report_fit(done, model, parameters["method"], tuned, trees)
 
