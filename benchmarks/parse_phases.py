@@ -17,7 +17,14 @@ import eigentext as et
 from _grammars import gold, in_a_process, serve, trees, warm_fit, warm_parse
 from _record import Table, fact, record, score
 from eigentext.grammars import parser
-from eigentext.grammars.chart import _build_loops, _chart_loops, _forest_loops, cascade, decoding
+from eigentext.grammars.chart import (
+    _build_loops,
+    _chart_loops,
+    _forest_loops,
+    _sparse_forest_loops,
+    cascade,
+    decoding,
+)
 
 METHOD = "spectral+em"
 PHASES = (
@@ -64,6 +71,8 @@ class Clock:
             (_build_loops, "collect", "forest"),
             (_forest_loops, "inside_forest", "{} inside"),
             (_forest_loops, "outside_forest", "{} outside"),
+            (_sparse_forest_loops, "inside_forest_sparse", "{} inside"),
+            (_sparse_forest_loops, "outside_forest_sparse", "{} outside"),
             (cascade, "kept", "prune again"),
             (decoding, "minimum_bayes_risk", "decoding"),
             (decoding, "restore", "trees"),
