@@ -53,7 +53,10 @@ PAGES = {
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
     "parsers": (
         "Parsers",
-        ["grammars", "peers_parsing", "grammars_cost", "backoff", "grammars_tried"],
+        [
+            *("grammars", "peers_parsing", "grammars_cost", "grammars_size", "parse_phases"),
+            *("backoff", "grammars_tried"),
+        ],
     ),
     "spectral-parsers": (
         "Parsers by spectral and pivot learning",

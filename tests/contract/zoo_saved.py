@@ -428,6 +428,7 @@ ZOO: dict[str, Specimen] = {
     "latent-pcfg/split-merge": Specimen(
         _latent(method="split-merge", n_iter=2, horizontal=1, rare=1), _PARSER
     ),
+    "latent-pcfg/sparse": Specimen(_latent(method="spectral+em"), _PARSER),
     "latent-pcfg/pivot": Specimen(_latent(method="pivot+em"), _PARSER),
     "ngrams": Specimen(lambda: et.NgramMoments.from_corpus(_sentences(), order=3), _NGRAMS),
     "pcfg": Specimen(lambda: et.PCFG().fit(_trees()), _PARSER),

@@ -35,7 +35,7 @@ def few(method):
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Cut a few dozen trees into several shards, blocks and batches."""
-    monkeypatch.setattr(training, "_NODES", 120)
+    monkeypatch.setattr(training, "NODES", 120)
     monkeypatch.setattr(TrainingTrees, "_workers", lambda *_: engine.workers())
     monkeypatch.setattr(em, "_PRUNING_STEPS", 2)
     monkeypatch.setattr(reading, "_BLOCK", 5)

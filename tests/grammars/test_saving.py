@@ -128,7 +128,7 @@ def test_the_file_holds_numbers_and_json_and_no_pickle(saved):
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
     about = json.loads(header.pop("__metadata__")["eigentext"])
-    assert about["format"] == "eigentext.latent-pcfg.v2"
+    assert about["format"] == "eigentext.latent-pcfg.v3"
     assert {entry["dtype"] for entry in header.values()} <= {"F64", "I64", "I32", "U8"}
     assert about["grammar"]["n_levels"] == 3
     assert any(name.startswith("middle.") for name in header)

@@ -54,6 +54,11 @@ class Grammar:
         packed = self.tensor[self.tensor_offsets[rule] : self.tensor_offsets[rule + 1]]
         return packed.reshape(self.sizes[rule])
 
+    def tensors_of(self, rules: np.ndarray) -> np.ndarray:
+        """The tensors of some rules, one after another."""
+        lengths = np.diff(self.tensor_offsets)[rules]
+        return self.tensor[ranges(self.tensor_offsets[rules], lengths)]
+
     def state_means(self) -> tuple[np.ndarray, np.ndarray]:
         """The average inside and outside vectors r and s of each label, with r @ s = 1.
 

@@ -62,9 +62,11 @@ from eigentext.grammars.chart.cascade import Cascade
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import pruning_level
 from eigentext.grammars.learning.protocol import Learned, Task, method
+from eigentext.grammars.learning.room import check_memory
 from eigentext.grammars.parser import Parser, workers
 from eigentext.grammars.treebank.features import FeatureSet, Forgotten
 from eigentext.grammars.treebank.reading import TreeLike, normalized
+from eigentext.matrices import budget
 from eigentext.parameters import Settings, UnusedParameterWarning
 
 if TYPE_CHECKING:
@@ -157,7 +159,7 @@ class LatentPCFG(Parser):
     (S (NP (NNP Bob)) (VP (VBZ likes) (NP (NNP Ann))))
     """
 
-    _format = "eigentext.latent-pcfg.v2"
+    _format = "eigentext.latent-pcfg.v3"
     _table = tables.LatentPCFG
     _has_middle = True
     _of_parsing = (*Parser._of_parsing, "negative")
@@ -229,6 +231,7 @@ class LatentPCFG(Parser):
         y: Any = None,
         *,
         validation: Iterable[TreeLike] | None = None,
+        memory: int | None = None,
     ) -> Self:
         """Learn from trees. They are normalized first (``et.normalize_tree``).
 
@@ -236,11 +239,16 @@ class LatentPCFG(Parser):
         smoothing, and "split-merge" stops splitting, when their score does not rise any more.
         "spectral" may take fewer states. The probabilities of :meth:`marginals` are calibrated on
         them, if there are 20 or more.
+
+        `memory` is the number of bytes that the process may take. If the fit needs more, by an
+        estimate that is right within 10% or so, it stops before it begins, with an error that says
+        what would fit.
         """
         self._warn_of_unused(validation)
         others = None if validation is None else normalized(validation)
-        with engine.use(workers(self.n_jobs)):
+        with engine.use(workers(self.n_jobs)), budget.within(memory):
             counted = CountedTrees.by(self._used, trees)
+            check_memory(counted, self._used)
             task = Task.of(counted, self._used)
             middle = pruning_level(task)
             if others is not None:

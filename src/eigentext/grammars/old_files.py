@@ -6,6 +6,9 @@ Version 1 kept the counts of words, and smoothed them when a word was looked up:
           + \beta \, p(s \mid \text{class of } x).
 
 Version 2 keeps the first two terms together, and what they are divided by.
+
+Version 3 of latent-variable grammars may keep sparse counts of rules in place of a tensor. A file
+of version 2 has a tensor, which is still allowed.
 """
 
 from typing import Any
@@ -40,6 +43,13 @@ def grammar_v1(
     kept = {name: value for name, value in grammar.items() if name != "smoothing"}
     kept["binarization"] = BINARIZATION.defaults | dict(kept.get("binarization", {}))
     return found, about | {"grammar": kept | {"beta": beta}}
+
+
+def grammar_v2(
+    arrays: dict[str, Any], about: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and the document of version 3: they are the same."""
+    return arrays, about
 
 
 def _smoothed(name: str, arrays: dict[str, Any], beta: float, gamma: float) -> dict[str, Any]:

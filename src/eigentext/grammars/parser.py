@@ -309,7 +309,7 @@ class Parser(Estimator, Saved, NltkParsing):
             "n_rules": len(grammar.rules.parent),
             "n_states": int(grammar.n_states.sum()),
             "most_states": int(grammar.n_states.max()),
-            "n_parameters": len(grammar.tensor),
+            "n_parameters": int(grammar.tensor_offsets[-1]),
             "rules_seen_once": int((grammar.rules.counts == 1).sum()),
             "rare_tokens": counted.rare_tokens,
         }

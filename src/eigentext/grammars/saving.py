@@ -13,8 +13,9 @@ import numpy as np
 from eigentext.corpus.policy import check_policy
 from eigentext.grammars.chart.cascade import Cascade, Level
 from eigentext.grammars.chart.posteriors import LEAST_TEMPERATURE, MOST_TEMPERATURE
-from eigentext.grammars.grammar import Grammar, starts, tensor_sizes
+from eigentext.grammars.grammar import starts
 from eigentext.grammars.parameters import BINARIZATION
+from eigentext.grammars.rule_saving import arrays_to_grammar, grammar_to_arrays, sparse_arrays
 from eigentext.grammars.text_saving import arrays_to_text, text_schema, text_to_arrays
 from eigentext.grammars.treebank.lexicon import Lexicon, WordStates, state_tags, tag_numbers
 from eigentext.grammars.treebank.normal_form import (
@@ -50,7 +51,7 @@ _TEMPERATURE = Number(1.0, least=LEAST_TEMPERATURE, most=MOST_TEMPERATURE)
 _NEGATIVE = ("negative_marginals", "negative_sentences")
 _MEANS = ("inside_means", "outside_means")  # of spectral grammars
 _LEVEL = (
-    "n_states", "tensor", "root", "counts", "states", "offsets", "in_class", "unseen", "totals",
+    "n_states", "root", "counts", "states", "offsets", "in_class", "unseen", "totals",
 )  # fmt: skip
 
 
@@ -109,14 +110,15 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
         part = {key: np.array(arrays[f"{name}.{key}"]) for key in _LEVEL}
         part["states"], part["offsets"] = _signed(part["states"]), _signed(part["offsets"])
         part["n_states"] = part["n_states"].astype(np.int64)
-        _check_level(name, rules, part, _n_inner(symbols), beta)
+        _check_level(name, part, _n_inner(symbols), beta)
         means = tuple(f"{name}.{key}" for key in _MEANS)
         averages = None
         if any(key in arrays for key in means):
             if not all(key in arrays for key in means):
                 raise damage(f"{name}.{_MEANS[0]}", "and the outside ones must both be there")
             averages = np.array(arrays[means[0]]), np.array(arrays[means[1]])
-        grammar = Grammar(rules, part["n_states"], part["tensor"], part["root"], averages)
+        grammar = arrays_to_grammar(name, arrays, rules, part["n_states"], part["root"])
+        grammar.means = averages
         counts = csr_array(
             (part["counts"], part["states"], part["offsets"]),
             shape=(len(lexicon.words), len(part["totals"])),
@@ -135,7 +137,7 @@ def arrays_to_cascade(arrays: Any, about: dict) -> tuple[Cascade, Treebank]:
 
     plain_rules = _arrays_to_rules("coarse", arrays, np.int64, np.float64, plain)
     fine = _arrays_to_rules("fine", arrays, np.int32, np.int64, symbols)
-    middle = level("middle", fine, symbols) if "middle.tensor" in arrays else None
+    middle = level("middle", fine, symbols) if "middle.root" in arrays else None
     levels = [level(f"level{k}", fine, symbols) for k in range(about["n_levels"])]
     chains = None  # older files have none, and such parsers do not back off
     if "label_counts" in arrays:
@@ -221,7 +223,7 @@ def _level_arrays(
     parts = {
         "root": numbers(states),
         "n_states": Array("int", (labels,), least=1, below=below),
-        "tensor": numbers(f"{name} tensor"),
+        "tensor": replace(numbers(f"{name} tensor"), optional=True),
         "counts": numbers(entries),
         "states": Array("int", (entries,), least=0, below=states),
         "offsets": Array("int", ("words+1",), rising_to=entries),
@@ -230,21 +232,17 @@ def _level_arrays(
         "totals": numbers(states, least=0),
         "in_tag": replace(numbers(states), optional=True),
     }
+    if most_states is None:
+        parts |= sparse_arrays(name, states)
     return {f"{name}.{key}": part for key, part in parts.items()}
 
 
-def _check_level(
-    name: str, rules: Rules, part: dict[str, np.ndarray], n_inner: int, beta: float
-) -> None:
-    """Raise if a tensor has another size than its rule, or a word a state of an inner label."""
+def _check_level(name: str, part: dict[str, np.ndarray], n_inner: int, beta: float) -> None:
+    """Raise if the sizes of labels do not add up, or a word has a state of an inner label."""
     n_states, totals = part["n_states"], part["totals"]
     first = starts(n_states)
     if first[-1] != len(part["root"]):
         raise damage(f"{name}.n_states", f"add up to {first[-1]}, not {len(part['root'])}")
-    # In floating point: integer products of wrong numbers could overflow to the right sum.
-    size = tensor_sizes(rules, n_states).astype(float).prod(axis=1).sum()
-    if size != len(part["tensor"]):
-        raise damage(f"{name}.tensor", f"has {len(part['tensor'])} numbers, not {size:.0f}")
     words = int(first[n_inner])
     if part["states"].min(initial=words) < words or part["in_class"][:, :words].any():
         raise damage(f"{name}.states", "has words below labels that are not preterminals")
@@ -336,10 +334,11 @@ def _signed(indices: np.ndarray) -> np.ndarray:
 def _level_to_arrays(name: str, level: Level) -> dict[str, Any]:
     grammar, words = level.grammar, level.words
     parts = (
-        grammar.n_states, grammar.tensor, grammar.root, words.counts.data, words.counts.indices,
+        grammar.n_states, grammar.root, words.counts.data, words.counts.indices,
         words.counts.indptr, words.classes, words.unseen, words.totals,
     )  # fmt: skip
-    arrays = {f"{name}.{key}": part for key, part in zip(_LEVEL, parts, strict=True)}
+    found = dict(zip(_LEVEL, parts, strict=True)) | grammar_to_arrays(grammar)
+    arrays = {f"{name}.{key}": part for key, part in found.items()}
     return arrays if words.text is None else arrays | {f"{name}.in_tag": words.text.in_tag}
 
 

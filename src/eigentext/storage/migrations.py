@@ -16,6 +16,7 @@ from eigentext.storage.files import Arrays
 _STEPS = {
     "eigentext.cooccurrence.v1": ("eigentext.moments.old_files", "cooccurrence_v1"),
     "eigentext.latent-pcfg.v1": ("eigentext.grammars.old_files", "grammar_v1"),
+    "eigentext.latent-pcfg.v2": ("eigentext.grammars.old_files", "grammar_v2"),
     "eigentext.pcfg.v1": ("eigentext.grammars.old_files", "grammar_v1"),
     "eigentext.words.v1": ("eigentext.words.old_files", "words_v1"),
 }

@@ -151,23 +151,25 @@ def test_an_edge_far_below_another_may_be_the_one_that_counts(whole_forest):
 def test_what_is_left_of_a_forest(whole_forest):
     """New numbers, and `keep` without the items that have no derivation any more."""
     forest = whole_forest(RULES, WORDS)
-    keep = np.random.default_rng(0).random(len(forest.label)) < 0.7
+    rng = np.random.default_rng(0)
+    keep, scores = rng.random(len(forest.label)) < 0.7, rng.random(len(forest.left))
+    high = scores >= 0.2
     expected = keep.copy()
     for p in range(len(keep)):
         edges = list(edges_of(forest, p))
-        if edges and not any(expected[b] and expected[c] for _, _, b, c in edges):
+        if edges and not any(high[e] and expected[b] and expected[c] for _, e, b, c in edges):
             expected[p] = False
     assert expected.sum() < keep.sum()
     number, groups, rule, edges, left, right = filter_forest(
-        forest.groups, forest.rule, forest.edges, forest.left, forest.right, keep
+        forest.groups, forest.rule, forest.edges, forest.left, forest.right, keep, scores, 0.2
     )
     assert np.array_equal(keep, expected)
     assert np.array_equal(number, np.where(keep, np.cumsum(keep) - 1, -1))
     made = [
         (number[p], r, number[b], number[c])
         for p in np.flatnonzero(keep)
-        for r, _, b, c in edges_of(forest, p)
-        if keep[b] and keep[c]
+        for r, e, b, c in edges_of(forest, p)
+        if high[e] and keep[b] and keep[c]
     ]
     item = np.repeat(np.arange(len(groups) - 1), np.diff(groups))
     per_edge = np.diff(edges)

@@ -49,7 +49,7 @@ def assert_proper(learner, parameters):
     for r, parent in enumerate(grammar.parent_states):
         t = grammar.tensor_of(r).sum(axis=(0, 1))
         sums[parent : parent + len(t)] += t
-    assert np.allclose(sums, 1, rtol=0, atol=1e-12)
+    assert np.allclose(sums, 1, rtol=0, atol=1e-6)  # tensors have 32 bits
     assert grammar.root.sum() == pytest.approx(1, abs=1e-12)
     for values in (grammar.tensor, grammar.root, parameters.lexical):
         assert values.min(initial=0) >= 0
@@ -68,7 +68,7 @@ def test_counts_by_hand():
     counts = count_states(learner, grammar, state)
     tensor = np.zeros((2, 3, 2))
     tensor[0, 2, 1] = tensor[1, 2, 0] = 1
-    assert np.array_equal(counts.tensor.reshape(2, 3, 2), tensor)
+    assert np.array_equal(counts.tensor.dense(12).reshape(2, 3, 2), tensor)
     words = dict(zip(zip(learner.trees.pair_label, learner.trees.pair_terminal), range(3)))
     a, b = (learner.lexicon.terminals()[k] for k in (0, 1))
     lexical = np.split(counts.lexical, [2, 4])
@@ -98,10 +98,11 @@ def test_counts_equal_a_walk_over_the_trees(hand_trees, seed, n_states):
             else:
                 uses[treebank.rule[i], state[left], state[right], state[i]] += 1
         roots[grammar.state_offsets[treebank.label[last - 1]] + state[last - 1]] += 1
-    filled = Grammar(trees.rules, sizes, counts.tensor, counts.root)
+    tensor = counts.tensor.dense(grammar.tensor_offsets[-1])
+    filled = Grammar(trees.rules, sizes, tensor, counts.root)
     for (r, *states), n in uses.items():
         assert filled.tensor_of(r)[*states] == n
-    assert counts.tensor.sum() == sum(uses.values())
+    assert tensor.sum() == sum(uses.values())
     places = np.split(counts.lexical, np.cumsum(sizes[trees.pair_label])[:-1])
     for a, x, row in zip(trees.pair_label, trees.pair_terminal, places):
         assert row.tolist() == [words[a, x, h] for h in range(sizes[a])]
@@ -202,9 +203,9 @@ def test_states_that_labels_forgot_are_found_again(features, seed):
     truth = CountedTrees(said, rare=0, beta=1.0, gamma=3.0)
     expected = truth.trees.log_likelihood(truth.pcfg)
     assert learner.trees.log_likelihood(learner.pcfg) < expected - 50
-    assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-12)
+    assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-7)
     _, history = em(learner.trees, found, 3)  # and there is nothing left to do
-    assert np.allclose(history, expected, rtol=1e-12)
+    assert np.allclose(history, expected, rtol=1e-7)
 
 
 TREES = st.recursive(
@@ -229,7 +230,7 @@ def test_probabilities_are_proper(trees, n_states, smoothing, seed):
     assert np.isfinite(learner.trees.log_likelihood(found))
     if n_states == 1:
         expected = learner.trees.log_likelihood(learner.pcfg)
-        assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-12)
+        assert learner.trees.log_likelihood(found) == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("smoothing", [None, Smoothing()])

@@ -117,7 +117,7 @@ def test_shards_add_up(latent, hand_trees, monkeypatch):
     expected, before = whole.trees.expect(whole.parameters), whole.trees
     n_nodes = len(whole.treebank.label)
     for most in (n_nodes - 1, n_nodes // 3, 40, 1):
-        monkeypatch.setattr(training, "_NODES", most)
+        monkeypatch.setattr(training, "NODES", most)
         trees = latent(hand_trees * 2, (3, 1, 2)).trees
         sizes = [len(piece.label) for piece in trees.pieces]
         assert sum(sizes) == n_nodes
@@ -382,7 +382,7 @@ def test_more_smoothing():
 def test_same_bits_for_any_number_of_threads(latent, hand_trees, monkeypatch, smoothing, n_shards):
     model = latent(hand_trees * 5, (16, 5, 30), binarize="right")
     if n_shards > 1:
-        monkeypatch.setattr(training, "_NODES", len(model.treebank.label) // n_shards + 1)
+        monkeypatch.setattr(training, "NODES", len(model.treebank.label) // n_shards + 1)
         model = latent(hand_trees * 5, (16, 5, 30), binarize="right")
     found = []
     for work, n_threads in ((1 << 40, 1), (2000, 1), (2000, 2), (300, 3), (2000, 2)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eigentext.cli._bundles import FitOptions, OutputOption
+from eigentext.cli._bundles import FitOptions, OutputOption, parse_memory
 from eigentext.cli._fitting import fitting
 from eigentext.cli._options import Bundle, Parameters, given_on_command_line, with_options
 from eigentext.cli._sources import PlainTextOptions, load_sources
@@ -68,6 +68,22 @@ OPTIONS = _options()
 
 
 @dataclass(kw_only=True)
+class MemoryOptions(FitOptions):
+    """How a fit runs, and how much memory it may take."""
+
+    memory: Annotated[
+        int | None,
+        typer.Option(
+            "--memory",
+            parser=parse_memory,
+            metavar="SIZE",
+            help="Stop before learning if it would take more memory than this, such as 2GB.",
+            show_default="no limit",
+        ),
+    ] = None
+
+
+@dataclass(kw_only=True)
 class ChoosingOptions(Bundle):
     """How settings are chosen on held-out trees."""
 
@@ -107,7 +123,7 @@ def fit(
     choosing: ChoosingOptions,
     sources: PlainTextOptions,
     reading: TreeOptions,
-    run: FitOptions,
+    run: MemoryOptions,
 ) -> None:
     """Learn a parser from trees and write it as one model file.
 
@@ -116,13 +132,17 @@ def fit(
     Word vectors and clusters of plain text tell the tags of words that are rare in the trees.
     """
     from eigentext.corpus.readers import expand_paths
+    from eigentext.matrices import budget
 
     given = given_on_command_line(context, parameters)
     choosing.check(given, parameters["method"])
     model = described(given, parameters)
     tuned: Tuned | None = None
-    with fitting(output, run, files, choosing.validation or []) as done:
-        models = sources.given()
+    models = sources.given()
+    with (
+        fitting(output, run, files, choosing.validation or []) as done,
+        budget.within(run.memory),
+    ):
         read = [path for paths in done.paths for path in paths]
         done.check_not_read(expand_paths([*read, *models.values()]))
         model.set_params(**load_sources(models))
@@ -132,7 +152,8 @@ def fit(
             tuned = _tune(trees, held_out, model, given)
             model = tuned.model
         else:
-            model.fit(trees, **({"validation": held_out} if choosing.validation else {}))
+            options: dict[str, Any] = {"validation": held_out} if choosing.validation else {}
+            model.fit(trees, **options)
         done.save(model)
     report_fit(done, model, parameters["method"], tuned, trees)
 

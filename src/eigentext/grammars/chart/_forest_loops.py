@@ -135,9 +135,10 @@ def outside_forest(
 
 
 @njit(nogil=True, cache=True)
-def filter_forest(groups, rule, edges, left, right, keep):
+def filter_forest(groups, rule, edges, left, right, keep, scores, least):
     """The forest of the items in `keep`: the new numbers of items, and the new arrays.
 
+    Edges whose score is below `least` are left out.
     `keep` is changed: a wide item without an edge is removed too. Returns the number of each item,
     the groups of items, the rules and edges of groups, and the renumbered children of edges.
     """
@@ -156,7 +157,7 @@ def filter_forest(groups, rule, edges, left, right, keep):
         for g in range(groups[p], groups[p + 1]):
             first = n_edges
             for e in range(edges[g], edges[g + 1]):
-                if number[left[e]] >= 0 and number[right[e]] >= 0:
+                if scores[e] >= least and number[left[e]] >= 0 and number[right[e]] >= 0:
                     new_left[n_edges] = number[left[e]]
                     new_right[n_edges] = number[right[e]]
                     n_edges += 1

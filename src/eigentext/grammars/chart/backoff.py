@@ -410,8 +410,8 @@ class Backoff:
         at = np.searchsorted(self._rule_keys, keys).clip(max=max(len(self._rule_keys) - 1, 0))
         seen = np.flatnonzero(self._rule_keys[at] == keys)
         here = ranges(offsets[seen], lengths[seen])
-        there = ranges(old.tensor_offsets[at[seen]], lengths[seen])
-        tensor[here] += np.repeat(1 - back[listed.parent[seen]], lengths[seen]) * old.tensor[there]
+        shares = np.repeat(1 - back[listed.parent[seen]], lengths[seen])
+        tensor[here] += shares * old.tensors_of(at[seen])
         return tensor
 
     def _words(

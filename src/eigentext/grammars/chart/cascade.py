@@ -33,6 +33,10 @@ from eigentext.grammars.treebank.normal_form import Symbol, Treebank, binarized,
 from eigentext.grammars.treebank.unaries import ChainCounts
 
 _MIDDLE_THRESHOLD = 3e-3  # the middle grammar is a better judge than the coarse one
+# Edges are left out at this share of the threshold of items. Then many groups, whose tensors are
+# the work of the last pass, have no edge left, and F1 stays the same. With 1/30, F1 fell by 0.1 on
+# GUM with 32 states.
+_EDGES = 1 / 300
 _NO_PARSE = "no parse by the grammar, only by the plain PCFG without its memory or states"
 
 
@@ -281,7 +285,7 @@ class Cascade:
         found = self.middle.posteriors(forest, tokens)
         if found is None:
             return forest
-        fewer, _ = kept(forest, found.items >= threshold)
+        fewer, _ = kept(forest, found.items >= threshold, found.edges, _EDGES * threshold)
         return fewer if len(fewer.roots) else forest
 
     def _coarse_marginals(self, forest: ParseForest, survivors: Survivors) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 
 from eigentext.grammars.chart.wide import inside_wide_forest, posteriors_wide
 from eigentext.grammars.grammar import Grammar, ranges, starts
+from eigentext.grammars.sparse_grammar import SparseGrammar, SparseRules
 
 if TYPE_CHECKING:
     from eigentext.grammars.treebank.normal_form import Treebank
@@ -55,16 +56,23 @@ class ParseForest(NamedTuple):
     roots: np.ndarray
 
 
-def kept(forest: ParseForest, keep: np.ndarray) -> tuple[ParseForest, np.ndarray]:
+def kept(
+    forest: ParseForest,
+    keep: np.ndarray,
+    edge_scores: np.ndarray | None = None,
+    least: float = 0.0,
+) -> tuple[ParseForest, np.ndarray]:
     """The forest of the items in `keep` that still have a derivation, and the old numbers of these.
 
-    The order stays. A group is removed with its last edge.
+    Edges with a score below `least` are removed too. The order stays. A group is removed with its
+    last edge.
     """
     from eigentext.grammars.chart._forest_loops import filter_forest
 
     keep = keep.copy()
+    scores = np.full(len(forest.left), least) if edge_scores is None else edge_scores
     number, groups, rule, edges, left, right = filter_forest(
-        forest.groups, forest.rule, forest.edges, forest.left, forest.right, keep
+        forest.groups, forest.rule, forest.edges, forest.left, forest.right, keep, scores, least
     )
     roots = number[forest.roots]
     items = np.flatnonzero(keep)
@@ -155,19 +163,13 @@ def state_posteriors(
     forest: ParseForest, grammar: Grammar, words: np.ndarray
 ) -> StatePosteriors | None:
     """The same as :func:`inside_outside`, for each state of each item."""
-    from eigentext.grammars.chart._forest_loops import outside_forest
-
     safe, above = _upwards(forest, grammar, words)
     if safe and above is None:
         return None
     if safe and above is not None:
         place, inside, scale, outside, sign, log_probability = above
         posterior = np.empty(len(forest.left))
-        outside_forest(
-            forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
-            grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor, place, inside,
-            scale, outside, posterior,
-        )  # fmt: skip
+        _outside(forest, grammar, place, inside, scale, outside, posterior)
         if np.abs(outside).max(initial=0.0) < _FAR:  # false for NaN too
             return StatePosteriors(log_probability, sign, place, inside * outside, posterior)
     wide = inside_wide_forest(forest, grammar, words)
@@ -195,8 +197,6 @@ def _upwards(
     forest: ParseForest, grammar: Grammar, words: np.ndarray
 ) -> tuple[bool, InsidePass | None]:
     """Whether all numbers are in range, and what `inside_pass` returns."""
-    from eigentext.grammars.chart._forest_loops import inside_forest
-
     n_states = grammar.n_states[forest.label]
     place = starts(n_states)
     inside, scale = np.zeros(place[-1]), np.full(len(n_states), -np.inf)
@@ -207,11 +207,7 @@ def _upwards(
     seen = totals > 0
     inside[where] = words / np.repeat(np.where(seen, totals, 1.0), sizes)
     scale[leaves[seen]] = np.log(totals[seen])
-    safe = inside_forest(
-        forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
-        grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor, place, inside,
-        scale,
-    )  # fmt: skip
+    safe = _inside(forest, grammar, place, inside, scale)
 
     labels = forest.label[forest.roots]
     sizes = grammar.n_states[labels]
@@ -230,3 +226,31 @@ def _upwards(
     outside[at] = weights / total
     log_p = float(top + np.log(abs(total)))
     return safe, InsidePass(place, inside, scale, outside, float(np.sign(total)), log_p)
+
+
+def _inside(forest: ParseForest, grammar: Grammar, *vectors: np.ndarray) -> bool:
+    """The loop for this kind of grammar."""
+    from eigentext.grammars.chart._forest_loops import inside_forest
+    from eigentext.grammars.chart._sparse_forest_loops import inside_forest_sparse
+
+    if isinstance(grammar, SparseGrammar):
+        return inside_forest_sparse(*forest[:1], *forest[3:8], *_sparse(grammar), *vectors)
+    return inside_forest(*forest[:1], *forest[3:8], *_dense(grammar), *vectors)
+
+
+def _outside(forest: ParseForest, grammar: Grammar, *vectors: np.ndarray) -> None:
+    from eigentext.grammars.chart._forest_loops import outside_forest
+    from eigentext.grammars.chart._sparse_forest_loops import outside_forest_sparse
+
+    if isinstance(grammar, SparseGrammar):
+        outside_forest_sparse(*forest[:1], *forest[3:8], *_sparse(grammar), *vectors)
+    else:
+        outside_forest(*forest[:1], *forest[3:8], *_dense(grammar), *vectors)
+
+
+def _dense(grammar: Grammar) -> tuple[np.ndarray, ...]:
+    return grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor
+
+
+def _sparse(grammar: SparseGrammar) -> tuple[np.ndarray, SparseRules]:
+    return grammar.n_states, grammar.parts

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from eigentext.errors import ParameterError
+from eigentext.grammars.grammar import ranges, starts
 
 if TYPE_CHECKING:
     from eigentext.grammars.chart.forest import ParseForest
@@ -114,7 +115,6 @@ def inside_wide_forest(
 ) -> WideInside | None:
     """The inside pass over a forest; None if nothing reaches a root."""
     from eigentext.grammars.chart._wide_loops import inside_forest_wide
-    from eigentext.grammars.grammar import ranges, starts
 
     n_states = grammar.n_states[forest.label]
     place = starts(n_states)
@@ -152,9 +152,13 @@ def posteriors_wide(
 
 
 def _arrays(forest: "ParseForest", grammar: "Grammar") -> tuple[np.ndarray, ...]:
+    """The forest, with the tensors of its own rules."""
+    rules, rule = np.unique(forest.rule, return_inverse=True)
+    sizes = grammar.sizes[rules]
     return (
-        forest.label, forest.groups, forest.rule, forest.edges, forest.left, forest.right,
-        grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor,
+        forest.label, forest.groups, rule.astype(np.int32), forest.edges, forest.left,
+        forest.right, grammar.n_states, sizes, starts(sizes.prod(axis=1)),
+        grammar.tensors_of(rules),
     )  # fmt: skip
 
 

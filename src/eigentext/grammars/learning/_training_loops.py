@@ -26,6 +26,47 @@ _REORDER = {"reassoc", "contract", "nsz"}
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
+def inside_run(t, mb, mc, first, last, left, right, place, inside, scale, x):
+    """`inside_runs` for the nodes `first` to `last - 1`, whose rule has the tensor t.
+
+    t is a matrix of (h2, h3) by h1. x has room for ROWS rows of it.
+    """
+    pairs, ma = t.shape
+    for start in range(first, last, ROWS):
+        n = min(ROWS, last - start)
+        rows = x[: n * pairs].reshape(n, pairs)
+        for k in range(n):
+            vl, vr = place[left[start + k]], place[right[start + k]]
+            for h2 in range(mb):
+                y = inside[vl + h2]
+                for h3 in range(mc):
+                    rows[k, h2 * mc + h3] = y * inside[vr + h3]
+        out = inside[place[start] : place[start] + n * ma].reshape(n, ma)
+        if n * pairs * ma > _BLAS:
+            np.dot(rows, t, out)
+        else:
+            out[:] = 0.0
+            for k in range(n):
+                for pair in range(pairs):
+                    y = rows[k, pair]
+                    if y != 0.0:
+                        for h in range(ma):
+                            out[k, h] += y * t[pair, h]
+        for k in range(n):
+            p = start + k
+            total = 0.0
+            for h in range(ma):
+                total += out[k, h]
+            if total > _TINY:
+                for h in range(ma):
+                    out[k, h] /= total
+                scale[p] = scale[left[p]] + scale[right[p]] + log(total)
+            else:
+                out[k] = 0.0
+                scale[p] = -np.inf
+
+
+@njit(nogil=True, cache=True, fastmath=_REORDER)
 def inside_runs(first, last, runs, rule, left, right, sizes, offsets, tensor, place, inside, scale):
     """Fill `inside` and `scale` for the runs `first` to `last - 1`. Their children are done.
 
@@ -44,38 +85,41 @@ def inside_runs(first, last, runs, rule, left, right, sizes, offsets, tensor, pl
         mb, mc, ma = sizes[r, 0], sizes[r, 1], sizes[r, 2]
         pairs = mb * mc
         t = tensor[offsets[r] : offsets[r + 1]].reshape(pairs, ma)
-        for start in range(runs[run], runs[run + 1], ROWS):
-            n = min(ROWS, runs[run + 1] - start)
-            rows = x[: n * pairs].reshape(n, pairs)
+        inside_run(t, mb, mc, runs[run], runs[run + 1], left, right, place, inside, scale, x)
+
+
+@njit(nogil=True, cache=True, fastmath=_REORDER)
+def outside_run(t, mb, mc, first, last, left, right, place, inside, outside, scale, x):
+    """`outside_runs` for the children of the nodes `first` to `last - 1`, as in `inside_run`."""
+    pairs, ma = t.shape
+    for start in range(first, last, ROWS):
+        n = min(ROWS, last - start)
+        g = x[: n * pairs].reshape(n, pairs)
+        above = outside[place[start] : place[start] + n * ma].reshape(n, ma)
+        if n * pairs * ma > _BLAS:
+            np.dot(above, t.T, g)
+        else:
             for k in range(n):
-                vl, vr = place[left[start + k]], place[right[start + k]]
-                for h2 in range(mb):
-                    y = inside[vl + h2]
-                    for h3 in range(mc):
-                        rows[k, h2 * mc + h3] = y * inside[vr + h3]
-            out = inside[place[start] : place[start] + n * ma].reshape(n, ma)
-            if n * pairs * ma > _BLAS:
-                np.dot(rows, t, out)
-            else:
-                out[:] = 0.0
-                for k in range(n):
-                    for pair in range(pairs):
-                        y = rows[k, pair]
-                        if y != 0.0:
-                            for h in range(ma):
-                                out[k, h] += y * t[pair, h]
-            for k in range(n):
-                p = start + k
-                total = 0.0
-                for h in range(ma):
-                    total += out[k, h]
-                if total > _TINY:
+                for pair in range(pairs):
+                    y = 0.0
                     for h in range(ma):
-                        out[k, h] /= total
-                    scale[p] = scale[left[p]] + scale[right[p]] + log(total)
-                else:
-                    out[k] = 0.0
-                    scale[p] = -np.inf
+                        y += above[k, h] * t[pair, h]
+                    g[k, pair] = y
+        for k in range(n):
+            p = start + k
+            vl, vr = place[left[p]], place[right[p]]
+            w = 0.0
+            if scale[p] != -np.inf:
+                w = exp(scale[left[p]] + scale[right[p]] - scale[p])
+            for h3 in range(mc):
+                outside[vr + h3] = 0.0
+            for h2 in range(mb):
+                y = 0.0
+                below = w * inside[vl + h2]
+                for h3 in range(mc):
+                    y += g[k, h2 * mc + h3] * inside[vr + h3]
+                    outside[vr + h3] += below * g[k, h2 * mc + h3]
+                outside[vl + h2] = w * y
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
@@ -97,34 +141,47 @@ def outside_runs(
         mb, mc, ma = sizes[r, 0], sizes[r, 1], sizes[r, 2]
         pairs = mb * mc
         t = tensor[offsets[r] : offsets[r + 1]].reshape(pairs, ma)
-        for start in range(runs[run], runs[run + 1], ROWS):
-            n = min(ROWS, runs[run + 1] - start)
-            g = x[: n * pairs].reshape(n, pairs)
-            above = outside[place[start] : place[start] + n * ma].reshape(n, ma)
-            if n * pairs * ma > _BLAS:
-                np.dot(above, t.T, g)
-            else:
-                for k in range(n):
-                    for pair in range(pairs):
-                        y = 0.0
-                        for h in range(ma):
-                            y += above[k, h] * t[pair, h]
-                        g[k, pair] = y
-            for k in range(n):
-                p = start + k
-                vl, vr = place[left[p]], place[right[p]]
-                w = 0.0
-                if scale[p] != -np.inf:
-                    w = exp(scale[left[p]] + scale[right[p]] - scale[p])
+        outside_run(
+            t, mb, mc, runs[run], runs[run + 1], left, right, place, inside, outside, scale, x
+        )
+
+
+@njit(nogil=True, cache=True, fastmath=_REORDER)
+def count_rule(
+    nodes, left, right, mb, mc, place, inside, outside, scale, x, above, product, c
+):  # fmt: skip
+    """Add ``w * einsum("b,c,a->bca", inside[l], inside[q], outside[p])`` of nodes to c, a matrix.
+
+    x, above and product have room for ROWS rows of b(h2) c(h3) and of the parent, and for one c.
+    """
+    pairs, ma = c.shape
+    for start in range(0, len(nodes), ROWS):
+        n = min(ROWS, len(nodes) - start)
+        rows = x[: n * pairs].reshape(n, pairs)
+        tops = above[: n * ma].reshape(n, ma)
+        for k in range(n):
+            p = nodes[start + k]
+            vl, vr, vp = place[left[p]], place[right[p]], place[p]
+            w = 0.0
+            if scale[p] != -np.inf:
+                w = exp(scale[left[p]] + scale[right[p]] - scale[p])
+            for h2 in range(mb):
+                y = w * inside[vl + h2]
                 for h3 in range(mc):
-                    outside[vr + h3] = 0.0
-                for h2 in range(mb):
-                    y = 0.0
-                    below = w * inside[vl + h2]
-                    for h3 in range(mc):
-                        y += g[k, h2 * mc + h3] * inside[vr + h3]
-                        outside[vr + h3] += below * g[k, h2 * mc + h3]
-                    outside[vl + h2] = w * y
+                    rows[k, h2 * mc + h3] = y * inside[vr + h3]
+            for h in range(ma):
+                tops[k, h] = outside[vp + h]
+        if n * pairs * ma > _BLAS:
+            add = product[: pairs * ma].reshape(pairs, ma)
+            np.dot(rows.T, tops, add)
+            c += add
+        else:
+            for k in range(n):
+                for pair in range(pairs):
+                    y = rows[k, pair]
+                    if y != 0.0:
+                        for h in range(ma):
+                            c[pair, h] += y * tops[k, h]
 
 
 @njit(nogil=True, cache=True, fastmath=_REORDER)
@@ -150,33 +207,10 @@ def count_rules(
             above = np.empty(ROWS * ma)
         c = counts[offsets[r] : offsets[r + 1]].reshape(pairs, ma)
         c[:] = 0.0
-        for start in range(members[r], members[r + 1], ROWS):
-            n = min(ROWS, members[r + 1] - start)
-            rows = x[: n * pairs].reshape(n, pairs)
-            tops = above[: n * ma].reshape(n, ma)
-            for k in range(n):
-                p = nodes[start + k]
-                vl, vr, vp = place[left[p]], place[right[p]], place[p]
-                w = 0.0
-                if scale[p] != -np.inf:
-                    w = exp(scale[left[p]] + scale[right[p]] - scale[p])
-                for h2 in range(mb):
-                    y = w * inside[vl + h2]
-                    for h3 in range(mc):
-                        rows[k, h2 * mc + h3] = y * inside[vr + h3]
-                for h in range(ma):
-                    tops[k, h] = outside[vp + h]
-            if n * pairs * ma > _BLAS:
-                add = product[: pairs * ma].reshape(pairs, ma)
-                np.dot(rows.T, tops, add)
-                c += add
-            else:
-                for k in range(n):
-                    for pair in range(pairs):
-                        y = rows[k, pair]
-                        if y != 0.0:
-                            for h in range(ma):
-                                c[pair, h] += y * tops[k, h]
+        count_rule(
+            nodes[members[r] : members[r + 1]], left, right, mb, mc, place, inside, outside, scale,
+            x, above, product, c,
+        )  # fmt: skip
         t = tensor[offsets[r] : offsets[r + 1]].reshape(pairs, ma)
         s = sums[sum_offsets[r] : sum_offsets[r + 1]]
         s[:] = 0.0

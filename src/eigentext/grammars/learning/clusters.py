@@ -36,6 +36,7 @@ from eigentext.grammars.learning.training import (
     Smoothing,
     maximize,
 )
+from eigentext.grammars.sparse_grammar import SparseCounts
 
 _STEPS = 20  # steps of k-means, at most: the last ones move few nodes
 _CANDIDATES = 3  # draws for each first center, of which the best is taken
@@ -188,7 +189,7 @@ def count_states(counted: CountedTrees, grammar: Grammar, state: np.ndarray) -> 
     n_states = grammar.state_offsets[-1]
     return Expectations(
         float("nan"),
-        _count(in_tensor, grammar.tensor_offsets[-1]),
+        SparseCounts.of(in_tensor, np.ones(len(in_tensor))),
         _count(in_lexical, pairs[-1]),
         _count(states[roots], n_states),
         _count(states, n_states),

@@ -18,9 +18,11 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.grammars.grammar import Grammar, ranges, starts
+from eigentext.grammars.sparse_grammar import Mixing, SparseCounts, SparseGrammar, parent_counts
 
 _TINY = np.finfo(float).tiny  # the inverse of a smaller number may be infinite
 _WORK = 1 << 22  # multiplications of one task
+LEAST_SHARE = 1e-6  # of the uses of a rule; smaller counts of a sparse grammar are left out
 
 
 @dataclass
@@ -32,14 +34,28 @@ class GrammarParameters:
 
     def arrays(self, prefix: str = "") -> dict[str, np.ndarray]:
         """The arrays that change from one step of EM to the next, for a file."""
-        parts = {"tensor": self.grammar.tensor, "root": self.grammar.root, "lexical": self.lexical}
+        parts = {"root": self.grammar.root, "lexical": self.lexical}
+        if isinstance(self.grammar, SparseGrammar):
+            parts |= dict(zip(("key", "value"), self.grammar.counts))
+            parts |= {"states": self.grammar.states, "mixing": np.array(self.grammar.mixing)}
+        else:
+            parts["tensor"] = self.grammar.tensor
         return {prefix + name: part for name, part in parts.items()}
 
     def replaced(self, arrays: dict[str, Any], prefix: str = "") -> "GrammarParameters":
         """The parameters of another step, from its arrays."""
-        tensor, root, lexical = (arrays[prefix + name] for name in ("tensor", "root", "lexical"))
-        rules, n_states = self.grammar.rules, self.grammar.n_states
-        return GrammarParameters(Grammar(rules, n_states, tensor, root), lexical)
+
+        def part(name: str) -> Any:
+            return arrays[prefix + name]
+
+        shape = self.grammar.rules, self.grammar.n_states
+        if isinstance(self.grammar, SparseGrammar):
+            counts = SparseCounts(np.array(part("key")), np.array(part("value")))
+            mixing = Mixing(*np.array(part("mixing")).tolist())
+            grammar = SparseGrammar(*shape, counts, np.array(part("states")), part("root"), mixing)
+        else:
+            grammar = Grammar(*shape, part("tensor"), part("root"))
+        return GrammarParameters(grammar, part("lexical"))
 
 
 @dataclass
@@ -47,7 +63,7 @@ class Expectations:
     """Expected counts, with the shapes of the parameters, and the log-likelihood."""
 
     log_likelihood: float
-    tensor: np.ndarray
+    tensor: Any  # an array; for sparse grammars SparseCounts
     lexical: np.ndarray
     root: np.ndarray
     states: np.ndarray  # how often each state occurs
@@ -56,7 +72,8 @@ class Expectations:
 class Counts(NamedTuple):
     """The expectations of some trees. The tensor has only the rules that occur in these trees.
 
-    Many rules are rare, so there is much less to send and to add up.
+    Many rules are rare, so there is much less to send and to add up. Sparse counts have places in
+    the tensor of all rules.
     """
 
     rules: np.ndarray
@@ -68,6 +85,9 @@ class Counts(NamedTuple):
         a, b = self.found, other.found
         log_likelihood, lexical = a.log_likelihood + b.log_likelihood, a.lexical + b.lexical
         rest = lexical, a.root + b.root, a.states + b.states
+        if isinstance(a.tensor, SparseCounts):
+            both = Expectations(log_likelihood, a.tensor.plus(b.tensor), *rest)
+            return self._replace(found=both)
         if np.array_equal(self.rules, other.rules):
             both = Expectations(log_likelihood, a.tensor + b.tensor, *rest)
             return self._replace(found=both)
@@ -163,33 +183,56 @@ class TreeShard:
 
     def expect(self, parameters: GrammarParameters) -> Counts:
         """The expected counts: one pass up and one pass down all trees."""
+        grammar, v = parameters.grammar, self.vectors(parameters)
+        n_states = grammar.state_offsets[-1]
+        if isinstance(grammar, SparseGrammar):
+            tensor, above = self._sparse_counts(grammar, v)
+        else:
+            tensor, sums = self._dense_counts(v)
+            parents = grammar.states_of(grammar.rules.parent[self.rules])
+            above = np.bincount(parents, sums, n_states)
+        leaves = v.place[self.n_leaves]
+        posterior = v.inside[:leaves] * v.outside[:leaves]
+        lexical = np.bincount(v.lexical_place, posterior, len(parameters.lexical))
+        at_root = v.inside[v.root_place] * v.outside[v.root_place]
+        states = above + np.bincount(grammar.states_of(self.pair_label), lexical, n_states)
+        root = np.bincount(v.root_state, at_root, n_states)
+        found = Expectations(v.log_likelihood, tensor, lexical, root, states)
+        return Counts(self.rules, np.diff(v.offsets), found)
+
+    def _dense_counts(self, v: InsideOutside) -> tuple[np.ndarray, np.ndarray]:
+        """The counts of the rules of these trees, and their sums by the state of the parent."""
         from eigentext.grammars.learning._training_loops import count_rules
 
-        grammar, v = parameters.grammar, self.vectors(parameters)
         tensor = np.empty_like(v.tensor)
         sum_offsets = starts(v.sizes[:, 2])
         sums = np.empty(sum_offsets[-1])
-        work = starts(np.diff(self.members) * v.sizes.prod(axis=1))
         in_blocks(
             lambda a, b: count_rules(
                 a, b, self.members, self.by_rule, self.left, self.right, v.sizes, v.offsets,
                 v.tensor, v.place, v.inside, v.outside, v.scale, tensor, sums, sum_offsets,
             ),
-            0, work,
+            0, starts(np.diff(self.members) * v.sizes.prod(axis=1)),
         )  # fmt: skip
+        return tensor, sums
 
-        n_states = grammar.state_offsets[-1]
-        leaves = v.place[self.n_leaves]
-        posterior = v.inside[:leaves] * v.outside[:leaves]
-        lexical = np.bincount(v.lexical_place, posterior, len(parameters.lexical))
-        at_root = v.inside[v.root_place] * v.outside[v.root_place]
-        parents = grammar.states_of(grammar.rules.parent[self.rules])
-        states = np.bincount(parents, sums, n_states) + np.bincount(
-            grammar.states_of(self.pair_label), lexical, n_states
-        )
-        root = np.bincount(v.root_state, at_root, n_states)
-        found = Expectations(v.log_likelihood, tensor, lexical, root, states)
-        return Counts(self.rules, np.diff(v.offsets), found)
+    def _sparse_counts(
+        self, grammar: SparseGrammar, v: InsideOutside
+    ) -> tuple[SparseCounts, np.ndarray]:
+        """The counts of the rules of these trees, and how often each state is that of a parent."""
+        from eigentext.grammars.learning._sparse_training_loops import count_rules_sparse
+
+        found = in_blocks(
+            lambda a, b: count_rules_sparse(
+                a, b, self.members, self.by_rule, self.rules, self.left, self.right, grammar.parts,
+                grammar.tensor_offsets, v.place, v.inside, v.outside, v.scale, LEAST_SHARE,
+            ),
+            0, starts((np.diff(self.members) + 2) * v.sizes.prod(axis=1)),
+        )  # fmt: skip
+        if not found:
+            return SparseCounts(np.empty(0, np.int64), np.empty(0)), np.zeros(len(grammar.root))
+        counts = SparseCounts.of(*(np.concatenate(part) for part in zip(*found)))
+        return counts, parent_counts(grammar, counts)
 
     def log_likelihood(self, parameters: GrammarParameters) -> float:
         """The log-likelihood of the trees, by the inside pass alone."""
@@ -226,7 +269,7 @@ class TreeShard:
     def vectors(self, parameters: GrammarParameters) -> InsideOutside:
         """The inside and the outside pass."""
         v = self._inside(parameters)
-        self._outside(v)
+        self._outside(parameters.grammar, v)
         return v
 
     def _laid_out(self, parameters: GrammarParameters) -> InsideOutside:
@@ -238,9 +281,11 @@ class TreeShard:
         pair_offsets = starts(n_states[self.pair_label])
         labels = self.label[self.roots]
         root_state = grammar.states_of(labels)
-        own, tensor = grammar.sizes[self.rules], grammar.tensor
+        own = grammar.sizes[self.rules]
         offsets = starts(own.prod(axis=1))
-        if len(self.rules) < len(grammar.sizes):
+        is_sparse = isinstance(grammar, SparseGrammar)
+        tensor = np.empty(0) if is_sparse else grammar.tensor
+        if len(self.rules) < len(grammar.sizes) and not is_sparse:
             places = grammar.tensor_offsets[self.rules].tolist()
             ends = (grammar.tensor_offsets[self.rules] + np.diff(offsets)).tolist()
             tensor = np.concatenate([tensor[a:b] for a, b in zip(places, ends)] or [tensor[:0]])
@@ -261,8 +306,6 @@ class TreeShard:
         )
 
     def _inside(self, parameters: GrammarParameters) -> InsideOutside:
-        from eigentext.grammars.learning._training_loops import inside_runs
-
         v, grammar = self._laid_out(parameters), parameters.grammar
         leaves = v.place[self.n_leaves]
         words = parameters.lexical[v.lexical_place]
@@ -274,13 +317,7 @@ class TreeShard:
         with np.errstate(divide="ignore"):
             v.scale[: self.n_leaves] = np.log(totals)
         for first, last in zip(self.levels[:-1], self.levels[1:]):
-            in_blocks(
-                lambda a, b: inside_runs(
-                    a, b, self.runs, self.run_rule, self.left, self.right, v.sizes, v.offsets,
-                    v.tensor, v.place, v.inside, v.scale,
-                ),
-                first, self._work(first, last, v.sizes),
-            )  # fmt: skip
+            in_blocks(self._up(grammar, v), first, self._work(first, last, v.sizes))
         both = v.root * v.inside[v.root_place]
         v.at_root = np.add.reduceat(both, starts(v.root_sizes)[:-1])
         v.at_root[v.at_root < _TINY] = 0.0
@@ -288,31 +325,53 @@ class TreeShard:
             v.log_likelihood = float((np.log(v.at_root) + v.scale[self.roots]).sum())
         return v
 
-    def _outside(self, v: InsideOutside) -> None:
-        from eigentext.grammars.learning._training_loops import outside_runs
-
+    def _outside(self, grammar: Grammar, v: InsideOutside) -> None:
         v.outside = np.empty(v.place[-1])
         divisors = np.where(v.at_root > 0, v.at_root, np.inf)  # without probability, zeros below
         v.outside[v.root_place] = v.root / np.repeat(divisors, v.root_sizes)
         for first, last in zip(self.levels[-2::-1], self.levels[:0:-1]):
-            in_blocks(
-                lambda a, b: outside_runs(
-                    a, b, self.runs, self.run_rule, self.left, self.right, v.sizes, v.offsets,
-                    v.tensor, v.place, v.inside, v.outside, v.scale,
-                ),
-                first, self._work(first, last, v.sizes),
-            )  # fmt: skip
+            in_blocks(self._down(grammar, v), first, self._work(first, last, v.sizes))
+
+    def _up(self, grammar: Grammar, v: InsideOutside) -> Callable[[int, int], Any]:
+        """The inside pass over a range of runs."""
+        from eigentext.grammars.learning._sparse_training_loops import inside_runs_sparse
+        from eigentext.grammars.learning._training_loops import inside_runs
+
+        children, vectors = (self.left, self.right), (v.place, v.inside, v.scale)
+        if isinstance(grammar, SparseGrammar):
+            rule, parts = self.rules[self.run_rule], grammar.parts
+            return lambda a, b: inside_runs_sparse(
+                a, b, self.runs, rule, *children, parts, *vectors
+            )
+        tensors = v.sizes, v.offsets, v.tensor
+        return lambda a, b: inside_runs(
+            a, b, self.runs, self.run_rule, *children, *tensors, *vectors
+        )
+
+    def _down(self, grammar: Grammar, v: InsideOutside) -> Callable[[int, int], Any]:
+        """The outside pass over a range of runs."""
+        from eigentext.grammars.learning._sparse_training_loops import outside_runs_sparse
+        from eigentext.grammars.learning._training_loops import outside_runs
+
+        children, vectors = (self.left, self.right), (v.place, v.inside, v.outside, v.scale)
+        if isinstance(grammar, SparseGrammar):
+            rule, parts = self.rules[self.run_rule], grammar.parts
+            return lambda a, b: outside_runs_sparse(
+                a, b, self.runs, rule, *children, parts, *vectors
+            )
+        tensors = v.sizes, v.offsets, v.tensor
+        return lambda a, b: outside_runs(
+            a, b, self.runs, self.run_rule, *children, *tensors, *vectors
+        )
 
     def _work(self, first: int, last: int, sizes: np.ndarray) -> np.ndarray:
         nodes = np.diff(self.runs[first : last + 1])
         return starts(nodes * sizes[self.run_rule[first:last]].prod(axis=1))
 
 
-def in_blocks(task: Callable[[int, int], None], first: int, work: np.ndarray) -> None:
+def in_blocks(task: Callable[[int, int], Any], first: int, work: np.ndarray) -> list[Any]:
     """Run ``task(start, end)`` for ranges of about equal work; ranges begin at `first`."""
     blocks = [(first + start, first + end) for start, end in engine.even_blocks(work, _WORK)]
     if len(blocks) == 1:
-        task(*blocks[0])
-    else:
-        for _ in engine.current().map(lambda block: task(*block), blocks):
-            pass
+        return [task(*blocks[0])]
+    return list(engine.current().map(lambda block: task(*block), blocks))

@@ -25,6 +25,7 @@ from eigentext.grammars.learning.shard import (
     add_parts,
     in_blocks,
 )
+from eigentext.grammars.sparse_grammar import Mixing, SparseCounts, SparseGrammar
 from eigentext.grammars.treebank.normal_form import Treebank
 from eigentext.storage.checkpoints import fingerprint
 
@@ -32,7 +33,7 @@ from eigentext.storage.checkpoints import fingerprint
 # that goes to the workers and comes back as an expected count, and once for each step.
 _WAY, _LATENCY = 40.0, 3e7
 LEAST = 1e-30  # a smaller probability counts as zero
-_NODES = 1 << 18  # nodes of a shard, at most: 100 MB of vectors, and a second of work
+NODES = 1 << 18  # nodes of a shard, at most: 100 MB of vectors, and a second of work
 
 
 class TrainingTrees:
@@ -71,7 +72,9 @@ class TrainingTrees:
         with engine.one_blas_thread(), engine.use(self._workers(parameters)):
             counts = self._shards.reduce(TreeShard.expect, Counts.plus, parameters)
         grammar = parameters.grammar
-        if len(counts.rules) < len(grammar.sizes):  # some rules do not occur in these trees
+        is_sparse = isinstance(grammar, SparseGrammar)
+        if len(counts.rules) < len(grammar.sizes) and not is_sparse:
+            # Some rules do not occur in these trees.
             tensor = np.zeros_like(grammar.tensor)
             places = grammar.tensor_offsets[counts.rules]
             add_parts(counts.found.tensor, counts.lengths, places, tensor)
@@ -118,12 +121,14 @@ class TrainingTrees:
         grammar = parameters.grammar
         work = float(self.rules.counts @ grammar.sizes.prod(axis=1))
         gained = work / here.n_workers - work / there.n_workers
-        return there if gained > _WAY * len(grammar.tensor) + _LATENCY else here
+        is_sparse = isinstance(grammar, SparseGrammar)
+        size = len(grammar.counts.key) if is_sparse else grammar.tensor_offsets[-1]
+        return there if gained > _WAY * size + _LATENCY else here
 
     def _pieces(self, treebank: Treebank) -> list[ShardTrees]:
         """As few shards as possible, of about equal size."""
         n, offsets = len(treebank.label), treebank.offsets
-        n_shards = -(-n // _NODES)
+        n_shards = -(-n // NODES)
         borders = np.searchsorted(offsets, np.arange(1, n_shards) * n // n_shards)
         borders = np.unique([0, *borders, len(offsets) - 1])
         leaves = np.concatenate(([0], np.cumsum(treebank.left < 0)))
@@ -185,6 +190,8 @@ def maximize(
     """
     from eigentext.grammars.learning._training_loops import back_off_rules, normalize_rules
 
+    if isinstance(counts.tensor, SparseCounts):
+        return _maximize_sparse(trees, grammar, counts, smoothing)
     rules, sizes, offsets = grammar.rules, grammar.sizes, grammar.tensor_offsets
     first_states = grammar.state_offsets
     labels = np.repeat(np.arange(len(grammar.n_states)), grammar.n_states)
@@ -204,20 +211,47 @@ def maximize(
         ),
         0, work,
     )  # fmt: skip
+    tensor = counts.tensor
+    if smoothing:
+        rows = np.repeat(rules.parent, sizes[:, :2].prod(axis=1))
+        alive = _alive(grammar, counts.states)
+        tensor = _towards_average(tensor, grammar.n_states[rows], alive[rows], smoothing.states)
+    root = counts.root / counts.root.sum()
+    lexical = _lexical(trees, grammar, counts, smoothing)
+    return GrammarParameters(Grammar(rules, grammar.n_states, tensor, root), lexical)
+
+
+def _maximize_sparse(
+    trees: TrainingTrees, grammar: Grammar, counts: Expectations, smoothing: Smoothing | None
+) -> GrammarParameters:
+    """The same for sparse counts. The grammar keeps them, and smooths when it is used."""
+    mixing = Mixing()
+    if smoothing:
+        mixing = Mixing(smoothing.states, smoothing.dependent, smoothing.independent)
+    root = counts.root / counts.root.sum()
+    found = SparseGrammar(
+        grammar.rules, grammar.n_states, counts.tensor, counts.states, root, mixing
+    )
+    return GrammarParameters(found, _lexical(trees, grammar, counts, smoothing))
+
+
+def _lexical(
+    trees: TrainingTrees, grammar: Grammar, counts: Expectations, smoothing: Smoothing | None
+) -> np.ndarray:
+    """The probabilities of words."""
     totals = counts.states[trees.lexical_states(grammar)]
     lexical = np.divide(counts.lexical, totals, out=np.zeros_like(totals), where=totals > 0)
     lexical[lexical < LEAST] = 0.0
-    tensor = counts.tensor
-    if smoothing:
-        alive = np.bincount(labels, counts.states > 0).clip(
-            min=1
-        )  # how many states of each label are in use
-        rows = np.repeat(rules.parent, sizes[:, :2].prod(axis=1))
-        tensor = _towards_average(tensor, grammar.n_states[rows], alive[rows], smoothing.states)
-        rows = trees.pair_label
-        lexical = _towards_average(lexical, grammar.n_states[rows], alive[rows], smoothing.words)
-    root = counts.root / counts.root.sum()
-    return GrammarParameters(Grammar(rules, grammar.n_states, tensor, root), lexical)
+    if not smoothing:
+        return lexical
+    rows, alive = trees.pair_label, _alive(grammar, counts.states)
+    return _towards_average(lexical, grammar.n_states[rows], alive[rows], smoothing.words)
+
+
+def _alive(grammar: Grammar, states: np.ndarray) -> np.ndarray:
+    """How many states of each label are in use."""
+    labels = np.repeat(np.arange(len(grammar.n_states)), grammar.n_states)
+    return np.bincount(labels, states > 0).clip(min=1)
 
 
 def _towards_average(
