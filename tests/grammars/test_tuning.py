@@ -263,7 +263,7 @@ def test_the_penn_sample(penn):
         ),
         (
             {"smoothing": [1.0, -1.0]},
-            "smoothing must be a number, 0 or more, or a mapping .*, not -1.0",
+            "smoothing must be a number, 0 or more, .*, not -1.0",
         ),
         ({"method": "magic"}, "method must be 'spectral'"),
         ({"horizontal": 1}, "horizontal is searched for: give pairs to try as markovization"),
