@@ -33,7 +33,7 @@ def test_it_is_canonical_correlation_analysis(kappa):
     X, Y = phi.toarray()[repeated], psi.toarray()[repeated]
     cca = CCA(3, regularization=kappa / w.sum(), center=False).fit(X, Y)
     both = [whitening(view, w, kappa) for view in (phi, psi)]
-    U, s, V = canonical_directions(phi, psi, w, both, 3)
+    U, s, V = canonical_directions(phi, psi, w, *both, 3)
     np.testing.assert_allclose(s, cca.correlations_, rtol=1e-9)
     for found, right in ((U, cca.x_weights_), (V, cca.y_weights_)):
         signs = np.sign((found * right).sum(axis=0))

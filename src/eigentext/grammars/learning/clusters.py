@@ -105,8 +105,8 @@ def cluster(
 
 def _cluster_label(label: tuple[np.ndarray, np.ndarray, np.ndarray, int, np.int64]) -> np.ndarray:
     """The cluster of each node of a label."""
-    *views, k, seed = label
-    return clustered_label(*views, k, np.random.default_rng(seed))
+    s, inside, outside, k, seed = label
+    return clustered_label(s, inside, outside, k, np.random.default_rng(seed))
 
 
 def clustered_label(

@@ -270,11 +270,10 @@ def _project_label(
     a, *sides, w = label
     rng = np.random.default_rng([random_state, a]) if noise else None
     if whitening == "exact":
-        features = [one_hot(side, np.arange(len(w))) for side in sides]
-        both = [exactly(one, w, kappa, noise, rng) for one in features]
-        rank = min(max_states, *(one.shape[1] for one in features))
-        U, s, V = canonical_directions(*features, w, both, rank)
-        return s, features[0] @ U, features[1] @ V
+        phi, psi = (one_hot(side, np.arange(len(w))) for side in sides)
+        left, right = (exactly(one, w, kappa, noise, rng) for one in (phi, psi))
+        U, s, V = canonical_directions(phi, psi, w, left, right, max_states)
+        return s, phi @ U, psi @ V
     phi, psi = (scaled(one_hot(side, np.arange(len(w))), w, kappa, noise, rng) for side in sides)
     omega = (sp.diags_array(w / w.sum()) @ phi).T @ psi
     U, s, Vt = svd(omega, min(max_states, *omega.shape))

@@ -54,7 +54,7 @@ class Whitening(NamedTuple):
         """T X."""
         found = (self.scale * self.after)[:, None] * X
         found[self.block] = solve_triangular(
-            self.factor, found[self.block], lower=True, trans="T", check_finite=False
+            self.factor, found[self.block], lower=True, trans=1, check_finite=False
         )
         return found
 
@@ -90,11 +90,11 @@ def whitening(
     most
         How many features to whiten together, at most. Of equally frequent ones, the first.
     """
-    total, n = weights.sum(), features.shape[1]
+    total, counts = weights.sum(), features.T @ weights
+    n = len(counts)
     after = np.ones(n) if rng is None else 1 + noise * rng.standard_normal(n)
     if not np.isfinite(kappa):
         return Whitening(np.empty(0, np.int64), np.empty((0, 0)), np.ones(n), after)
-    counts = features.T @ weights
     ridge = max(kappa, _LEAST * total)
     block = np.sort(np.argsort(-counts, kind="stable")[:most])
     scale = np.sqrt(total / (counts + ridge))
@@ -106,19 +106,32 @@ def whitening(
 
 
 def canonical_directions(
-    phi: sp.csr_array, psi: sp.csr_array, weights: np.ndarray, both: list[Whitening], rank: int
+    phi: sp.csr_array,
+    psi: sp.csr_array,
+    weights: np.ndarray,
+    left: Whitening,
+    right: Whitening,
+    most: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, s and V of the whitened cross-moments, so that phi U and psi V are the projections."""
-    left, right = both
-    omega = ((sp.diags_array(weights / weights.sum()) @ phi).T @ psi).tocsr()
-    back = omega.T.tocsr()
-    operator = LinearOperator(
-        omega.shape,
-        matvec=lambda x: left.transposed_times(omega @ right.times(x.reshape(-1, 1))).ravel(),
-        rmatvec=lambda x: right.transposed_times(back @ left.times(x.reshape(-1, 1))).ravel(),
-        matmat=lambda X: left.transposed_times(omega @ right.times(X)),
-        rmatmat=lambda X: right.transposed_times(back @ left.times(X)),
-        dtype=np.float64,
-    )
-    U, s, Vt = svd(operator, rank)
+    """U, s and V of the whitened cross-moments, so that phi U and psi V are the projections.
+
+    There are at most as many directions as either side has features.
+    """
+    omega = sp.csr_array((sp.diags_array(weights / weights.sum()) @ phi).T @ psi)
+    U, s, Vt = svd(_Whitened(omega, left, right), min(most, len(left.scale), len(right.scale)))
     return left.times(U), s, right.times(Vt.T)
+
+
+class _Whitened(LinearOperator):
+    """The transpose of a whitening, times a sparse matrix, times another whitening."""
+
+    def __init__(self, omega: sp.csr_array, left: Whitening, right: Whitening):
+        super().__init__(np.float64, omega.shape)
+        self._omega, self._back = omega, sp.csr_array(omega.T)
+        self._left, self._right = left, right
+
+    def _matmat(self, X: np.ndarray) -> np.ndarray:
+        return self._left.transposed_times(self._omega @ self._right.times(X))
+
+    def _rmatmat(self, X: np.ndarray) -> np.ndarray:
+        return self._right.transposed_times(self._back @ self._left.times(X))
