@@ -23,7 +23,7 @@ numbers, and the nodes of a label are clustered once for each number. "spectral"
 averages, and all other methods with the relative frequencies of clusters, before any step of EM.
 
 [Horn 1965] J. Horn, A rationale and test for the number of factors in factor analysis,
-Psychometrika 1965.
+Psychometrika 30 (2).
 
 [Narayan and Cohen 2016] S. Narayan and S. Cohen, Optimizing spectral learning for parsing, ACL
 2016.
