@@ -381,9 +381,9 @@ class LatentPCFG(Parser):
 
     def _size_findings(self) -> Iterator[Finding]:
         yield from super()._size_findings()
-        yield from reduced_findings(
-            tables.largest(self.parameters_.n_states), int(self.n_states_.max())
-        )
+        if self.parameters_.allocation == "uniform":  # others may give fewer states
+            asked = tables.largest(self.parameters_.n_states)
+            yield from reduced_findings(asked, int(self.n_states_.max()))
 
     def _findings_of_steps(self) -> Iterator[Finding]:
         """Whether EM was still rising, and whether the validation trees ended it."""
