@@ -40,7 +40,7 @@ class Row(NamedTuple):
     part: int = 1
 
 
-def rows(section: str, states: list[int]) -> Iterator[Row]:
+def rows(section: str, states: list[int], most: int) -> Iterator[Row]:
     """The systems of a section. Others are compared with the first."""
     match section:
         case "states":
@@ -48,7 +48,7 @@ def rows(section: str, states: list[int]) -> Iterator[Row]:
                 for m in sorted(states, key=lambda m: m != 16):
                     yield Row(f"{method}, all {m}", {"method": method, "n_states": m})
                 for kind in ("spectrum", "held-out"):
-                    parameters = {"method": method, "n_states": max(states), "allocation": kind}
+                    parameters = {"method": method, "n_states": most, "allocation": kind}
                     yield Row(f"{method}, {kind}", parameters)
         case "whitening":
             for method in ("spectral+em", "spectral"):
@@ -104,7 +104,7 @@ def table_of(section: str, data: str, given: argparse.Namespace) -> Table:
         ],
     )
     base: list[str] | None = None
-    for row in rows(section, given.states):
+    for row in rows(section, given.states, given.most):
         found = [
             in_a_process(
                 "measured", name=NAMES[data], fold=fold, n_folds=given.n_folds,
@@ -138,6 +138,7 @@ def main() -> None:
     parser.add_argument("--n-folds", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=None, help="of each fold")
     parser.add_argument("--states", nargs="+", type=int, default=[8, 16, 24, 32])
+    parser.add_argument("--most", type=int, default=32, help="states of a label, if by label")
     parser.add_argument("--name", default="states", help="of the file with the figures")
     given = parser.parse_args()
     tables = [table_of(section, data, given) for section in given.only for data in given.data]

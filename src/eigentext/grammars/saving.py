@@ -357,9 +357,7 @@ def _tag_counts(arrays: Any, plain: list[Symbol]) -> Any:
     if shape[1] != len(tags):
         raise damage("coarse.root", f"has {shape[1]} states, not {len(tags)}")
     places = np.arange(len(tags)), tags
-    return (
-        counts @ csr_array((np.ones(len(tags)), places), (len(tags), len(tag_numbers(plain))))
-    ).tocsr()
+    return (counts @ csr_array((np.ones(len(tags)), places), (len(tags), len(tag_numbers(plain))))).tocsr()
 
 
 def _rules_to_arrays(name: str, rules: Rules) -> dict[str, Any]:

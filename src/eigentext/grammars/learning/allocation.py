@@ -10,7 +10,7 @@ of these states it gets.
   which are the first singular value. What the second one still is comes from chance alone, and only
   directions with a larger singular value get a state [Horn 1965]. Frequent labels have little
   chance in their moments, and so get many states. The margin above chance is 15 %. No other trees
-  are needed.
+  are needed. The clusters of "spectral+em" then use these directions only.
 * "held-out": the numbers that do best on other trees, found by a search with a beam after [Narayan
   and Cohen 2016]. It starts from those of "spectrum". The most frequent labels are taken in turn,
   each by itself, and then all other phrases and all other tags. For each, the next smaller and the
@@ -41,7 +41,11 @@ from eigentext.errors import CorpusError
 from eigentext.evaluate.calibration import gold_brackets
 from eigentext.grammars.chart.cascade import Cascade, Level, thresholds
 from eigentext.grammars.grammar import Grammar
-from eigentext.grammars.learning.clusters import clustered_label, count_states
+from eigentext.grammars.learning.clusters import (
+    clustered_label,
+    count_states,
+    useful_projections,
+)
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.protocol import Task
 from eigentext.grammars.learning.spectral import Projections, project, projections, spectral
@@ -76,14 +80,21 @@ def allocated(
     """
     match task.settings.allocation if task.settings.method != "split-merge" else "uniform":
         case "spectrum":
-            return replace(task, allocated=supported(task))
+            numbers = supported(task)
+            return replace(task, allocated=numbers, useful=_useful(numbers))
         case "held-out":
+            task = replace(task, useful=_useful(supported(task)))
             with engine.phase("numbers of states"), engine.report_to(None):
                 if validation is None:
                     return replace(task, allocated=_from_a_part(task, trees()))
                 return replace(task, allocated=searched(task, validation, middle))
         case _:
             return task
+
+
+def _useful(numbers: np.ndarray) -> np.ndarray:
+    """How many directions clusters look at. The first is nearly the same for all nodes."""
+    return np.maximum(numbers, 2)
 
 
 def supported(task: Task) -> np.ndarray:
@@ -115,7 +126,8 @@ class _Choice(NamedTuple):
 def searched(task: Task, validation: Sequence[Tree], middle: Level) -> np.ndarray:
     """The numbers of states that do best on other trees."""
     score = bracket_score(task.counted, validation, middle, task.settings)
-    level_of = _trials(task)
+    start = supported(task)
+    level_of = _trials(replace(task, useful=_useful(start)))
     tried: dict[bytes, _Choice] = {}
 
     def judged(n_states: np.ndarray) -> _Choice:
@@ -124,7 +136,7 @@ def searched(task: Task, validation: Sequence[Tree], middle: Level) -> np.ndarra
             tried[key] = _Choice(score(level_of(n_states)), n_states)
         return tried[key]
 
-    beam = [judged(supported(task))]
+    beam = [judged(start)]
     for _ in range(_ROUNDS):
         before = beam[0]
         for group in _groups(task):
@@ -161,15 +173,16 @@ def _moved(n_states: np.ndarray, group: np.ndarray, step: int, room: np.ndarray)
 
 def _trials(task: Task) -> Callable[[np.ndarray], Level]:
     """A function that learns a grammar with some numbers of states, quickly."""
-    found, settings = projections(task, 0), task.settings
+    settings = task.settings
     if settings.method == "spectral":
+        found = projections(task, 0)
         return lambda n_states: spectral(
             task.counted,
             found,
             found.n_states(n_states, settings.tolerance, settings.nodes_per_state),
             smoothing=settings.smoothing,
         )
-    return _ClusterTrials(task, found)
+    return _ClusterTrials(task, useful_projections(task, 0))
 
 
 class _ClusterTrials:

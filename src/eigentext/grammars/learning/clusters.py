@@ -46,9 +46,15 @@ def learn(task: Task, k: int) -> Learned:
 
     Grammars differ by the nodes that their clusters begin with; the projections have no noise.
     """
-    found = projections(task, k)
+    found = useful_projections(task, k)
     start = cluster_start(task.counted, found, task.room, smoothing=task.smoothing, rng=task.rng(k))
     return improve(task, start)
+
+
+def useful_projections(task: Task, k: int) -> Projections:
+    """The projections, without directions that are known to be chance: k-means would heed them."""
+    found = projections(task, k)
+    return found if task.useful is None else found.first(task.useful)
 
 
 def cluster_start(

@@ -75,6 +75,9 @@ class Task:
     allocated
         The largest number of states of each label, if it is not that of `settings`
         (``allocation.py``).
+    useful
+        How many directions of each label are more than chance, if that was looked at
+        (``allocation.py``). Clusters use no others.
     """
 
     counted: "CountedTrees"
@@ -83,6 +86,7 @@ class Task:
     score: LevelScore | None = None
     directions: int | None = None
     allocated: np.ndarray | None = None
+    useful: np.ndarray | None = None
 
     @classmethod
     def of(cls, counted: "CountedTrees", settings: Settings, n_kept: int = 1) -> "Task":

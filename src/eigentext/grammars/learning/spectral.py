@@ -132,6 +132,17 @@ class Projections:
         room = counts // nodes_per_state if nodes_per_state else np.inf
         return np.clip(np.minimum(kept, room), 1, most).astype(np.int64)
 
+    def first(self, n_directions: np.ndarray) -> "Projections":
+        """Only the first directions of each label."""
+        every = list(enumerate(n_directions.tolist()))
+        return Projections(
+            self.nodes,
+            [self.singular_values[a][:n] for a, n in every],
+            [self.inside[a][:, :n] for a, n in every],
+            [self.outside[a][:, :n] for a, n in every],
+            self.weights,
+        )
+
     def spectra(self, symbols: list[Symbol], n_states: np.ndarray) -> dict[str, Any]:
         """For diagnostics: the singular values kept and the next three, as shares of the largest.
 

@@ -206,12 +206,7 @@ def learn_text_tags(
     numbers = {bits: g for g, bits in enumerate(used)}
     groups = np.array([numbers.get(bits, -1) for bits in text.bit_strings], np.int32)
     return TextTags(
-        list(features),
-        w.astype(np.float32),
-        text.words,
-        scores.astype(np.float16),
-        groups,
-        coverage,
+        list(features), w.astype(np.float32), text.words, scores.astype(np.float16), groups, coverage
     )
 
 
@@ -259,7 +254,9 @@ def _regression(shapes: Any, clusters: Any, vectors: np.ndarray, wanted: np.ndar
         return penalized_loss(sparse, across, vectors, wanted, weights)
 
     start = np.zeros((sparse.shape[1] + vectors.shape[1]) * n_tags)
-    found: Any = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
+    found: Any = minimize(
+        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS}
+    )
     return np.split(found.x.reshape(-1, n_tags), borders)
 
 
