@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import eigentext as et
 from eigentext import PCFG, LatentPCFG, engine
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets
+from eigentext.grammars import parameters as tables
+from eigentext.grammars.chart.decoding import brackets as brackets_of
+from eigentext.grammars.chart.decoding import minimum_bayes_risk, restored
 from eigentext.grammars.parameters import METHODS
 from eigentext.grammars.treebank.normal_form import Treebank
 from eigentext.parameters import UnusedParameterWarning
@@ -296,14 +300,20 @@ def test_parameters_are_kept_copied_and_shown():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_states": 0}, r"n_states \(--states\) must be a whole number, 1 or more, not 0"),
-        ({"n_states": True}, r"n_states \(--states\) must be a whole number, 1 or more, not True"),
+        (
+            {"n_states": 0},
+            r"n_states \(--states\) must be a whole number, 1 .*, not 0",
+        ),
+        (
+            {"n_states": True},
+            r"n_states \(--states\) must be a whole number, 1 .*, not True",
+        ),
         ({"method": "spectrum"}, "method must be 'spectral', .* or 'split-merge', not 'spectrum'"),
         (
             {"n_iter": -1},
             r"n_iter \(--iterations\) must be a whole number, 0 or more, or None, not",
         ),
-        ({"smoothing": np.inf}, "smoothing must be a number, 0 or more, not inf"),
+        ({"smoothing": np.inf}, "smoothing must be a number, 0 or more, or a .*, not inf"),
         ({"merge": 1.0}, "merge must be a number, 0 or more and less than 1, not 1.0"),
         ({"early_stopping": "auc"}, "early_stopping must be 'likelihood' or 'f1', not 'auc'"),
         (
@@ -396,3 +406,78 @@ def test_other_english(gum):
     found = [parsed.tree for parsed in model.parses(sentences)]
     assert [tree.leaves() for tree in found] == sentences
     assert brackets(others, found).f1 > 0.5
+
+
+# states, smoothing and decoding by parameters -----------------------------------------------------
+
+
+def test_states_by_label(hand_trees, tmp_path):
+    numbers = {"NP": 3, "DT": 2, "*": 1}
+    for method in ("spectral", "spectral+em", "em", "split-merge", "pivot"):
+        model = LatentPCFG(numbers, method=method, nodes_per_state=1).fit(hand_trees * 4)
+        found = dict(zip(map(str, model.symbols_), model.n_states_.tolist()))
+        assert found.pop("NP") <= 3 and found.pop("DT") <= 2 and set(found.values()) == {1}, method
+    model.save(tmp_path / "model")
+    assert et.load(tmp_path / "model").parameters_.n_states == numbers
+
+
+def test_labels_that_no_tree_has(hand_trees):
+    with pytest.warns(UnusedParameterWarning, match="labels that no tree has: 'ZZ'"):
+        LatentPCFG({"ZZ": 3, "*": 1}).fit(hand_trees)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_states": {"NP": 0}}, "n_states .* must be a whole number, 1 or more, or a mapping"),
+        ({"n_states": {}}, "n_states .* must be a whole number, 1 or more, or a mapping"),
+        ({"smoothing": {"four": 1}}, "smoothing must be a number, 0 or more, or a mapping of some"),
+        ({"smoothing": {"three": -1}}, "smoothing must be a number, 0 or more, or a mapping"),
+        ({"pivots": {"steps": "many"}}, "pivots must be a number, 0 or more, or a mapping of some"),
+        ({"mbr": "span"}, "mbr must be 'bracket', 'node' or 'symbol', not 'span'"),
+        ({"allocation": "best"}, "allocation must be 'uniform', 'spectrum' or 'held-out'"),
+        ({"whitening": "block"}, "whitening must be 'diagonal' or 'exact', not 'block'"),
+    ],
+)
+def test_wrong_mappings_and_choices(hand_trees, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        LatentPCFG(**parameters).fit(hand_trees)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("spectral", "three"), ("spectral+em", "dependent"), ("pivot", "words")]
+)
+def test_each_constant_of_smoothing_matters(ambiguous_trees, method, name):
+    def tensor(smoothing):
+        model = LatentPCFG(2, method=method, smoothing=smoothing, nodes_per_state=1)
+        level = model.fit(ambiguous_trees * 5)._cascade.levels[0]
+        return np.concatenate((level.grammar.tensor, level.words.counts.data))
+
+    usual = tensor(1.0)
+    np.testing.assert_array_equal(tensor({"factor": 1}), usual)
+    np.testing.assert_array_equal(tensor({name: tables.SMOOTHING[name]}), usual)
+    other = tensor({name: 3 * tables.SMOOTHING[name]})
+    assert other.shape == usual.shape and not np.array_equal(other, usual)
+
+
+def test_the_steps_of_pivots(ambiguous_trees):
+    def tensor(pivots):
+        model = LatentPCFG(2, method="pivot", pivots=pivots, nodes_per_state=1)
+        return model.fit(ambiguous_trees * 5)._cascade.levels[0].grammar.tensor
+
+    np.testing.assert_array_equal(tensor(5), tensor({"steps": 5, "least": 10}))
+    assert not np.array_equal(tensor(0), tensor(50))
+
+
+def test_minimum_risk_by_symbols(ambiguous_trees, tmp_path):
+    model = LatentPCFG(2, nodes_per_state=1).fit(ambiguous_trees * 5)
+    words = ["watch", "dogs", "near", "the", "park"]
+    reading = model._read(words)
+    for by in ("bracket", "node", "symbol"):
+        turned = model.parsing_with(mbr=by)
+        mu = turned._decoder.signed(reading.items, reading.sign)
+        table = brackets_of(model.symbols_, by)
+        found = minimum_bayes_risk(reading.forest, mu, table, tau=0.45)
+        assert turned.parse(words) == restored(reading, found, words)
+        turned.save(tmp_path / by)
+        assert et.load(tmp_path / by).parsing_with().parameters_.mbr == by

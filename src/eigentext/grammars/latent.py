@@ -48,7 +48,7 @@ interpretable tree annotation, ACL 2006.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -65,6 +65,7 @@ from eigentext.grammars.learning.protocol import Learned, Task, method
 from eigentext.grammars.learning.room import check_memory
 from eigentext.grammars.parser import Parser, workers
 from eigentext.grammars.treebank.features import FeatureSet, Forgotten
+from eigentext.grammars.treebank.normal_form import Symbol
 from eigentext.grammars.treebank.reading import TreeLike, normalized
 from eigentext.matrices import budget
 from eigentext.parameters import Settings, UnusedParameterWarning
@@ -85,8 +86,10 @@ class LatentPCFG(Parser):
 
     Parameters
     ----------
-    n_states : int
-        The largest number of states of a label.
+    n_states : int, or a mapping of labels to int
+        The largest number of states of a label. A mapping names labels as :attr:`symbols_` prints
+        them (``{"NP": 24, "@NP": 8, "*": 16}``); "*" stands for all labels that it does not name,
+        which otherwise have 16.
     method : "spectral" | "spectral+em" | "pivot" | "pivot+em" | "em" | "split-merge"
         How the states are learned; see the module.
     n_grammars : int
@@ -97,9 +100,17 @@ class LatentPCFG(Parser):
         for "spectral+em", 0 and 2 for "pivot+em". For "split-merge", `n_iter` is the number of
         steps in each cycle, 20 by default; half come before merging and half after, and all are
         smoothed.
-    smoothing : float
+    allocation : "uniform" | "spectrum" | "held-out"
+        How many states a label has (``learning/allocation.py``). "uniform": all that `n_states`
+        and `nodes_per_state` allow. "spectrum": as many as its singular values and its count
+        support. "held-out": what does best on the validation trees of `fit`, or on a tenth of the
+        trees if there are none. "split-merge" has a way of its own.
+    smoothing : float, or a mapping
         How far the rules and words of a state move towards those of simpler models. 1 is good for
-        thousands of trees; 0 means no smoothing.
+        thousands of trees; 0 means no smoothing. A mapping sets single constants, and the others
+        keep their values: ``{"factor": 1}`` is the number, which multiplies all others; "one",
+        "two", "three" and "word" are those of "spectral" (``learning/spectral.py``), "states",
+        "words", "dependent" and "independent" those of EM and pivots (``learning/training.py``).
     merge : float
         The share of splits that are undone.
     features : "full" | "simple" | function
@@ -109,6 +120,10 @@ class LatentPCFG(Parser):
         means no feature.
     kappa : float
         Features are scaled by sqrt(1 / (count + kappa)). With infinity they are not scaled.
+    whitening : "diagonal" | "exact"
+        "diagonal" scales features one by one, as if they were independent of each other. "exact"
+        multiplies them by (E[phi phi^T] + kappa / n)^(-1/2) for a label of n nodes, which makes the
+        SVD a canonical correlation analysis. It takes longer.
     tolerance : float
         "spectral" leaves out directions whose singular value is below this share of the largest.
     noise : float
@@ -117,12 +132,16 @@ class LatentPCFG(Parser):
     negative : "abs" | "clip" | "none"
         What becomes of negative marginals, which sampling error causes: their absolute values,
         zeros, or no change.
+    pivots : float, or a mapping
+        The number of steps of EM for each rule of "pivot"; or a mapping of some of "steps", "tol"
+        (they end when they are so close to the maximum) and "least" (how many nodes of a label must
+        have a feature that is a pivot).
     nodes_per_state : int
         A label has at most one state for each `nodes_per_state` of its nodes in the treebank. For
         "split-merge" this holds only for the small grammar that prunes.
     early_stopping : "likelihood" | "f1"
         What is measured on the validation trees of `fit`.
-    binarize, horizontal, vertical, rare, beta, gamma, vectors, clusters, prune, decoding, tau
+    binarize, horizontal, vertical, rare, beta, gamma, vectors, clusters, prune, decoding, tau, mbr
         As in :class:`~eigentext.PCFG`. Labels remember nothing by default, because states do that.
         The decoding "viterbi" is intractable with hidden states and means "max-rule" here.
     random_state : int or None
@@ -167,19 +186,22 @@ class LatentPCFG(Parser):
 
     def __init__(
         self,
-        n_states: int = 16,
+        n_states: int | Mapping[str, int] = 16,
         *,
         method: str = "spectral",
         n_grammars: int = 1,
         n_iter: int | None = None,
         n_smooth: int | None = None,
-        smoothing: float = 1.0,
+        allocation: str = "uniform",
+        smoothing: float | Mapping[str, float] = 1.0,
         merge: float = 0.5,
         features: str | FeatureSet = "full",
         kappa: float = 5.0,
+        whitening: str = "diagonal",
         tolerance: float = 0.01,
         noise: float = 0.2,
         negative: str = "abs",
+        pivots: float | Mapping[str, float] = 5,
         nodes_per_state: int = 10,
         early_stopping: str = "likelihood",
         binarize: str = "left",
@@ -193,6 +215,7 @@ class LatentPCFG(Parser):
         prune: float = 5e-5,
         decoding: str = "mbr",
         tau: float = 0.45,
+        mbr: str = "bracket",
         random_state: int = 0,
         n_jobs: int | None = None,
     ):
@@ -201,13 +224,16 @@ class LatentPCFG(Parser):
         self.n_grammars = n_grammars
         self.n_iter = n_iter
         self.n_smooth = n_smooth
+        self.allocation = allocation
         self.smoothing = smoothing
         self.merge = merge
         self.features = features
         self.kappa = kappa
+        self.whitening = whitening
         self.tolerance = tolerance
         self.noise = noise
         self.negative = negative
+        self.pivots = pivots
         self.nodes_per_state = nodes_per_state
         self.early_stopping = early_stopping
         self.binarize = binarize
@@ -221,6 +247,7 @@ class LatentPCFG(Parser):
         self.prune = prune
         self.decoding = decoding
         self.tau = tau
+        self.mbr = mbr
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -247,10 +274,16 @@ class LatentPCFG(Parser):
         self._warn_of_unused(validation)
         others = None if validation is None else normalized(validation)
         with engine.use(workers(self.n_jobs)), budget.within(memory):
-            counted = CountedTrees.by(self._used, trees)
+            read = normalized(trees) if self.allocation == "held-out" else trees
+            counted = CountedTrees.by(self._used, read)
             check_memory(counted, self._used)
+            _warn_of_labels(self.n_states, counted.treebank.symbols)
             task = Task.of(counted, self._used)
             middle = pruning_level(task)
+            if self.allocation != "uniform":
+                from eigentext.grammars.learning.allocation import allocated
+
+                task = allocated(task, others, lambda: normalized(read), middle)
             if others is not None:
                 from eigentext.grammars.learning.validation import held_out_score
 
@@ -356,7 +389,9 @@ class LatentPCFG(Parser):
 
     def _size_findings(self) -> Iterator[Finding]:
         yield from super()._size_findings()
-        yield from reduced_findings(self.parameters_.n_states, int(self.n_states_.max()))
+        if self.parameters_.allocation == "uniform":  # others may give fewer states
+            asked = tables.largest(self.parameters_.n_states)
+            yield from reduced_findings(asked, int(self.n_states_.max()))
 
     def _findings_of_steps(self) -> Iterator[Finding]:
         """Whether EM was still rising, and whether the validation trees ended it."""
@@ -411,3 +446,18 @@ class LatentPCFG(Parser):
             unused.append("early_stopping needs trees to measure on: give fit some (validation)")
         for message in unused:
             warnings.warn(message, UnusedParameterWarning, stacklevel=4)
+
+
+def _warn_of_labels(n_states: int | Mapping[str, int], symbols: list[Symbol]) -> None:
+    """Warn of labels with a number of states that no tree has."""
+    if not isinstance(n_states, Mapping):
+        return
+    known = {tables.OTHERS, *map(str, symbols)}
+    if strange := [label for label in n_states if label not in known]:
+        some = ", ".join(map(repr, strange[:5]))
+        warnings.warn(
+            f"n_states (--states) has labels that no tree has: {some}; labels are those of the "
+            "binarized trees, as symbols_ prints them: 'NP', '@NP', 'S+VP'",
+            UnusedParameterWarning,
+            stacklevel=4,
+        )

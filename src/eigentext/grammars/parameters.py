@@ -1,5 +1,6 @@
 """The tables of the parameters of grammars."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from eigentext.parameters import (
     Number,
     Seed,
     Table,
+    is_number,
     is_whole,
 )
 
@@ -21,6 +23,19 @@ DECODINGS = ("mbr", "max-rule", "viterbi")
 NEGATIVE = ("abs", "clip", "none")
 MEASURES = ("likelihood", "f1")
 FEATURE_SETS = ("full", "simple")
+RIGHT_BY = ("bracket", "node", "symbol")
+WHITENINGS = ("diagonal", "exact")
+ALLOCATIONS = ("uniform", "spectrum", "held-out")
+OTHERS = "*"  # in a mapping of labels to numbers of states: all labels that it does not name
+# The constants of smoothing, with the values that smoothing=1 stands for. Those of "spectral" are
+# the C of averages of one, two and three vectors of a rule and of the vector of a word. The others
+# are those of EM and pivots (``Smoothing`` of ``learning/training.py``).
+SMOOTHING = {
+    "factor": 1.0, "one": 2.5, "two": 10.0, "three": 40.0, "word": 3.0,
+    "states": 0.03, "words": 0.2, "dependent": 5.0, "independent": 2.0,
+}  # fmt: skip
+# Of pivots: the steps of EM for each rule, when they end, and how many nodes must have a feature.
+PIVOTS = {"steps": 5, "tol": 1e-9, "least": 10.0}
 _BY_FEATURES = ("spectral", "spectral+em", "pivot", "pivot+em")
 _BY_EM = ("spectral+em", "pivot+em", "em")
 _BY_DIRECTIONS = ("spectral", "pivot", "pivot+em")
@@ -32,6 +47,65 @@ def _is_features(value: Any) -> bool:
 
 def _is_n_jobs(value: Any) -> bool:
     return is_whole(value) and (value == -1 or value >= 1)
+
+
+def _is_states(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return is_whole(value) and value >= 1
+    return bool(value) and all(isinstance(k, str) and k and _is_states(v) for k, v in value.items())
+
+
+def _take_states(value: Any) -> int | dict[str, int]:
+    if isinstance(value, Mapping):
+        return {label: int(m) for label, m in value.items()}
+    return int(value)
+
+
+def _pairs(text: str, number: Callable[[str], Any]) -> Any:
+    """Read "3" as a number, and "NP=3,VP=4" as a mapping; what is neither stays a text."""
+    try:
+        if "=" not in text:
+            return number(text)
+        pairs = (part.rsplit("=", 1) for part in text.split(","))
+        return {name.strip(): number(value) for name, value in pairs}
+    except ValueError:
+        return text
+
+
+def _constants(main: str, known: Mapping[str, float], **options: Any) -> Given:
+    """One number, which is the constant `main`, or a mapping of some of the known constants."""
+
+    def allows(value: Any) -> bool:
+        if isinstance(value, Mapping):
+            return bool(value) and all(
+                k in known and not isinstance(v, Mapping) and allows(v) for k, v in value.items()
+            )
+        return is_number(value) and 0 <= value < float("inf")
+
+    def take(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: take(number) for name, number in value.items()}
+        return int(value) if is_whole(value) else float(value)
+
+    return Given(
+        known[main],
+        what=f"a number, 0 or more, or a mapping of some of {', '.join(known)} to such numbers",
+        test=allows,
+        keep=take,
+        parse=lambda text: _pairs(text, float),
+        metavar="NUMBER|NAME=NUMBER,…",
+        **options,
+    )
+
+
+def constants(value: Any, main: str, known: Mapping[str, float]) -> dict[str, float]:
+    """All constants of a parameter that is one number (the constant `main`) or a mapping."""
+    return {**known, **(value if isinstance(value, Mapping) else {main: value})}
+
+
+def largest(n_states: int | Mapping[str, int]) -> int:
+    """The largest number of states that the parameter `n_states` allows any label."""
+    return max(n_states.values()) if isinstance(n_states, Mapping) else n_states
 
 
 N_JOBS = Given(
@@ -76,6 +150,12 @@ _COMMON = {
     "tau": Number(
         0.45, least=0, only={"decoding": ("mbr",)}, help="For mbr: how probable a bracket must be."
     ),
+    "mbr": Choice(
+        "bracket",
+        of=RIGHT_BY,
+        only={"decoding": ("mbr",)},
+        help="For mbr: what must be right: brackets, whole unary chains, or binarized symbols.",
+    ),
 }
 
 PCFG = Table(
@@ -88,7 +168,16 @@ PCFG = Table(
 
 LatentPCFG = Table(
     "LatentPCFG",
-    n_states=Count(16, flags="--states -m", help="The largest number of hidden states of a label."),
+    n_states=Given(
+        16,
+        what="a whole number, 1 or more, or a mapping of labels to such numbers",
+        test=_is_states,
+        keep=_take_states,
+        parse=lambda text: _pairs(text, int),
+        metavar="NUMBER|LABEL=NUMBER,…",
+        flags="--states -m",
+        help="The largest number of hidden states of a label; NP=24,*=8: of NP, and of all others.",
+    ),
     method=Choice("spectral", of=METHODS, help="How hidden states are learned."),
     n_grammars=Count(
         1, flags="--grammars", help="How many grammars to learn, from random starts; they vote."
@@ -109,7 +198,15 @@ LatentPCFG = Table(
         shown="20; 4 after spectral, 2 after pivot",
         help="For EM: the number of further steps with smoothing.",
     ),
-    smoothing=Number(1.0, least=0, help="How far rules and words move towards simpler models."),
+    allocation=Choice(
+        "uniform",
+        of=ALLOCATIONS,
+        only={"method": (*_BY_FEATURES, "em")},
+        help="How many states labels have: all that --states allows, by spectra, or by trying.",
+    ),
+    smoothing=_constants(
+        "factor", SMOOTHING, help="How far rules and words move towards simpler models."
+    ),
     merge=Number(
         0.5,
         least=0,
@@ -132,6 +229,12 @@ LatentPCFG = Table(
         only={"method": _BY_FEATURES},
         help="Features are scaled by sqrt(1 / (count + kappa)); inf: not scaled.",
     ),
+    whitening=Choice(
+        "diagonal",
+        of=WHITENINGS,
+        only={"method": _BY_FEATURES},
+        help="Scale features one by one, or by the inverse square root of their covariances.",
+    ),
     tolerance=Number(
         0.01,
         least=0,
@@ -150,6 +253,12 @@ LatentPCFG = Table(
         of=NEGATIVE,
         only={"method": ("spectral",)},
         help="For spectral: negative marginals become absolute values, zeros, or stay.",
+    ),
+    pivots=_constants(
+        "steps",
+        PIVOTS,
+        only={"method": ("pivot", "pivot+em")},
+        help="For pivots: the steps of EM for each rule.",
     ),
     nodes_per_state=Count(10, help="A label has at most one state for so many of its nodes."),
     early_stopping=Choice(

@@ -29,7 +29,8 @@ from eigentext.grammars.answers import (
     Span,
 )
 from eigentext.grammars.chart.cascade import Cascade, Reading, thresholds
-from eigentext.grammars.chart.decoding import Brackets, Decoder, brackets, k_best, restored
+from eigentext.grammars.chart.decoding import Brackets, Decoder, k_best, restored
+from eigentext.grammars.chart.decoding import brackets as brackets_of
 from eigentext.grammars.chart.forest import state_posteriors, tree_forest
 from eigentext.grammars.chart.posteriors import usual_temperature
 from eigentext.grammars.learning.counts import CountedTrees
@@ -52,7 +53,7 @@ _NO_WORDS = "an empty sentence has no tree"
 class Parser(Estimator, Saved, NltkParsing):
     """The common part of :class:`~eigentext.PCFG` and :class:`~eigentext.LatentPCFG`."""
 
-    _of_parsing: ClassVar[tuple[str, ...]] = ("prune", "decoding", "tau")
+    _of_parsing: ClassVar[tuple[str, ...]] = ("prune", "decoding", "tau", "mbr")
     _has_middle: ClassVar[bool]  # whether a grammar of few states prunes for the others
     symbols_: list[Symbol]
     n_states_: np.ndarray
@@ -61,7 +62,7 @@ class Parser(Estimator, Saved, NltkParsing):
     provenance_: dict[str, Any]
     policy_: TokenPolicy  # how raw text becomes the tokens of the treebank
     _cascade: Cascade
-    _brackets: Brackets
+    _brackets: dict[str, Brackets]  # by the parameter mbr
     _empty: Treebank  # no trees: only the symbols, words and rules, to encode other trees with
 
     # -- sentences -> trees ----------------------------------------------------------------------
@@ -247,7 +248,7 @@ class Parser(Estimator, Saved, NltkParsing):
     def parsing_with(self, **settings: Any) -> Self:
         """The same grammar with other settings of parsing: a copy that shares what was learned.
 
-        The settings are `prune`, `decoding` and `tau`, and `negative` for a
+        The settings are `prune`, `decoding`, `tau` and `mbr`, and `negative` for a
         :class:`~eigentext.LatentPCFG`.
 
         Examples
@@ -283,7 +284,10 @@ class Parser(Estimator, Saved, NltkParsing):
 
     @property
     def _decoder(self) -> Decoder:
-        return Decoder.of(self._cascade, self._used, self._brackets)
+        used = self._used
+        if used.mbr not in self._brackets:
+            self._brackets[used.mbr] = brackets_of(self.symbols_, used.mbr)
+        return Decoder.of(self._cascade, used, self._brackets[used.mbr])
 
     def _keep(self, counted: CountedTrees, cascade: Cascade) -> None:
         """Take over what was learned."""
@@ -291,7 +295,7 @@ class Parser(Estimator, Saved, NltkParsing):
         self._cascade, self._empty = cascade, treebank.without_trees()
         self.symbols_ = treebank.symbols
         self.policy_ = counted.lexicon.policy()
-        self._brackets = brackets(self.symbols_)
+        self._brackets = {}
         grammar = cascade.levels[0].grammar
         self.n_states_ = grammar.n_states
         self.provenance_ = {
@@ -349,7 +353,7 @@ class Parser(Estimator, Saved, NltkParsing):
         self.symbols_ = self._empty.symbols
         lexicon = self._cascade.coarse.words.lexicon
         self.policy_ = TokenPolicy.of_file(about, lexicon.policy)
-        self._brackets = brackets(self.symbols_)
+        self._brackets = {}
         self.n_states_ = self._cascade.levels[0].grammar.n_states
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
         usual = usual_temperature(self.provenance_["n_trees"])

@@ -46,6 +46,10 @@ class PCFG(Parser):
         with the largest product of the posteriors of its rules. "viterbi": the most probable one.
     tau : float
         For "mbr": how probable a bracket must be to be worth having; 0 gives the best recall.
+    mbr : "bracket" | "node" | "symbol"
+        For "mbr": what must be right. "bracket": each label over a span. "node": the whole chain
+        of unary nodes over a span. "symbol": the symbol of the binarized tree, intermediate nodes
+        too [Goodman 1996].
 
     Attributes
     ----------
@@ -82,6 +86,7 @@ class PCFG(Parser):
         prune: float = 5e-5,
         decoding: str = "mbr",
         tau: float = 0.45,
+        mbr: str = "bracket",
     ):
         self.binarize = binarize
         self.horizontal = horizontal
@@ -94,6 +99,7 @@ class PCFG(Parser):
         self.prune = prune
         self.decoding = decoding
         self.tau = tau
+        self.mbr = mbr
 
     @learning
     def fit(self, trees: Iterable[TreeLike], y: Any = None) -> Self:

@@ -13,7 +13,7 @@ on all that is searched, and each part is done once for what it depends on:
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from eigentext.grammars import parameters as tables
 from eigentext.grammars.chart.cascade import Cascade, Charted, Level, Pruned, thresholds
 from eigentext.grammars.chart.decoding import Decoder
 from eigentext.grammars.latent import LatentPCFG
+from eigentext.grammars.learning.allocation import allocated
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import pruning_level
 from eigentext.grammars.learning.protocol import WITHOUT_FEATURES, Learned, Task, method
@@ -273,7 +274,8 @@ class _Search:
     def _try(self, point: _Point) -> _Found:
         *_, markovization = point
         started = time.perf_counter()
-        task, ground = self._task(point), self._grounds[markovization]
+        ground = self._grounds[markovization]
+        task = allocated(self._task(point), self._gold, lambda: self._trees, ground.middle)
         learn = method(task.settings.method)
         learned = [learn(task, k) for k in range(task.settings.n_grammars)]
         levels = [one.level for one in learned]
@@ -355,6 +357,8 @@ def _values(name: str, values: Any) -> list[Any]:
                 f"markovization must be pairs of horizontal and vertical, as {example}, "
                 f"not {value!r}"
             )
+        if isinstance(value, Mapping):
+            raise ParameterError(f"{name} must be numbers to try, not a mapping: {value!r:.80}")
         found.append(tuple(value) if pairs else value)
     if not found:
         raise ParameterError(f"{name} has no values to try: give some, as {example}")

@@ -92,11 +92,18 @@ def test_a_world_is_a_distribution_over_trees():
     assert world.p[k] == pytest.approx(by_hand, rel=1e-14)
 
 
-@pytest.mark.parametrize(("kappa", "seed"), [(0.0, 0), (5.0, 1), (0.02 * MANY, 2), (np.inf, 3)])
+@pytest.mark.parametrize(
+    ("kappa", "seed", "whitening"),
+    [
+        *((0.0, 0, "diagonal"), (5.0, 1, "diagonal")),
+        *((0.02 * MANY, 2, "diagonal"), (np.inf, 3, "diagonal")),
+        *((0.02 * MANY, 2, "exact"), (np.inf, 3, "exact")),
+    ],
+)
 @pytest.mark.parametrize("features", ["simple", "full"])
-def test_the_population_gives_exact_probabilities_of_all_trees(features, kappa, seed):
+def test_the_population_gives_exact_probabilities_of_all_trees(features, kappa, seed, whitening):
     world = World(BRACKETS, "S X Y", STATES, seed)
-    learner, projections = moments(world, features, kappa=kappa)
+    learner, projections = moments(world, features, kappa=kappa, whitening=whitening)
     # The condition of the theorem: each Omega has as high a rank as its label has states.
     n_states = world.states(learner.treebank)
     for m, s in zip(n_states, projections.singular_values):

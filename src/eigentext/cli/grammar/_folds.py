@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eigentext.cli.grammar._shared import Grammar
     from eigentext.evaluate import Comparison, CrossValidation
 
-_OF_PARSING = ("decoding", "prune", "tau")  # the options that a ready model takes, too
+_OF_PARSING = ("decoding", "prune", "tau", "mbr")  # the options that a ready model takes, too
 _TITLES = "     F1   folds from     to  without  learning s  parsing s  grammar"
 
 

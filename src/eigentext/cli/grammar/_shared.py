@@ -69,10 +69,17 @@ class DecodingOptions(Bundle):
             min=0, help="For mbr: how probable a bracket must be.", show_default="as in fit"
         ),
     ] = None
+    mbr: Annotated[
+        Literal["bracket", "node", "symbol"] | None,
+        typer.Option(
+            help="For mbr: what must be right: brackets, whole unary chains, or binarized symbols.",
+            show_default="as in fit",
+        ),
+    ] = None
 
     def given(self) -> dict[str, str | float | None]:
         """Return the options by name; None for those of the model."""
-        return {"decoding": self.decoding, "prune": self.prune, "tau": self.tau}
+        return {name: getattr(self, name) for name in ("decoding", "prune", "tau", "mbr")}
 
 
 def load_grammar(path: Path, **options: Any) -> "Grammar":

@@ -99,7 +99,7 @@ class Decoder:
         The grammars.
     table
         The brackets of their symbols.
-    decoding, tau
+    decoding, tau, mbr
         The parameters of :class:`~eigentext.PCFG`.
     negative
         What becomes of negative marginals: "abs", "clip" or "none" (see
@@ -111,13 +111,16 @@ class Decoder:
     decoding: str
     tau: float
     negative: str = "none"
+    mbr: str = "bracket"
 
     @classmethod
     def of(cls, cascade: Cascade, settings: Settings, table: Brackets | None = None) -> "Decoder":
         """A decoder by the parameters of an estimator."""
-        table = brackets(cascade.symbols) if table is None else table
+        by = settings.mbr
+        table = brackets(cascade.symbols, by) if table is None else table
         negative = getattr(settings, "negative", "none")
-        return cls(cascade, table, settings.decoding, min(settings.tau, _LARGEST_TAU), negative)
+        tau = min(settings.tau, _LARGEST_TAU)
+        return cls(cascade, table, settings.decoding, tau, negative, by)
 
     def tree(self, reading: Reading, words: Sequence[str]) -> Tree:
         """The tree to choose from a reading."""
@@ -125,7 +128,9 @@ class Decoder:
             return self.fallback(reading, words)
         if self.decoding == "mbr":
             marginals = self.signed(reading.items, reading.sign)
-            table = self.table if reading.levels is None else brackets(reading.symbols)
+            table = self.table
+            if reading.levels is not None:
+                table = brackets(reading.symbols, self.mbr)
             found = minimum_bayes_risk(reading.forest, marginals, table, tau=self.tau)
         else:
             found = best(reading.forest, *self.scores(reading, words, self.decoding))

@@ -47,12 +47,15 @@ def learn(task: Task, k: int) -> Learned:
 
     Grammars differ by the nodes that their clusters begin with; the projections have no noise.
     """
-    settings, counted = task.settings, task.counted
-    found = projections(task, k)
-    counts = np.bincount(counted.treebank.label, minlength=len(counted.treebank.symbols))
-    n_states = np.clip(counts // settings.nodes_per_state, 1, settings.n_states)
-    start = cluster_start(counted, found, n_states, smoothing=task.smoothing, rng=task.rng(k))
+    found = useful_projections(task, k)
+    start = cluster_start(task.counted, found, task.room, smoothing=task.smoothing, rng=task.rng(k))
     return improve(task, start)
+
+
+def useful_projections(task: Task, k: int) -> Projections:
+    """The projections, without directions that are known to be chance: k-means would heed them."""
+    found = projections(task, k)
+    return found if task.useful is None else found.first(task.useful)
 
 
 def cluster_start(
@@ -109,8 +112,15 @@ def cluster(
 
 def _cluster_label(label: tuple[np.ndarray, np.ndarray, np.ndarray, int, np.int64]) -> np.ndarray:
     """The cluster of each node of a label."""
-    *views, k, seed = label
-    return k_means(directions(*views), k, np.random.default_rng(seed))
+    s, inside, outside, k, seed = label
+    return clustered_label(s, inside, outside, k, np.random.default_rng(seed))
+
+
+def clustered_label(
+    s: np.ndarray, inside: np.ndarray, outside: np.ndarray, k: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The cluster of each node of a label, from its singular values and projections."""
+    return k_means(directions(s, inside, outside), k, rng)
 
 
 def directions(s: np.ndarray, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:

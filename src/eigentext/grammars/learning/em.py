@@ -36,7 +36,7 @@ def learn(task: Task, k: int) -> Learned:
     The history has the log-likelihood of the trees before each step: "em" for the plain steps,
     "smoothed" for the smoothed ones.
     """
-    return improve(task, random_start_of(task, task.settings.n_states, task.rng(k)))
+    return improve(task, random_start_of(task, task.limits, task.rng(k)))
 
 
 def improve(task: Task, start: GrammarParameters) -> Learned:
@@ -69,7 +69,9 @@ def pruning_level(task: Task) -> Level:
     return task.counted.level(found)
 
 
-def random_start_of(task: Task, n_states: int, rng: np.random.Generator) -> GrammarParameters:
+def random_start_of(
+    task: Task, n_states: int | np.ndarray, rng: np.random.Generator
+) -> GrammarParameters:
     """The random start of a task."""
     counted = task.counted
     return random_start(
@@ -80,7 +82,7 @@ def random_start_of(task: Task, n_states: int, rng: np.random.Generator) -> Gram
 def random_start(
     trees: TrainingTrees,
     pcfg: GrammarParameters,
-    n_states: int,
+    n_states: int | np.ndarray,
     nodes_per_state: int,
     noise: float,
     rng: np.random.Generator,

@@ -38,6 +38,7 @@ import scipy.sparse as sp
 from eigentext import engine
 from eigentext.engine.spread import in_batches
 from eigentext.factor.anchors import anchors, separations, simplex_weights
+from eigentext.grammars import parameters as tables
 from eigentext.grammars.grammar import Grammar, starts
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import improve
@@ -71,9 +72,11 @@ def learn(task: Task, k: int) -> Learned:
     settings = task.settings
     found = projections(task, k, noise=settings.noise)
     assert task.evidence is not None
-    n_states = found.n_states(settings.n_states, settings.tolerance, settings.nodes_per_state)
+    n_states = found.n_states(task.limits, settings.tolerance, settings.nodes_per_state)
+    how = tables.constants(settings.pivots, "steps", tables.PIVOTS)
     start, separated = pivot(
         task.counted, task.evidence.features, found, n_states,
+        least=how["least"], n_iter=int(how["steps"]), tol=how["tol"],
         smoothing=task.smoothing, return_diagnostics=True,
     )  # fmt: skip
     learned = improve(task, start)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from eigentext.grammars import parameters as tables
 from eigentext.grammars.chart.cascade import Level
 from eigentext.grammars.learning.training import Smoothing
 from eigentext.parameters import Settings
@@ -71,6 +72,12 @@ class Task:
     directions
         How many directions the projections have, if not `n_states`. A search over several numbers
         of states computes the projections once, for the largest number.
+    allocated
+        The largest number of states of each label, if it is not that of `settings`
+        (``allocation.py``).
+    useful
+        How many directions of each label are more than chance, if that was looked at
+        (``allocation.py``). Clusters use no others.
     """
 
     counted: "CountedTrees"
@@ -78,6 +85,8 @@ class Task:
     evidence: "Evidence | None" = None
     score: LevelScore | None = None
     directions: int | None = None
+    allocated: np.ndarray | None = None
+    useful: np.ndarray | None = None
 
     @classmethod
     def of(cls, counted: "CountedTrees", settings: Settings, n_kept: int = 1) -> "Task":
@@ -85,7 +94,7 @@ class Task:
 
         `n_kept` is the number of projections to keep (:class:`Evidence`).
         """
-        if settings.method in WITHOUT_FEATURES:
+        if settings.method in WITHOUT_FEATURES and not uses_spectra(settings):
             return cls(counted, settings)
         from eigentext.grammars.learning.spectral import Evidence
 
@@ -96,10 +105,41 @@ class Task:
         return np.random.default_rng([self.settings.random_state, k])
 
     @property
+    def most_states(self) -> int:
+        """The largest number of states that any label may have."""
+        return tables.largest(self.settings.n_states)
+
+    @property
+    def limits(self) -> np.ndarray:
+        """The largest number of states of each label."""
+        if self.allocated is not None:
+            return self.allocated
+        n_states, symbols = self.settings.n_states, self.counted.treebank.symbols
+        if isinstance(n_states, int):
+            return np.full(len(symbols), n_states)
+        others = n_states.get(tables.OTHERS, tables.LatentPCFG["n_states"].default)
+        return np.array([n_states.get(str(symbol), others) for symbol in symbols], np.int64)
+
+    @property
+    def room(self) -> np.ndarray:
+        """The same, and at most one state for each `nodes_per_state` nodes of the label."""
+        limits, label = self.limits, self.counted.treebank.label
+        counts = np.bincount(label, minlength=len(limits))
+        return np.clip(counts // self.settings.nodes_per_state, 1, limits)
+
+    @property
     def smoothing(self) -> Smoothing | None:
         """How probabilities are smoothed at the end of a step of EM; None for not at all."""
-        factor = self.settings.smoothing
-        return Smoothing().times(factor) if factor else None
+        known = tables.constants(self.settings.smoothing, "factor", tables.SMOOTHING)
+        if not known["factor"]:
+            return None
+        names = ("states", "words", "dependent", "independent")
+        return Smoothing(*(known[name] for name in names)).times(known["factor"])
+
+
+def uses_spectra(settings: Settings) -> bool:
+    """Whether the numbers of states need the singular values, whatever the method."""
+    return settings.allocation != "uniform" and settings.method != "split-merge"
 
 
 class Learned(NamedTuple):

@@ -32,6 +32,7 @@ latent-variable PCFGs, ACL 2012.
 spectral learning of latent-variable PCFGs, NAACL 2013.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,9 @@ from eigentext.grammars.chart.cascade import Level
 from eigentext.grammars.grammar import Grammar, ranges, starts, tensor_sizes
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.protocol import Learned, Task
+from eigentext.grammars.learning.whitening import canonical_directions
+from eigentext.grammars.learning.whitening import whitening as exactly
+from eigentext.grammars.parameters import SMOOTHING, constants
 from eigentext.grammars.treebank.features import Coded, FeatureSet, TreebankNodes, code_features
 from eigentext.grammars.treebank.lexicon import WordStates, state_tags
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
@@ -53,8 +57,6 @@ from eigentext.monitor import HeldOut
 _WORK = 1 << 22  # multiplications of one task
 BATCH = 1 << 12  # nodes of the labels that go to a Dask worker together
 _ROUNDING = 1e-12  # a singular value below this share of the largest counts as zero
-RULES = np.array([2.5, 10.0, 40.0])  # the C of averages of one, two and three vectors
-WORDS = 3.0  # the C of the average of a word
 _UNSMOOTHED = np.zeros(3)
 _SHOWN = 5  # labels whose singular values are in the history
 
@@ -66,17 +68,17 @@ def learn(task: Task, k: int) -> Learned:
     them. The history has "singular_values" and "condition_number" (:meth:`Projections.spectra`).
     """
     found = projections(task, k, noise=task.settings.noise)
-    if task.score is None:
-        return _averages(task, found, task.settings.n_states)
+    if task.score is None or task.settings.allocation == "held-out":  # which did this before
+        return _averages(task, found, task.limits)
     held_out = _judge(task)
     for divisor in (1, 2, 4):
-        held_out.show(_averages(task, found, max(task.settings.n_states // divisor, 1)))
+        held_out.show(_averages(task, found, np.maximum(task.limits // divisor, 1)))
     best = held_out.best
     assert best is not None  # something was shown
     return best._replace(history=best.history | {"validation": held_out.scores})
 
 
-def _averages(task: Task, found: "Projections", most: int) -> Learned:
+def _averages(task: Task, found: "Projections", most: np.ndarray) -> Learned:
     """The averages, with at most `most` states for each label."""
     settings = task.settings
     n_states = found.n_states(most, settings.tolerance, settings.nodes_per_state)
@@ -116,7 +118,9 @@ class Projections:
     outside: list[np.ndarray]
     weights: np.ndarray
 
-    def n_states(self, most: int, tolerance: float, nodes_per_state: float) -> np.ndarray:
+    def n_states(
+        self, most: int | np.ndarray, tolerance: float, nodes_per_state: float
+    ) -> np.ndarray:
         """How many directions to keep for each label: those of large singular values.
 
         Labels seen a few times often have singular values of exactly zero, and Z would divide by
@@ -127,6 +131,17 @@ class Projections:
         counts = np.array([self.weights[nodes].sum() for nodes in self.nodes])
         room = counts // nodes_per_state if nodes_per_state else np.inf
         return np.clip(np.minimum(kept, room), 1, most).astype(np.int64)
+
+    def first(self, n_directions: np.ndarray) -> "Projections":
+        """Only the first directions of each label."""
+        every = list(enumerate(n_directions.tolist()))
+        return Projections(
+            self.nodes,
+            [self.singular_values[a][:n] for a, n in every],
+            [self.inside[a][:, :n] for a, n in every],
+            [self.outside[a][:, :n] for a, n in every],
+            self.weights,
+        )
 
     def spectra(self, symbols: list[Symbol], n_states: np.ndarray) -> dict[str, Any]:
         """For diagnostics: the singular values kept and the next three, as shares of the largest.
@@ -161,19 +176,20 @@ class Evidence:
             self.nodes = TreebankNodes(counted.treebank, counted.lexicon.terminals())
             self.features = code_features(feature_set, self.nodes)
         self._n_kept = n_kept
-        self._kept: dict[tuple[float, ...], Projections] = {}
+        self._kept: dict[tuple[Any, ...], Projections] = {}
 
     def projections(
-        self, max_states: int, *, kappa: float = 5.0, noise: float = 0.0, random_state: int = 0
-    ) -> Projections:
+        self, max_states: int, *, kappa: float = 5.0, whitening: str = "diagonal",
+        noise: float = 0.0, random_state: int = 0,
+    ) -> Projections:  # fmt: skip
         """See :func:`project`."""
-        key = max_states, kappa, noise, random_state
+        key = max_states, kappa, whitening, noise, random_state
         if key not in self._kept:
             while len(self._kept) >= self._n_kept:
                 del self._kept[next(iter(self._kept))]
             self._kept[key] = project(
                 self.nodes, self.features, max_states,
-                kappa=kappa, noise=noise, random_state=random_state,
+                kappa=kappa, whitening=whitening, noise=noise, random_state=random_state,
             )  # fmt: skip
         return self._kept[key]
 
@@ -185,8 +201,9 @@ def projections(task: Task, k: int, noise: float = 0.0) -> Projections:
     settings = task.settings
     noise = noise if k else 0.0
     return task.evidence.projections(
-        task.directions or settings.n_states,
+        task.directions or task.most_states,
         kappa=settings.kappa,
+        whitening=settings.whitening,
         noise=noise,
         random_state=settings.random_state + k if noise else 0,
     )
@@ -198,6 +215,7 @@ def project(
     max_states: int,
     *,
     kappa: float = 5.0,
+    whitening: str = "diagonal",
     noise: float = 0.0,
     random_state: int = 0,
     weights: np.ndarray | None = None,
@@ -212,6 +230,8 @@ def project(
         The largest number of directions.
     kappa
         Features are scaled by sqrt(1 / (count + kappa)); with infinity they are not scaled.
+    whitening
+        "diagonal", or "exact" for an exact CCA (``whitening.py``).
     noise
         The scale of each feature is multiplied by a normal variable of mean one and this standard
         deviation.
@@ -239,7 +259,7 @@ def project(
         engine.one_blas_thread(),
     ):
         found = []
-        how = max_states, kappa, noise, random_state
+        how = max_states, kappa, whitening, noise, random_state
         for one in in_batches(
             engine.workers(), _project_label, labels, *how, weigh=lambda a: len(a[-1]), size=BATCH
         ):
@@ -253,12 +273,18 @@ def _project_label(
     label: tuple[int, Coded, Coded, np.ndarray],
     max_states: int,
     kappa: float,
+    whitening: str,
     noise: float,
     random_state: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The singular values of a label and the projections of its nodes."""
     a, *sides, w = label
     rng = np.random.default_rng([random_state, a]) if noise else None
+    if whitening == "exact":
+        phi, psi = (one_hot(side, np.arange(len(w))) for side in sides)
+        left, right = (exactly(one, w, kappa, noise, rng) for one in (phi, psi))
+        U, s, V = canonical_directions(phi, psi, w, left, right, max_states)
+        return s, phi @ U, psi @ V
     phi, psi = (scaled(one_hot(side, np.arange(len(w))), w, kappa, noise, rng) for side in sides)
     omega = (sp.diags_array(w / w.sum()) @ phi).T @ psi
     U, s, Vt = svd(omega, min(max_states, *omega.shape))
@@ -335,15 +361,21 @@ def spectral(
     projections: Projections,
     n_states: np.ndarray,
     *,
-    smoothing: float = 1.0,
+    smoothing: float | Mapping[str, float] = 1.0,
 ) -> Level:
-    """The averages, with `n_states` for each label. `smoothing` multiplies the C."""
+    """The averages, with `n_states` for each label.
+
+    `smoothing` multiplies the C. A mapping may have other C, of averages of "one", "two" and
+    "three" vectors and of a "word", and the "factor" that multiplies them.
+    """
+    known = constants(smoothing, "factor", SMOOTHING)
+    C = known["factor"] * np.array([known[name] for name in ("one", "two", "three", "word")])
     vectors = packed(counted.treebank.label, projections, n_states)
     with engine.phase("averages"):
         grammar = spectral_grammar(
-            counted.treebank, projections.weights, n_states, vectors, C=RULES * smoothing
+            counted.treebank, projections.weights, n_states, vectors, C=C[:3]
         )
-        words = _words(counted, projections.weights, n_states, vectors, C=WORDS * smoothing)
+        words = _words(counted, projections.weights, n_states, vectors, C=float(C[3]))
         return Level(grammar, words)
 
 

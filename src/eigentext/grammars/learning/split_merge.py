@@ -44,9 +44,10 @@ def learn(task: Task, k: int) -> Learned:
     held_out = judge(task, parameters, every=1, patience=1)
     n_steps = (_STEPS if settings.n_iter is None else settings.n_iter) // 2
     history: dict[str, list[float]] = {}
-    for cycle in range(1, int(np.ceil(np.log2(settings.n_states))) + 1):
+    limits = task.limits
+    for cycle in range(1, int(np.ceil(np.log2(limits.max()))) + 1):
         old = parameters.grammar.n_states
-        room = 2 * old <= np.minimum(settings.n_states, nodes)
+        room = 2 * old <= np.minimum(limits, nodes)
         parameters = split(trees, parameters, np.where(room, 2 * old, old), NOISE, rng)
         for step in ("split", "merge"):
             if step == "merge":
