@@ -94,9 +94,9 @@ _ABOUT = {
 class CooccurrenceMoments(TreeContexts):
     """Forward co-occurrence counts of a corpus; see the module for their definition.
 
-    :meth:`from_corpus` and :meth:`from_trees` make them, ``+`` adds them, :meth:`restrict` cuts them
-    to fewer words, :meth:`thresholded` makes them smaller, and ``save`` writes a file. Moments that
-    are made by hand are checked.
+    :meth:`from_corpus` and :meth:`from_trees` make them, ``+`` adds them, :meth:`restrict` cuts
+    them to fewer words, :meth:`thresholded` makes them smaller, and ``save`` writes a file. Moments
+    that are made by hand are checked.
 
     Attributes
     ----------

@@ -94,7 +94,7 @@ class TreeContexts(VocabularyMoments):
         ['sees', 'the', 'Ann', 'Bob', 'cat', 'dog']
         >>> moments.forward.toarray()[2]  # "Ann" is governed by "sees"
         array([1, 0, 0, 0, 0, 0])
-        >>> model = Eigenwords(3, window=1, context="list", weighting="flat", min_count=1)
+        >>> model = Eigenwords(4, window=1, context="list", weighting="flat", min_count=1)
         >>> model.fit_moments(moments).most_similar("cat", topn=1)[0][0]
         'dog'
         """
