@@ -558,7 +558,7 @@ def test_a_parser_tells_tags_that_words_do_not():
     plain = Tagger(features=["word[0]"]).fit(train)
     assert plain.templates_ == ["word[0]"]
     tagger = Tagger(features=["word[0]"], parser=parser).fit(train)
-    assert tagger.templates_ == ["word[0]", "node[0]"]
+    assert tagger.templates_ == ["word[0]", "node[-1..1]"]
     assert tagger.score(test) == 1.0
     assert tagger.diagnostics_["coverage"] == {"node": 1.0}
     assert tagger.provenance_["given"]["parser"]["n_trees"] == 18

@@ -33,14 +33,13 @@ from eigentext.grammars.chart.posteriors import usual_temperature
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.parameters import N_JOBS
 from eigentext.grammars.spans import calibrated, check_temperature, probable_spans, scored_spans
-from eigentext.grammars.states import StateVectors
+from eigentext.grammars.states import Sentence, StateVectors
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
 from eigentext.grammars.treebank.plain_text import kept_sources, named_sources
 from eigentext.grammars.treebank.reading import TreeLike, normalized, treebank_fingerprint
 from eigentext.parameters import Count, Number, Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
 
-Sentence = Sequence[str] | str  # tokens, or raw text
 _Made = TypeVar("_Made")
 _BATCH = 200  # words of the sentences that go to a Dask worker together
 _MOST = 10**9  # the largest value of a parameter

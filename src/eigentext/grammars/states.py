@@ -41,7 +41,7 @@ sizes, so that no token outweighs others.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,9 +61,7 @@ from eigentext.grammars.treebank.normal_form import Symbol, Treebank
 from eigentext.grammars.treebank.reading import TreeLike
 from eigentext.parameters import Settings, is_whole
 
-if TYPE_CHECKING:
-    from eigentext.grammars.parser import Sentence
-
+Sentence = Sequence[str] | str  # tokens, or raw text
 _LEAST = 1e-12  # a smaller share of the sum of sizes counts as zero
 _NO_CORRELATION = 1e-8  # a smaller singular value is rounding
 # Nodes of the treebank. Without them, states that occur a few times have the largest correlations,
@@ -120,9 +118,13 @@ class StateVectors:
     n_states_: np.ndarray
     _cascade: Cascade
     _empty: Treebank
-    _used: Settings
-    _words: Callable[["Sentence"], list[str]]
+    _words: Callable[[Sentence], list[str]]
     _many: Callable[..., Iterator[Any]]
+
+    @property
+    def _used(self) -> Settings:
+        """The parameters that the model was learned with."""
+        raise NotImplementedError
 
     def state_posteriors(self, tree: TreeLike, *, grammar: int = 0) -> list[NodeStates]:
         """The posterior of the hidden states of each node, given the tree and its words.
@@ -153,7 +155,7 @@ class StateVectors:
         # A tree is divided by its own p, whatever its sign.
         return [] if found is None else _nodes(forest, self.symbols_, found._replace(sign=1.0))
 
-    def state_marginals(self, tokens: "Sentence", *, grammar: int = 0) -> list[NodeStates]:
+    def state_marginals(self, tokens: Sentence, *, grammar: int = 0) -> list[NodeStates]:
         """p(a, i, j, h | sentence): the posterior of each state of each label over each span.
 
         The states of a node sum to the marginal of its symbol: the probability, over all trees that
@@ -184,7 +186,7 @@ class StateVectors:
 
     def transform(
         self,
-        sentences: Iterable["Sentence"],
+        sentences: Iterable[Sentence],
         *,
         n_components: int | None = 50,
         n_jobs: int | None = None,

@@ -227,7 +227,7 @@ def _checked(name: str, given: Any, known: Sequence[str] | None = None) -> list[
     is_list = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
     if not is_list or not all(isinstance(one, str) and one for one in given):
         raise ParameterError(f"{name} must be a list of strings, not {given!r:.60}")
-    names = list(given)
+    names: list[str] = [str(one) for one in given]
     if len(set(names)) < len(names):
         raise ParameterError(f"{name} has a name twice: {', '.join(names)}")
     if len(names) > _MOST_LABELS:

@@ -108,7 +108,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "vector": ("vector[-1..1]",),
     "token": ("token[0]",),
     "state": ("state[0]",),
-    "node": ("node[0]",),
+    "node": ("node[-1..1]",),
 }
 
 

@@ -127,7 +127,9 @@ def _check(tagged: TaggedOptions, models: dict[str, Path], given: list[str]) -> 
     if tagged.template and "features" in given:
         raise ParameterError("--features also names templates; give only one of the two")
     if "scale" in given and not models.keys() - {"clusters"}:
-        raise ParameterError("--scale is for --vectors, --eigentokens, --states or --parser; give one")
+        raise ParameterError(
+            "--scale is for --vectors, --eigentokens, --states or --parser; give one"
+        )
 
 
 @contextmanager
