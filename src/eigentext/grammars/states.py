@@ -294,24 +294,31 @@ def token_space(symbols: list[Symbol], grammar: Grammar, n_components: int | Non
 def expected_children(grammar: Grammar, labels: np.ndarray) -> np.ndarray:
     """J: how often the grammar expects the states of these labels below each state.
 
-    A row is a state of one of the labels. A column is a state of the grammar, for left children,
-    and then for right children.
+    A row is a state of one of the labels. A column is a state of a label that has children, for
+    left children, and then for right children.
     """
     r, s = grammar.state_means()
-    n, first, rules = len(r), grammar.state_offsets, grammar.rules
+    first, rules = grammar.state_offsets, grammar.rules
     nodes = np.bincount(rules.parent, rules.counts, len(grammar.n_states))
-    offsets = starts(grammar.n_states[labels])
-    row = {a: slice(*offsets[k : k + 2]) for k, a in enumerate(labels.tolist())}
-    J = np.zeros((offsets[-1], 2 * n))
+    row, n_rows = _places(grammar, labels)
+    column, n = _places(grammar, np.unique(rules.parent))
+    J = np.zeros((n_rows, 2 * n))
     for rule, (a, b, c) in enumerate(zip(*(x.tolist() for x in rules[:3]))):
         of_a, of_b, of_c = (slice(first[x], first[x + 1]) for x in (a, b, c))
         T, top = grammar.tensor_of(rule), nodes[a] * s[of_a]
         if b in row:
-            J[row[b], of_a] += r[of_b, None] * np.tensordot(r[of_c], T, (0, 1)) * top
+            J[row[b], column[a]] += r[of_b, None] * np.tensordot(r[of_c], T, (0, 1)) * top
         if c in row:
-            to_right = slice(n + of_a.start, n + of_a.stop)
+            to_right = slice(n + column[a].start, n + column[a].stop)
             J[row[c], to_right] += r[of_c, None] * np.tensordot(r[of_b], T, (0, 0)) * top
     return J
+
+
+def _places(grammar: Grammar, labels: np.ndarray) -> tuple[dict[int, slice], int]:
+    """Where the states of each of these labels are if they are side by side, and their number."""
+    offsets = starts(grammar.n_states[labels]).tolist()
+    places = {a: slice(*offsets[k : k + 2]) for k, a in enumerate(labels.tolist())}
+    return places, offsets[-1]
 
 
 def state_vectors(J: np.ndarray, n_components: int, smoothing: float = _SMOOTHING) -> np.ndarray:
@@ -331,7 +338,7 @@ def state_vectors(J: np.ndarray, n_components: int, smoothing: float = _SMOOTHIN
     kept = columns > 0
     rows_by, columns_by = np.sqrt(rows + smoothing), np.sqrt(columns[kept] + smoothing)
     Omega = (J[:, kept] - rows[:, None] * columns[kept] / total) / rows_by[:, None] / columns_by
-    U, sigma, _ = svd(Omega, min(n_components, *Omega.shape), method="exact")
+    U, sigma, _ = svd(Omega, min(n_components, *Omega.shape))
     rank = max(int((sigma > _NO_CORRELATION).sum()), 1)
     return np.sqrt(total) * U[:, :rank] * sigma[:rank] / rows_by[:, None]
 
