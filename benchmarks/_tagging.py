@@ -23,7 +23,7 @@ def tagged(task: str, split: str) -> list[Any]:
     return et.load_dataset(cast(Any, TASKS[task]), split=cast(Any, split))
 
 
-def plain_text() -> list[str]:
+def plain_text() -> list[Path]:
     """Files of text: a line is a sentence, a paragraph or, in text8, all of it."""
     own = FOLDER / "own.txt"
     if not own.exists():
@@ -31,7 +31,7 @@ def plain_text() -> list[str]:
         sentences = [*tagged("chunk", "all"), *tagged("ner", "all")]
         own.write_text("".join(" ".join(t[0] for t in one) + "\n" for one in sentences))
     corpora = ("text/text8-prefix.txt.xz", "text/enwiki-30m.tok.txt.xz")
-    return [*(str(unpacked(name)) for name in corpora), str(own)]
+    return [*(unpacked(name) for name in corpora), own]
 
 
 def source(name: str) -> Any:
@@ -83,7 +83,7 @@ def _word2vec(path: Path) -> None:
     whole = FOLDER / "whole.txt"
     with whole.open("wb") as file:
         for name in plain_text():
-            file.write(Path(name).read_bytes().rstrip(b"\n") + b"\n")
+            file.write(name.read_bytes().rstrip(b"\n") + b"\n")
     model = Word2Vec(vector_size=DIM, window=2, min_count=2, workers=2, sg=1, seed=1)
     sentences = LineSentence(str(whole))
     model.build_vocab(sentences)

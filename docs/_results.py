@@ -76,7 +76,15 @@ PAGES = {
     ),
     "tagging": (
         "Tagging",
-        ["tagging", "tagging_curve", "tagging_tried", "conll2002", "policies", "two_view"],
+        [
+            "tagging",
+            "tagging_curve",
+            "tagging_tried",
+            "state_vectors_dev",
+            "conll2002",
+            "policies",
+            "two_view",
+        ],
     ),
 }
 # Runs that are kept for comparison only.

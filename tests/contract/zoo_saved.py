@@ -469,6 +469,7 @@ ZOO: dict[str, Specimen] = {
         ),
         _TAGGER,
     ),
+    "tagger/parser": Specimen(lambda: _tagger(_tagged(), parser=et.PCFG().fit(_trees())), _TAGGER),
     "tagger/states": Specimen(lambda: _tagger(_tagged(), states=_hmm(rank=2)), _TAGGER),
     "tagger/em-states": Specimen(
         lambda: _tagger(_tagged(), states=_hmm(method="em", n_init=1, n_iter=5)), _TAGGER

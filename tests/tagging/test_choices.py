@@ -169,6 +169,7 @@ def test_sources_are_looked_at_unless_templates_name_them():
         (["wrod[0]"], "no attribute 'wrod'"),
         (["vector[0]"], "a template looks at 'vector'; give vectors=… too"),
         (["token[0]"], "a template looks at 'token'; give eigentokens=… too"),
+        (["node[0]"], "a template looks at 'node'; give parser=… too"),
         (["state[0]"], "a template looks at 'state'; give states=… too"),
         (["cluster6[0]|word[0]"], "a template looks at 'cluster6'; give clusters=… too"),
         (["cluster[0]|word[0]"], "a template looks at 'cluster'; give clusters=… too"),

@@ -6,7 +6,7 @@ from gensim.models import KeyedVectors
 from sklearn.base import clone
 
 import eigentext as et
-from eigentext import HMM, Eigentokens, Eigenwords, Tagger, WordClusters
+from eigentext import HMM, PCFG, Eigentokens, Eigenwords, LatentPCFG, Tagger, WordClusters
 from eigentext.errors import ModelFileError
 from eigentext.storage import read_saved, write_saved
 
@@ -16,6 +16,10 @@ TEXT = [line.split() for line in ("the dog barks", "a cat sleeps", "the cat bark
 TAGGED = [
     [("the", "O"), ("dog", "B-A"), ("barks", "O"), ("at", "O"), ("Tom", "B-P"), ("Cat", "I-P")],
     [("a", "B-A"), ("cat", "I-A"), ("sleeps", "O")],
+]
+TREES = [
+    "(S (NP (DT the) (NN dog)) (VP (VBZ barks) (PP (IN at) (NP (NNP Tom)))))",
+    "(S (NP (DT a) (NN cat)) (VP (VBZ sleeps)))",
 ]
 WORDS = ["the", "dog", "cat", "barks", "sleeps", "a"]
 MATRIX = np.random.default_rng(0).normal(size=(6, 3))
@@ -41,11 +45,13 @@ SOURCES = {
     "eigentokens": lambda: {"eigentokens": Eigentokens(3, window=1, min_count=1).fit(TEXT)},
     "spectral": lambda: {"states": HMM(2, min_count=1, rank=1).fit(TEXT)},
     "em": lambda: {"states": HMM(2, method="em", n_init=1, n_iter=5).fit(TEXT)},
+    "grammar": lambda: {"parser": LatentPCFG(2, method="em", nodes_per_state=1).fit(TREES)},
     "all": lambda: {
         "vectors": (WORDS, MATRIX),
         "clusters": dict(zip(WORDS, ["00", "010", "011", "1", "1", "00"])),
         "eigentokens": Eigentokens(3, window=1, min_count=1).fit(TEXT),
         "states": HMM(2, min_count=1, rank=1).fit(TEXT),
+        "parser": PCFG().fit(TREES),
     },
 }
 
@@ -64,7 +70,7 @@ def test_saved_and_restored(tmp_path, source, scheme):
     for name in ("tags_", "columns_", "templates_", "temperature_", "diagnostics_"):
         assert getattr(again, name) == getattr(tagger, name)
     assert again.top_features("O") == tagger.top_features("O")
-    given = ("vectors", "clusters", "eigentokens", "states")
+    given = ("vectors", "clusters", "eigentokens", "states", "parser")
     for name, value in tagger.get_params(deep=False).items():
         if name in given:
             assert (getattr(again, name) is None) == (value is None)

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import eigentext as et
-from eigentext import HMM, Eigentokens, Eigenwords, Tagger, WordClusters, engine
+from eigentext import HMM, PCFG, Eigentokens, Eigenwords, Tagger, WordClusters, engine
 from eigentext.corpus.schemes import find_misfit, to_bilou
 from eigentext.errors import CorpusError, EigentextError, LittleDataWarning, ParameterError
 from eigentext.tagging.weights import Weights
@@ -545,6 +545,25 @@ def test_names_of_wnut(data_folder, monkeypatch):
     assert tagger.evaluate(tagged[:300]).f1 > 0.9
 
 
+# Parsers.
+
+
+def test_a_parser_tells_tags_that_words_do_not():
+    """The tagger knows no word of the test sentences. The parser knows what they are."""
+    nouns, verbs = [f"n{k}" for k in range(9)], [f"v{k}" for k in range(9)]
+    trees = [f"(S (NN {n}) (VP (VB {v}) (NN {m})))" for n, v, m in zip(nouns, verbs, nouns[::-1])]
+    parser = PCFG().fit(trees * 2)
+    train = [[(n, "N"), (v, "V")] for n, v in zip(nouns[:4], verbs[:4])] * 3
+    test = [[(n, "N"), (v, "V")] for n, v in zip(nouns[5:], verbs[5:])]
+    plain = Tagger(features=["word[0]"]).fit(train)
+    assert plain.templates_ == ["word[0]"]
+    tagger = Tagger(features=["word[0]"], parser=parser).fit(train)
+    assert tagger.templates_ == ["word[0]", "node[-1..1]"]
+    assert tagger.score(test) == 1.0
+    assert tagger.diagnostics_["coverage"] == {"node": 1.0}
+    assert tagger.provenance_["given"]["parser"]["n_trees"] == 18
+
+
 # An estimator.
 
 
@@ -563,7 +582,7 @@ def test_it_is_an_estimator():
     assert repr(Tagger()) == "Tagger()"
 
 
-@pytest.mark.parametrize("source", ["vectors", "clusters", "eigentokens", "states"])
+@pytest.mark.parametrize("source", ["vectors", "clusters", "eigentokens", "states", "parser"])
 def test_a_clone_learns_with_the_same_sources(source):
     # scikit-learn clones a tagger for every fold. The clones must keep the sources.
     text = words_of(random_tagged(7, 200))
@@ -573,6 +592,7 @@ def test_a_clone_learns_with_the_same_sources(source):
         "clusters": WordClusters(2).fit(vectors),
         "eigentokens": Eigentokens(2, window=1, min_count=1).fit(text),
         "states": HMM(2, method="em", n_init=1, n_iter=3).fit(text),
+        "parser": PCFG().fit(f"(S {' '.join(f'(X{w} {w})' for w in one)})" for one in text),
     }
     tagger = Tagger(n_epochs=2, **{source: models[source]}).fit(random_tagged())
     again = clone(tagger).fit(random_tagged())
@@ -663,6 +683,7 @@ def test_labels_never_seen_count_as_wrong():
         ),
         ({"clusters": ["00"]}, "clusters must be fitted WordClusters"),
         ({"eigentokens": 3}, "eigentokens must be a fitted model with transform"),
+        ({"parser": 3}, "parser must be a fitted model with transform"),
         ({"states": (["the"], np.eye(1))}, "states must be a fitted model with transform"),
     ],
 )

@@ -10,12 +10,13 @@ from eigentext.cli._options import Bundle
 from eigentext.cli._text import utf8_or
 from eigentext.errors import EigentextError
 
-# What plain text taught: the class of the model that holds it, and its name in errors.
+# What was learned without tags: the classes of models that hold it, and its name in errors.
 SOURCES = {
     "vectors": ("Eigenwords", "word vectors (`words fit`)"),
     "clusters": ("WordClusters", "clusters (`words cluster`)"),
     "eigentokens": ("Eigentokens", "eigentokens of `words tokens`"),
     "states": ("HMM", "a hidden Markov model (`hmm fit`)"),
+    "parser": ("PCFG LatentPCFG", "a grammar (`grammar fit`)"),
 }
 
 
@@ -52,7 +53,7 @@ def _load_source(name: str, path: Path, encoding: str) -> Any:
         if name == "clusters" and not _is_model(path):
             return WordClusters.read_paths(path, encoding=utf8_or(encoding, path))
         model = load(path)
-    if not isinstance(model, getattr(eigentext, wanted)):
+    if not isinstance(model, tuple(getattr(eigentext, one) for one in wanted.split())):
         raise EigentextError(f"{path}: holds {model!r}, but --{name} wants {what}")
     return model
 

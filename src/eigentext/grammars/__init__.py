@@ -1,7 +1,8 @@
 """Grammars: parsers learned from treebanks, with or without hidden states.
 
 * ``pcfg.py`` and ``latent.py`` are the two parsers. ``parser.py`` is what they share, and
-  ``answers.py`` what they return. ``spans.py`` has the probabilities of labels over spans.
+  ``answers.py`` what they return. ``spans.py`` has the probabilities of labels over spans, and
+  ``states.py`` those of hidden states, with the vectors of tokens that they make.
   ``tuning.py`` chooses the parameters of a latent PCFG.
 * ``treebank/`` reads trees: normal form, words, heads, features.
 * ``learning/`` has one file for each way to learn (``learning/protocol.py`` lists them).

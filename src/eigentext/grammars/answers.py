@@ -81,7 +81,7 @@ class Analysis(NamedTuple):
 
 
 class NodeStates(NamedTuple):
-    """A node of a tree, and the posterior of its hidden states.
+    """A node of a tree, or of all trees of a sentence, and the posterior of its hidden states.
 
     Attributes
     ----------
@@ -92,7 +92,8 @@ class NodeStates(NamedTuple):
     start, end
         The node spans the words ``start`` to ``end - 1``.
     states
-        p(h | tree, words) for each state h of the label. They sum to one.
+        Given a tree, p(h | tree, words) for each state h of the label. They sum to one. Given a
+        sentence, p(node, h | words). They sum to the probability of the node.
     """
 
     label: str
@@ -100,6 +101,11 @@ class NodeStates(NamedTuple):
     start: int
     end: int
     states: np.ndarray
+
+    @property
+    def probability(self) -> float:
+        """The sum over the states: the probability of the node, which is 1 in a given tree."""
+        return float(self.states.sum())
 
 
 class FallbackWarning(UserWarning):

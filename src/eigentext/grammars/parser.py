@@ -22,7 +22,6 @@ from eigentext.grammars._findings import label_findings, parser_findings
 from eigentext.grammars.answers import (
     Analysis,
     FallbackWarning,
-    NodeStates,
     Parse,
     ScoredSpan,
     ScoredTree,
@@ -31,18 +30,17 @@ from eigentext.grammars.answers import (
 from eigentext.grammars.chart.cascade import Cascade, Reading, thresholds
 from eigentext.grammars.chart.decoding import Brackets, Decoder, k_best, restored
 from eigentext.grammars.chart.decoding import brackets as brackets_of
-from eigentext.grammars.chart.forest import state_posteriors, tree_forest
 from eigentext.grammars.chart.posteriors import usual_temperature
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.parameters import N_JOBS
 from eigentext.grammars.spans import calibrated, check_temperature, probable_spans, scored_spans
+from eigentext.grammars.states import Sentence, StateVectors
 from eigentext.grammars.treebank.normal_form import Symbol, Treebank
 from eigentext.grammars.treebank.plain_text import kept_sources, named_sources
 from eigentext.grammars.treebank.reading import TreeLike, normalized, treebank_fingerprint
 from eigentext.parameters import Count, Number, Settings, is_whole, warn_of_unused
 from eigentext.storage.models import Saved
 
-Sentence = Sequence[str] | str  # tokens, or raw text
 _Made = TypeVar("_Made")
 _BATCH = 200  # words of the sentences that go to a Dask worker together
 _MOST = 10**9  # the largest value of a parameter
@@ -50,7 +48,7 @@ _DERIVATIONS = 4  # of the back-off that are looked at for each tree
 _NO_WORDS = "an empty sentence has no tree"
 
 
-class Parser(Estimator, Saved, NltkParsing):
+class Parser(Estimator, Saved, NltkParsing, StateVectors):
     """The common part of :class:`~eigentext.PCFG` and :class:`~eigentext.LatentPCFG`."""
 
     _of_parsing: ClassVar[tuple[str, ...]] = ("prune", "decoding", "tau", "mbr")
@@ -192,42 +190,6 @@ class Parser(Estimator, Saved, NltkParsing):
         """
         check_is_fitted(self)
         return self._cascade.log_probability(self._empty, normalize_tree(tree))
-
-    def state_posteriors(self, tree: TreeLike) -> list[NodeStates]:
-        """The posterior of the hidden states of each node, given the tree and its words.
-
-        The tree is normalized first. Nodes come in post-order: children before their parent, the
-        root last. The list is empty if the grammar gives the tree no probability. For an ensemble,
-        the states are those of the first grammar.
-
-        A spectral grammar has coordinates in place of states. They sum to one too, but they are no
-        probabilities and may be negative.
-
-        Examples
-        --------
-        >>> from eigentext import LatentPCFG
-        >>> trees = ["(S (NP (NNP Ann)) (VP (VBZ sleeps)))", "(S (NP (NNP Bob)) (VP (VBZ runs)))"]
-        >>> model = LatentPCFG(2, method="em", nodes_per_state=1).fit(trees)
-        >>> [(node.label, node.start, node.end) for node in model.state_posteriors(trees[0])]
-        [('NP+NNP', 0, 1), ('VP+VBZ', 1, 2), ('S', 0, 2)]
-        """
-        check_is_fitted(self)
-        encoded = self._empty.encode([normalize_tree(tree)])
-        if not encoded.is_known:
-            return []
-        forest, level = tree_forest(encoded), self._cascade.levels[0]
-        scores = level.leaf_scores(forest, encoded.tokens)
-        found = state_posteriors(forest, level.grammar, scores)
-        if found is None:
-            return []
-        nodes = []
-        for item, label in enumerate(forest.label.tolist()):
-            symbol = self.symbols_[label]
-            if symbol.siblings is None:  # not an intermediate node of the binarization
-                states = found.states[found.place[item] : found.place[item + 1]]
-                span = int(forest.start[item]), int(forest.end[item])
-                nodes.append(NodeStates(str(symbol), symbol.chain, *span, states))
-        return nodes
 
     def score(self, trees: Iterable[TreeLike], y: Any = None) -> float:
         """F1 of labeled brackets, from 0 to 1, of the parses of the words of trees.

@@ -49,7 +49,6 @@ from eigentext.matrices.runs import (
     transposed,
 )
 from eigentext.moments import distributed
-from eigentext.moments.additive import VocabularyMoments
 from eigentext.moments.counted_ngrams import forward_pairs
 from eigentext.moments.distributed import OnWorkers
 from eigentext.moments.ngram_checks import check_ngrams
@@ -57,6 +56,7 @@ from eigentext.moments.ngrams import NgramMoments
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.pair_checks import check_total, checked_counts, unpacked_pairs
 from eigentext.moments.pairs import check_window, counted_corpus, pair_shape, pair_weights
+from eigentext.moments.tree_contexts import TreeContexts
 from eigentext.parameters import Choice, Count, Flag, Table, argument
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
@@ -91,12 +91,12 @@ _ABOUT = {
 
 @lazy("forward")
 @dataclass(eq=False)
-class CooccurrenceMoments(VocabularyMoments):
+class CooccurrenceMoments(TreeContexts):
     """Forward co-occurrence counts of a corpus; see the module for their definition.
 
-    :meth:`from_corpus` makes them, ``+`` adds them, :meth:`restrict` cuts them to fewer words,
-    :meth:`thresholded` makes them smaller, and ``save`` writes a file. Moments that are made by
-    hand are checked.
+    :meth:`from_corpus` and :meth:`from_trees` make them, ``+`` adds them, :meth:`restrict` cuts
+    them to fewer words, :meth:`thresholded` makes them smaller, and ``save`` writes a file. Moments
+    that are made by hand are checked.
 
     Attributes
     ----------

@@ -16,6 +16,7 @@ ARGUMENTS = {
     "vector": "vectors",
     "token": "eigentokens",
     "state": "states",
+    "node": "parser",
     "cluster": "clusters",
 }  # the names of sources in templates, and the parameters of a tagger for them
 _COLUMNS = {1: ("word",), 2: ("word", "pos")}

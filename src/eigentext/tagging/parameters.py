@@ -60,6 +60,9 @@ Tagger = Table(
     states=Given(
         None, what="a fitted model with transform(sentences)", test=_gives_vectors, flags=""
     ),
+    parser=Given(
+        None, what="a fitted model with transform(sentences)", test=_gives_vectors, flags=""
+    ),
     columns=Given(
         None,
         what="a list of names, the word's first",

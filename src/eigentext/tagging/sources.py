@@ -180,12 +180,13 @@ def given_sources(
     clusters: Any = None,
     eigentokens: TokenModel | None = None,
     states: TokenModel | None = None,
+    parser: TokenModel | None = None,
 ) -> tuple[ClusterSource | None, dict[str, VectorSource]]:
     """Return the clusters and the sources of vectors, from the parameters of a tagger."""
     sources: dict[str, VectorSource] = {}
     if vectors is not None:
         sources["vector"] = WordVectorSource.of(vectors)
-    for name, model in (("token", eigentokens), ("state", states)):
+    for name, model in (("token", eigentokens), ("state", states), ("node", parser)):
         if model is not None:
             sources[name] = TokenVectorSource(model)
     return None if clusters is None else ClusterSource.of(clusters), sources

@@ -91,9 +91,10 @@ class Tagger(Saved, Estimator, NltkTagging):
         Vectors of words.
     clusters : WordClusters, or a dictionary of words and bit strings, optional
         Clusters of words.
-    eigentokens, states : fitted models with ``transform(sentences)``, optional
-        Vectors of tokens in context: :class:`Eigentokens`, and an :class:`HMM`, which gives its
-        filtered states. Other models with this method can be used, too.
+    eigentokens, states, parser : fitted models with ``transform(sentences)``, optional
+        Vectors of tokens in context: :class:`Eigentokens`, an :class:`HMM`, which gives its
+        filtered states, and a :class:`PCFG` or :class:`LatentPCFG`, which gives the states of the
+        token's node. Other models with this method can be used, too.
     columns : list of str, optional
         The names of the parts of a token before its tag. The default is ("word",) or ("word",
         "pos").
@@ -162,6 +163,7 @@ class Tagger(Saved, Estimator, NltkTagging):
         clusters: Any = None,
         eigentokens: TokenModel | None = None,
         states: TokenModel | None = None,
+        parser: TokenModel | None = None,
         columns: Sequence[str] | None = None,
         scheme: Scheme = "auto",
         scale: float = 0.3,
@@ -180,6 +182,7 @@ class Tagger(Saved, Estimator, NltkTagging):
         self.clusters = clusters
         self.eigentokens = eigentokens
         self.states = states
+        self.parser = parser
         self.columns = columns
         self.scheme: Scheme = scheme
         self.scale = scale
@@ -389,9 +392,8 @@ class Tagger(Saved, Estimator, NltkTagging):
         `outside` is the share of the tokens that are outside of all chunks.
         """
         columns = choose_columns(self.columns, len(sentences[0][0]))
-        clusters, sources = given_sources(
-            self.vectors, self.clusters, self.eigentokens, self.states
-        )
+        every = self.vectors, self.clusters, self.eigentokens, self.states, self.parser
+        clusters, sources = given_sources(*every)
         given = [*sources, *(["cluster"] if clusters else [])]
         learned = self._tagset.learned
         templates = choose_templates(self.features, columns, learned, given, outside)

@@ -8,8 +8,8 @@ position. The names in templates are
 - attributes of a word (see :mod:`~eigentext.tagging.attributes`): ``lower``, ``shape``,
   ``short_shape``, ``case``, ``digits``, ``prefix3``, ``suffix2``, …;
 - what was learned without labels: ``cluster`` and ``cluster6`` (a bit string, or its first six
-  bits) and the vectors ``vector``, ``token`` and ``state``. A vector cannot be joined with other
-  parts.
+  bits) and the vectors ``vector``, ``token``, ``state`` and ``node``. A vector cannot be joined
+  with other parts.
 """
 
 import re
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from eigentext.errors import ParameterError
 
-VECTORS = ("vector", "token", "state")  # names of dense vectors; all others are symbols
+VECTORS = ("vector", "token", "state", "node")  # names of dense vectors; all others are symbols
 _PART = re.compile(r"([A-Za-z_][A-Za-z_0-9-]*)\[([+-]?\d+)(?:\.\.([+-]?\d+))?\]")
 _FARTHEST = 100
 
@@ -108,6 +108,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "vector": ("vector[-1..1]",),
     "token": ("token[0]",),
     "state": ("state[0]",),
+    "node": ("node[-1..1]",),
 }
 
 

@@ -35,7 +35,7 @@ from eigentext import engine
 from eigentext.corpus import Vocabulary, encode
 from eigentext.corpus.tokenizers import checked_tokens
 from eigentext.corpus.vocabulary import as_asked
-from eigentext.errors import CorpusError
+from eigentext.errors import CorpusError, MomentsError
 from eigentext.estimators import check_is_fitted, framed, learned_with
 from eigentext.matrices.runs import transposed
 from eigentext.moments import CooccurrenceMoments
@@ -143,6 +143,11 @@ class Eigentokens(CooccurrenceModel):
 
     def _learn(self, moments: CooccurrenceMoments) -> Self:
         cut = self._cut(moments)
+        if "contexts" in cut.options:
+            raise MomentsError(
+                "these moments were counted in trees, but the contexts of eigentokens are places "
+                "in a sentence; learn Eigenwords from them, or give text"
+            )
         counts, places = self._word_context_counts(cut)
         Omega = scaled_counts(counts, transform=self.count_transform, scaling="cca", alpha=1)
         U, s, Vt, spectrum = decomposed(

@@ -255,12 +255,14 @@ def sources(tmp_path_factory, text, model):
     corpus = et.TextCorpus(text)
     et.Eigentokens(3, min_count=1).fit(corpus).save(folder / "eigentokens")
     et.HMM(3, method="em", n_init=1, n_iter=3).fit(corpus).save(folder / "states")
+    trees = ["(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))", "(S (NP (NNP Ann)) (VP (VBZ sees)))"]
+    et.LatentPCFG(2, method="em", nodes_per_state=1).fit(trees).save(folder / "parser")
     return folder
 
 
 def test_sources(fit, cli, sources, model, train, tagged, tmp_path):
     given = {"vectors": model} | {
-        name: sources / name for name in ("clusters", "eigentokens", "states")
+        name: sources / name for name in ("clusters", "eigentokens", "states", "parser")
     }
     for name, path in given.items():
         options = ("--template", "word[0]", f"--{name}", path)
@@ -288,6 +290,7 @@ def test_sources_of_another_kind(refused, sources, model, train, text, tmp_path)
     for name, path, reason in (
         ("vectors", sources / "states", r"holds HMM\(.*\), but --vectors wants word vectors"),
         ("clusters", model, r"holds Eigenwords\(.*\), but --clusters wants clusters"),
+        ("parser", model, r"holds Eigenwords\(.*\), but --parser wants a grammar"),
         ("eigentokens", model, r"holds Eigenwords\(.*\), but --eigentokens wants eigentokens"),
         ("states", model, r"holds Eigenwords\(.*\), but --states wants a hidden Markov model"),
         ("vectors", text, "not an eigentext file; give a"),
@@ -412,7 +415,10 @@ def test_mistakes_are_one_line(refused, cli, train, dev, tmp_path, standard_inpu
         ((train, "--template", "word"), "'word' is not a feature template; write one as in"),
         ((train, "--template", "gender[0]"), "no attribute 'gender': use the columns word"),
         ((train, "--template", "vector[0]"), "a template looks at 'vector'; give --vectors too"),
-        ((train, "--scale", 1), "--scale is for --vectors, --eigentokens or --states; give one"),
+        (
+            (train, "--scale", 1),
+            "--scale is for --vectors, --eigentokens, --states or --parser; give one",
+        ),
         ((train, "--epochs", 0), "n_epochs (--epochs) must be a whole number, 1 or more, not 0"),
         ((train, "--features", "all"), "features must be 'auto', 'chunk', 'ner', 'pos' or a list"),
         ((train, "--scheme", "iob1"), "see eigentext tagger fit --help"),

@@ -43,6 +43,10 @@ class SourceOptions(PlainTextOptions):
         Path | None,
         typer.Option(metavar="MODEL", help="States of a hidden Markov model, of `hmm fit`."),
     ] = None
+    parser: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="States of the nodes of a grammar, of `grammar fit`."),
+    ] = None
 
 
 @dataclass(kw_only=True)
@@ -123,7 +127,9 @@ def _check(tagged: TaggedOptions, models: dict[str, Path], given: list[str]) -> 
     if tagged.template and "features" in given:
         raise ParameterError("--features also names templates; give only one of the two")
     if "scale" in given and not models.keys() - {"clusters"}:
-        raise ParameterError("--scale is for --vectors, --eigentokens or --states; give one")
+        raise ParameterError(
+            "--scale is for --vectors, --eigentokens, --states or --parser; give one"
+        )
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigentext.errors import ParameterError
+from eigentext.grammars import parameters as tables
 from eigentext.grammars.grammar import tensor_sizes
 from eigentext.grammars.learning.protocol import WITHOUT_FEATURES
 from eigentext.grammars.learning.training import NODES
@@ -36,7 +37,7 @@ _SIDE = 30  # of a number for the state of a child and of a parent, in a sparse 
 
 def needed(counted: "CountedTrees", settings: Settings, n_states: int | None = None) -> float:
     """About how many bytes a fit takes beside what is in memory already."""
-    treebank, most = counted.treebank, n_states or settings.n_states
+    treebank, most = counted.treebank, n_states or tables.largest(settings.n_states)
     counts = np.bincount(treebank.label, minlength=len(treebank.symbols))
     sizes = np.clip(counts // max(settings.nodes_per_state, 1), 1, most)
     n, is_leaf = len(treebank.label), treebank.left < 0
@@ -61,12 +62,13 @@ def check_memory(counted: "CountedTrees", settings: Settings) -> None:
     wanted = needed(counted, settings)
     if wanted <= given.left:
         return
-    fewer = [m for m in range(1, settings.n_states) if needed(counted, settings, m) <= given.left]
+    asked = tables.largest(settings.n_states)
+    fewer = [m for m in range(1, asked) if needed(counted, settings, m) <= given.left]
     remedy = f"take {fewer[-1]} states at most (n_states)" if fewer else "take fewer trees"
     if settings.method not in ("spectral+em", "spectral"):
         remedy += ', or method="spectral+em", which needs least'
     raise ParameterError(
-        f"learning {settings.n_states} states from {len(counted.treebank):,} trees needs about "
+        f"learning {asked} states from {len(counted.treebank):,} trees needs about "
         f"{(wanted + budget.resident()) / 1e9:,.2g} GB of memory, and memory is "
         f"{(given.memory or 0) / 1e9:,.2g} GB: {remedy}, or allow more memory"
     )
