@@ -1,92 +1,19 @@
-"""The head of a phrase: its most important child, and so on down to a word.
+"""The head words of the nodes of binarized trees.
 
-The rules are those of [Magerman 1995] and [Collins 1999]. Each label has *tiers*, sets of labels of
-children, the preferred ones first. The head child belongs to the first tier that has any child. Of
-several children in this tier, it is the first one in a search that begins on the side of the tier.
-If no tier has a child, all children are equally good, and the search begins on the side of the last
-tier.
-
-In a binarized tree, @X covers some of the children of X. It carries the best child so far, with its
+The rules are those of ``corpus/heads.py``, which also finds heads in trees as they are. In a
+binarized tree, @X covers some of the children of X. It carries the best child so far, with its
 tier. Of two candidates, the better tier wins. If their tiers are equal, the tier says whether the
 left or the right one wins. So comparing pairs gives the same head as comparing all children. In a
 chain X+Y, the children below belong to Y and the label above is X; there is no choice between them.
-
-[Magerman 1995] D. Magerman, Statistical decision-tree models for parsing, ACL 1995.
-
-[Collins 1999] M. Collins, Head-driven statistical models for natural language parsing, thesis,
-University of Pennsylvania, 1999, appendix A.
 """
-
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from eigentext.corpus.heads import ENGLISH, HeadRules
 from eigentext.errors import ParameterError
 from eigentext.grammars.treebank.normal_form import Treebank
 
-HeadRules = Mapping[str, Sequence[tuple[str, str]]]  # label: tiers (side, labels of children)
-
-_VERBS = "MD VB VBD VBG VBN VBP VBZ"
-_NOUNS = "NN NNS NNP NNPS NML NX"
-
-# For the labels of the Penn treebank (and GUM's), as ``normalize_tree`` leaves them.
-ENGLISH: HeadRules = {
-    "ADJP": (
-        ("left", "JJ JJR JJS VBN VBG ADJP $ QP"),
-        ("left", f"{_NOUNS} NP"),
-        ("left", "ADVP RB RBR RBS CD DT FW IN"),
-    ),
-    "ADVP": (
-        ("right", "RB RBR RBS ADVP FW"),
-        ("right", f"IN TO RP JJ JJR JJS CD {_NOUNS} NP"),
-    ),
-    "CONJP": (("right", "CC"), ("right", "RB IN")),
-    "FRAG": (
-        ("left", "S SQ SINV SBARQ VP FRAG"),
-        ("left", "NP ADJP ADVP PP SBAR WHNP WHADVP INTJ"),
-        ("left", f"{_NOUNS} {_VERBS} JJ RB UH CD IN"),
-    ),
-    "INTJ": (("left", "UH INTJ"), ("left", "S NP VP ADVP")),
-    "LST": (("right", "LS CD"),),
-    "NAC": (("left", _NOUNS), ("left", "NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW")),
-    "NML": (("right", _NOUNS), ("right", "NP"), ("right", "CD $ QP JJ ADJP VBG FW")),
-    "NP": (
-        ("right", f"{_NOUNS} POS JJR"),
-        ("left", "NP PRP EX"),
-        ("right", "$ ADJP PRN"),
-        ("right", "CD"),
-        ("right", "JJ JJS RB QP DT"),
-    ),
-    "NX": (("right", _NOUNS), ("left", "NP"), ("right", "CD $ QP JJ ADJP VBG FW")),
-    "PP": (("left", "IN TO VBG VBN RP FW"), ("left", "PP"), ("left", "JJ RB CC")),
-    "PRN": (("left", "S SINV SQ SBAR VP NP PP ADJP ADVP PRN"), ("left", f"{_NOUNS} {_VERBS} CD")),
-    "PRT": (("right", "RP"), ("right", "RB IN")),
-    "QP": (("left", "$"), ("right", "CD"), ("right", f"QP {_NOUNS} JJ JJR JJS RB DT IN")),
-    "RRC": (("left", "VP"), ("left", "NP ADVP ADJP PP")),
-    "S": (
-        ("left", f"TO {_VERBS} VP"),
-        ("left", "S SINV SQ SBARQ"),
-        ("left", "SBAR ADJP UCP PP"),
-        ("right", "NP"),
-    ),
-    "SBAR": (
-        ("left", "WHNP WHPP WHADVP WHADJP IN DT"),
-        ("left", "S SQ SINV SBAR VP FRAG"),
-    ),
-    "SBARQ": (("left", "SQ S SINV SBARQ"), ("left", "FRAG VP WHNP WHADVP")),
-    "SINV": (("left", f"{_VERBS} VP"), ("left", "S SINV"), ("left", "ADJP NP")),
-    "SQ": (("left", f"{_VERBS} VP"), ("left", "SQ S"), ("left", "NP ADJP")),
-    "UCP": (("left", "S VP NP ADJP ADVP PP SBAR"), ("left", f"{_NOUNS} {_VERBS} JJ RB CD")),
-    "VP": (
-        ("left", f"TO {_VERBS}"),
-        ("left", "VP"),
-        ("left", f"ADJP JJ {_NOUNS} NP"),
-    ),
-    "WHADJP": (("left", "WRB WHADVP"), ("left", "JJ ADJP RB")),
-    "WHADVP": (("right", "WRB WHADVP"),),
-    "WHNP": (("left", "WDT WP WP$ WHADJP WHPP WHNP"), ("right", f"{_NOUNS} NP")),
-    "WHPP": (("left", "IN TO FW"),),
-}
+__all__ = ["ENGLISH", "HeadRules", "by_height", "heads"]
 
 
 def heads(treebank: Treebank, rules: HeadRules = ENGLISH, *, default: str = "left") -> np.ndarray:
