@@ -13,6 +13,25 @@ class Candidate(NamedTuple):
     log_probability: float
 
 
+class WeighedCandidate(NamedTuple):
+    """A tree with what a parser expects of it: see ``parser.candidates``.
+
+    Attributes
+    ----------
+    structure, log_probability
+        As in :class:`Candidate`.
+    expected
+        The score by which the parser chooses its parse.
+    marginals
+        The probability of each bracket, parents first, from left to right.
+    """
+
+    structure: Any
+    log_probability: float
+    expected: float
+    marginals: tuple[float, ...]
+
+
 def as_candidate(thing: object) -> Candidate | None:
     """Return a pair of a structure and a number, in either order, as a candidate; else None.
 

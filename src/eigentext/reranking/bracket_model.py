@@ -21,6 +21,7 @@ proportion to what they lack of the best one by F1.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def logistic_loss(
     Parameters
     ----------
     w : array, shape (n_features,)
+        The weights.
     X, XT : sparse arrays
         Features, shape (n_brackets, n_features), and their transpose, for speed.
     y, offset : array, shape (n_brackets,)
@@ -97,11 +99,11 @@ def fit_perceptron(
         Passes over the lists.
     """
     W, late, step = np.zeros(trees.shape[1]), np.zeros(trees.shape[1]), 0
-    blocks = [trees[a:b] for a, b in zip(borders, borders[1:])]
+    blocks = [trees[a:b] for a, b in pairwise(borders.tolist())]
     mistakes = []
     for _ in range(n_epochs):
         wrong = 0
-        for block, value, a, b in zip(blocks, values, borders, borders[1:]):
+        for block, value, (a, b) in zip(blocks, values, pairwise(borders.tolist())):
             if b - a > 1 and np.ptp(value) > 0:
                 score = base[a:b] + block @ W
                 right = np.flatnonzero(value == value.max())

@@ -62,9 +62,7 @@ class Report:
         return asdict(self)
 
 
-def compare(
-    examples: LabeledLists, chosen: np.ndarray, first: np.ndarray | None = None
-) -> Report:
+def compare(examples: LabeledLists, chosen: np.ndarray, first: np.ndarray | None = None) -> Report:
     """Compare first choices, those at the chosen places, and the best ones.
 
     `first` are the places of the base model's choices; by default, the most probable candidates.

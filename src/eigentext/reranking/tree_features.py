@@ -26,6 +26,7 @@ discriminative reranking, ACL 2005.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from eigentext.corpus.trees import Tree
@@ -109,7 +110,7 @@ def rules(p: Piece, s: Sentence) -> Iterator[str]:
 def ngrams(p: Piece, s: Sentence) -> Iterator[str]:
     """Two and three neighbors among the children of a label, with the ends."""
     x, row = p.label, ("[", *p.labels, "]")
-    for one, two in zip(row, row[1:]):
+    for one, two in pairwise(row):
         yield f"n2 {x} {one} {two}"
     for one, two, three in zip(row, row[1:], row[2:]):
         yield f"n3 {x} {one} {two} {three}"
@@ -215,10 +216,8 @@ def parallel(p: Piece, s: Sentence) -> Iterator[str]:
     if not p.insides:
         return
     x, starts = p.label, (p.start, *p.ends)
-    parts = [
-        n for n, label in enumerate(p.labels) if label not in PUNCTUATION and label != "CC"
-    ]
-    for a, b in zip(parts, parts[1:]):
+    parts = [n for n, label in enumerate(p.labels) if label not in PUNCTUATION and label != "CC"]
+    for a, b in pairwise(parts):
         same = p.labels[a] == p.labels[b]
         alike = same and p.insides[a] == p.insides[b]
         longer = (p.ends[b] - starts[b]) - (p.ends[a] - starts[a])

@@ -80,7 +80,9 @@ class TreeReranker(Estimator, Saved):
         The names of the features.
     weights_ : array, shape (n_features,)
     penalty_ : float
-        The penalty that was chosen.
+        The penalty that was chosen; 0 for the perceptron, which has none.
+    measure_ : Measure
+        F1 of labeled brackets.
     base_ : the base model of :meth:`fit_base`. It is not saved with the reranker.
     diagnostics_ : dict
 
@@ -165,6 +167,7 @@ class TreeReranker(Estimator, Saved):
         self._index = {name: column for column, name in enumerate(self.features_)}
         X = X[:, kept].tocsr()
         sizes = lists.lists.sizes
+        self.measure_ = tree_f1
         self.diagnostics_: dict[str, Any] = {
             "n_inputs": len(sizes),
             "n_candidates": int(sizes.sum()),
@@ -311,6 +314,7 @@ class TreeReranker(Estimator, Saved):
         self.features_, self.weights_ = arrays["features"], np.array(arrays["weights"])
         self._index = {name: column for column, name in enumerate(self.features_)}
         self.penalty_, self.diagnostics_ = float(about["penalty"]), about["diagnostics"]
+        self.measure_ = tree_f1
         return self
 
     # Private steps.
@@ -334,9 +338,7 @@ class TreeReranker(Estimator, Saved):
             for penalty in penalties:
                 w, _ = fit_logistic(X[learned], y[learned], odds[learned], penalty, self.n_iter)
                 scores = tried.scores(sigmoid(tried.odds + Z @ w))
-                trials.append(
-                    {"penalty": penalty, "value": _value(tried, right, scores, counted)}
-                )
+                trials.append({"penalty": penalty, "value": _value(tried, right, scores, counted)})
             best = max(trials, key=lambda trial: trial["value"])
             self.penalty_ = best["penalty"]
         else:
