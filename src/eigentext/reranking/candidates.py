@@ -108,7 +108,7 @@ def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None, encod
 def _candidate(structure: Any, numbers: list[float]) -> Any:
     if len(numbers) == 1:
         return Candidate(structure, numbers[0])
-    return WeighedCandidate(structure, *numbers[:2], tuple(numbers[2:]))
+    return WeighedCandidate(structure, numbers[0], numbers[1], tuple(numbers[2:]))
 
 
 def read_structures(paths: Source | Iterable[Source], *, encoding: str = UTF8) -> list[Any]:
