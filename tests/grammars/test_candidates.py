@@ -13,7 +13,7 @@ TREES = [
     "(S (NP (PRP I)) (VP (VBD saw) (NP (NP (NN rice)) (PP (IN of) (NP (NN pie))))))",
     "(S (NP (PRP I)) (VP (VBD saw)))",
 ] * 3
-WORDS = "I ate rice of pie".split()
+WORDS = ["I", "ate", "rice", "of", "pie"]
 
 
 @pytest.fixture(scope="module", params=["pcfg", "latent"])
@@ -54,9 +54,9 @@ def test_log_probabilities_without_hidden_states_are_exact():
 
 
 def test_sentences_without_a_parse(model):
-    (one, *others) = model.candidates("pie pie of of I".split(), 2)
+    (one, *others) = model.candidates(["pie", "pie", "of", "of", "I"], 2)
     assert not others or one.log_probability > -np.inf
-    assert one.tree.leaves() == "pie pie of of I".split()
+    assert one.tree.leaves() == ["pie", "pie", "of", "of", "I"]
 
 
 def test_many_sentences(model):

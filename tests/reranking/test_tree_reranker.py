@@ -148,7 +148,7 @@ def test_from_a_treebank_alone():
     _, gold = planted(40)
     model = et.TreeReranker(penalty=1.0, min_count=1).fit_base(et.PCFG, gold, k=4, n_folds=2)
     (tree,) = model.apply(model.base_, ["I ate pie of rice"], k=4)
-    assert tree.leaves() == "I ate pie of rice".split()
+    assert tree.leaves() == ["I", "ate", "pie", "of", "rice"]
     assert model.diagnostics_["n_inputs"] == 40
 
 

@@ -44,7 +44,7 @@ def test_candidates_of_a_grammar(cli, tmp_path):
                  "--tokenized", "-k", "3", "-o", tmp_path / "best")  # fmt: skip
     assert result.status == 0, result.err
     (found,) = read_candidates(tmp_path / "best")
-    expected = model.candidates("I ate rice of pie".split(), 3)
+    expected = model.candidates(["I", "ate", "rice", "of", "pie"], 3)
     assert [one.structure for one in found] == [one.tree for one in expected]
     for one, other in zip(found, expected):
         assert one.marginals == pytest.approx(other.marginals, abs=1e-4)
