@@ -32,6 +32,7 @@ _HOMES = {
     "TopicModel": "eigentext.topics",
     "Tree": "eigentext.corpus",
     "TreeKernel": "eigentext.kernels",
+    "TreeReranker": "eigentext.reranking",
     "TwoViewClassifier": "eigentext.tagging",
     "TwoViewRegressor": "eigentext.tagging",
     "Vocabulary": "eigentext.corpus",
@@ -93,6 +94,7 @@ __all__ = [
     "TopicModel",
     "Tree",
     "TreeKernel",
+    "TreeReranker",
     "TwoViewClassifier",
     "TwoViewRegressor",
     "Vocabulary",
@@ -167,7 +169,7 @@ if TYPE_CHECKING:
     from eigentext.kernels import PolynomialKernel, SequenceKernel, TreeKernel
     from eigentext.linear import KernelPerceptron, Perceptron
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
-    from eigentext.reranking import Reranker
+    from eigentext.reranking import Reranker, TreeReranker
     from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor

@@ -141,6 +141,12 @@ def _reranker(lists: Callable[[], Any], kernel: Any = None, decay: Any = 0.4) ->
     return et.Reranker(kernel, decay=decay, beta=[0.1, 1.0], n_epochs=2).fit(scored, right)
 
 
+def _tree_reranker(**settings: Any) -> Any:
+    candidates, _ = _tree_lists()
+    scored = [[(one, -20.0 - k / 2) for k, one in enumerate(some)] for some in candidates]
+    return et.TreeReranker(min_count=1, **settings).fit(scored, [1] * len(scored))
+
+
 def _hmm(**settings: Any) -> Any:
     return et.HMM(2, random_state=0, **settings).fit(_sentences())
 
@@ -451,6 +457,13 @@ ZOO: dict[str, Specimen] = {
     "reranker": Specimen(lambda: _reranker(_tree_lists), _reranking(_trees_only)),
     "reranker/taggings": Specimen(
         lambda: _reranker(_tagging_lists, et.SequenceKernel(0.5), None), _reranking(_taggings_only)
+    ),
+    "tree-reranker": Specimen(
+        lambda: _tree_reranker(penalty=0.1, clusters=dict(zip(NOUNS, ["00", "010", "011", "1"]))),
+        _reranking(_trees_only),
+    ),
+    "tree-reranker/perceptron": Specimen(
+        lambda: _tree_reranker(model="perceptron", n_epochs=2), _reranking(_trees_only)
     ),
     "tagger": Specimen(lambda: _tagger(_tagged()), _TAGGER),
     "tagger/names": Specimen(

@@ -62,6 +62,31 @@ class ScoredTree(NamedTuple):
         return self.log_probability
 
 
+class WeighedTree(NamedTuple):
+    """A tree to choose from, with what the grammar expects of it.
+
+    Attributes
+    ----------
+    tree
+        The tree.
+    log_probability
+        The sum of the logs of the posteriors of its rules, an estimate of log p(tree | words). For
+        a grammar without hidden states, log p(tree, words). -inf if the tree is no parse by the
+        grammar.
+    expected
+        How many of its brackets and tags the grammar expects to be right, less `tau` for each
+        bracket. The answer of :meth:`Parser.parse` has the largest value.
+    marginals
+        The posterior mu(X, i, j) of each bracket, parents first, from left to right. Parts of
+        speech are no brackets.
+    """
+
+    tree: Tree
+    log_probability: float
+    expected: float
+    marginals: tuple[float, ...]
+
+
 class Analysis(NamedTuple):
     """All that one reading of a sentence gives.
 

@@ -27,6 +27,7 @@ from eigentext.grammars.answers import (
     ScoredTree,
     Span,
 )
+from eigentext.grammars.candidates import Proposing
 from eigentext.grammars.chart.cascade import Cascade, Reading, thresholds
 from eigentext.grammars.chart.decoding import Brackets, Decoder, k_best, restored
 from eigentext.grammars.chart.decoding import brackets as brackets_of
@@ -48,7 +49,7 @@ _DERIVATIONS = 4  # of the back-off that are looked at for each tree
 _NO_WORDS = "an empty sentence has no tree"
 
 
-class Parser(Estimator, Saved, NltkParsing, StateVectors):
+class Parser(Estimator, Saved, NltkParsing, Proposing, StateVectors):
     """The common part of :class:`~eigentext.PCFG` and :class:`~eigentext.LatentPCFG`."""
 
     _of_parsing: ClassVar[tuple[str, ...]] = ("prune", "decoding", "tau", "mbr")

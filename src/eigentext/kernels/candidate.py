@@ -13,12 +13,38 @@ class Candidate(NamedTuple):
     log_probability: float
 
 
+class WeighedCandidate(NamedTuple):
+    """A tree with what a parser expects of it: see ``parser.candidates``.
+
+    Attributes
+    ----------
+    structure, log_probability
+        As in :class:`Candidate`.
+    expected
+        The score by which the parser chooses its parse.
+    marginals
+        The probability of each bracket, parents first, from left to right.
+    """
+
+    structure: Any
+    log_probability: float
+    expected: float
+    marginals: tuple[float, ...]
+
+
 def as_candidate(thing: object) -> Candidate | None:
-    """Return a pair of a structure and a number, in either order, as a candidate; else None."""
+    """Return a pair of a structure and a number, in either order, as a candidate; else None.
+
+    A longer tuple is a candidate if it has a `log_probability`, as the trees of
+    ``parser.candidates`` do.
+    """
     if isinstance(thing, tuple) and len(thing) == 2:
         first, second = (isinstance(part, Real) for part in thing)
         if first != second:
             return Candidate(*(thing if second else thing[::-1]))
+    elif isinstance(thing, tuple) and hasattr(thing, "log_probability"):
+        marked: Any = thing
+        return Candidate(marked[0], marked.log_probability)
     return None
 
 

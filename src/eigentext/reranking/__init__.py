@@ -8,13 +8,15 @@ if TYPE_CHECKING:
     from eigentext.reranking.candidates import read_candidates, write_candidates
     from eigentext.reranking.folds import jackknife
     from eigentext.reranking.reranker import Reranker
+    from eigentext.reranking.tree_reranker import TreeReranker
 
-__all__ = ["Reranker", "jackknife", "read_candidates", "write_candidates"]
+__all__ = ["Reranker", "TreeReranker", "jackknife", "read_candidates", "write_candidates"]
 
 __getattr__ = lazily(
     __name__,
     {
         "Reranker": "reranker",
+        "TreeReranker": "tree_reranker",
         "jackknife": "folds",
         "read_candidates": "candidates",
         "write_candidates": "candidates",

@@ -108,15 +108,7 @@ class LabeledLists:
     ):
         self.lists = lists
         gold = list(gold)
-        if len(gold) != len(lists) or not gold:
-            raise ParameterError(
-                f"{len(lists)} lists of candidates and {len(gold)} gold structures; give one of "
-                "both for each input, and at least one input"
-            )
-        self.gold = [
-            _at(one, right, number) if _is_place(right) else right
-            for number, (one, right) in enumerate(zip(lists.lists, gold))
-        ]
+        self.gold = resolved(lists, gold)
         self.measure = measure or measure_of(self.gold)
         self._check_kinds()
         self._counts: list[np.ndarray | None] = [None] * len(gold)
@@ -181,6 +173,19 @@ class LabeledLists:
 
 
 _KINDS = ("tagged sequence", "tree")
+
+
+def resolved(lists: CandidateLists, gold: list[Any]) -> list[Any]:
+    """Return the gold structure of each list, which may be given by its place in the list."""
+    if len(gold) != len(lists) or not gold:
+        raise ParameterError(
+            f"{len(lists)} lists of candidates and {len(gold)} gold structures; give one of "
+            "both for each input, and at least one input"
+        )
+    return [
+        _at(one, right, number) if _is_place(right) else right
+        for number, (one, right) in enumerate(zip(lists.lists, gold))
+    ]
 
 
 def _centered(given: list[Any], number: int) -> list[Candidate]:

@@ -47,3 +47,28 @@ def reranker_findings(found: Mapping[str, Any]) -> Iterator[Finding]:
             f"On the held-out lists, the {found['measure']} of its choices is "
             f"{found['validation']:.1%}.",
         )
+
+
+def tree_reranker_findings(found: Mapping[str, Any]) -> Iterator[Finding]:
+    """Judge a reranker of trees by its diagnostics."""
+    n_inputs = max(found["n_inputs"], 1)
+    if teach_little := found["n_empty"] + found["n_single"]:
+        share = teach_little / n_inputs
+        yield Finding(
+            "note" if share < _MANY_REPLACED else "warning",
+            f"{teach_little:,} of the lists have fewer than two candidates, so that there is "
+            "nothing to choose from.",
+            "Ask the base model for more candidates.",
+        )
+    if not found["n_features"]:
+        yield Finding(
+            "warning",
+            "No feature is frequent enough, so that it ranks as the base model does.",
+            "Lower min_count, or learn from more lists.",
+        )
+    if found.get("validation") is not None:
+        yield Finding(
+            "note",
+            f"On the held-out lists, the {found['measure']} of its choices is "
+            f"{found['validation']:.1%}.",
+        )

@@ -7,9 +7,13 @@ empty line ends the candidates of each input. An input without candidates is onl
     -13.5	(S (NP (NNS cats) (NN sleep)))
 
 There may be one more column before these, the rank that ``eigentext grammar nbest`` writes. It is
-ignored. A structure is a tree in Penn brackets, or a tagged sequence, ``cats/NNS sleep/VBP``. Words
-may contain slashes, and tags may not. Files may be compressed (.gz, .bz2, .xz, .zst) and may begin
-with a byte order mark. A file may have up to 1 GiB.
+ignored. After the log-probability, in the same column, the candidates of a parser (``eigentext
+grammar nbest --candidates``) have further numbers, with blanks between them: how many brackets the
+parser expects to be right, and the probability of each bracket, parents first.
+
+A structure is a tree in Penn brackets, or a tagged sequence, ``cats/NNS sleep/VBP``. Words may
+contain slashes, and tags may not. Files may be compressed (.gz, .bz2, .xz, .zst) and may begin with
+a byte order mark. A file may have up to 1 GiB.
 """
 
 import math
@@ -24,7 +28,7 @@ from eigentext.corpus.encodings import UTF8, checked_encoding, text_of
 from eigentext.corpus.readers import check_size, compression, expand_paths, read_lines
 from eigentext.corpus.trees import Tree, as_tree, collecting_no_garbage, packed, parse_trees
 from eigentext.errors import CorpusError, ParameterError
-from eigentext.kernels.candidate import Candidate, as_candidate, is_tree
+from eigentext.kernels.candidate import Candidate, WeighedCandidate, as_candidate, is_tree
 from eigentext.storage.files import replacing
 
 Source = str | os.PathLike[str]
@@ -54,7 +58,8 @@ def read_candidates(
     -------
     list of lists of Candidate
         Structures are `Tree` or lists of (word, tag). A log-probability may be -inf: parsers give
-        it to the tree that they return if there is no parse.
+        it to the tree that they return if there is no parse. Candidates with further numbers are
+        WeighedCandidate.
 
     Raises
     ------
@@ -91,13 +96,19 @@ def _read_into(lists: list[list[Candidate]], path: Path, kind: str | None, encod
         candidates: list[Candidate] = []
         for row in rows:
             if row:
-                candidates.append(Candidate(next(structures), row[0]))
+                candidates.append(_candidate(next(structures), row[0]))
             else:
                 lists.append(candidates)
                 candidates = []
         if candidates:  # the file does not end with an empty line
             lists.append(candidates)
     return kind
+
+
+def _candidate(structure: Any, numbers: list[float]) -> Any:
+    if len(numbers) == 1:
+        return Candidate(structure, numbers[0])
+    return WeighedCandidate(structure, numbers[0], numbers[1], tuple(numbers[2:]))
 
 
 def read_structures(paths: Source | Iterable[Source], *, encoding: str = UTF8) -> list[Any]:
@@ -134,8 +145,8 @@ def _read_lines(path: Path, encoding: str) -> list[str]:
     return lines
 
 
-def _columns(line: str, place: str) -> tuple[float, str] | None:
-    """Return the log-probability and the structure, or None for an empty line."""
+def _columns(line: str, place: str) -> tuple[list[float], str] | None:
+    """Return the log-probability and further numbers, and the structure; None for no candidate."""
     if not _TOKEN.search(line):
         return None
     *first, text = line.split("\t", 3)
@@ -145,14 +156,16 @@ def _columns(line: str, place: str) -> tuple[float, str] | None:
             "its structure; only a rank and a tab may come before"
         )
     try:
-        log_probability = float(first[-1])
+        numbers = [float(one) for one in first[-1].split()] or [math.nan]
     except ValueError:
-        log_probability = math.nan
-    if not log_probability < math.inf:
+        numbers = [math.nan]
+    if not numbers[0] < math.inf:
         raise CorpusError(
             f"{place}: {_shortened(first[-1])} is not a log-probability; give a number or -inf"
         )
-    return log_probability, text
+    if not all(map(math.isfinite, numbers[1:])):
+        raise CorpusError(f"{place}: a number after the log-probability is not finite; remove it")
+    return numbers, text
 
 
 def _kind(text: str) -> str:
@@ -256,7 +269,10 @@ def candidate_line(candidate: Any) -> str:
             f"{_shortened(repr(candidate))} has no log-probability; give a structure and a number "
             "or -inf, as in Candidate(tree, -12.5)"
         )
-    return f"{float(given.log_probability)!r}\t{structure_line(given.structure)}"
+    numbers = [float(given.log_probability)]
+    if hasattr(candidate, "marginals"):
+        numbers += [float(candidate.expected), *map(float, candidate.marginals)]
+    return f"{' '.join(map(repr, numbers))}\t{structure_line(given.structure)}"
 
 
 def structure_line(structure: Any) -> str:

@@ -31,4 +31,29 @@ def reranker(model: Any) -> Glance:
     )
 
 
-GLANCES = {"Reranker": reranker}
+def tree_reranker(model: Any) -> Glance:
+    """Sizes, what was chosen, and the largest weights."""
+    found = model.diagnostics_
+    facts = [
+        ("lists", found["n_inputs"]),
+        ("candidates", found["n_candidates"]),
+        ("brackets", found["n_brackets"]),
+        ("features", found["n_features"]),
+        ("penalty", found.get("penalty")),
+    ]
+    if found.get("validation") is not None:
+        facts.append((f"{found['measure']}, held out", f"{float(found['validation']):.2%}"))
+    rows = [(name, f"{weight:.3f}") for name, weight in model.top_features(8)]
+    return Glance(
+        "the best of a parser's candidates, by features of brackets",
+        facts=[(name, value) for name, value in facts if value is not None],
+        parts=[notebook.table(("feature", "weight"), rows)],
+        calls=[
+            ("model.apply(parser, sentences)", "the best tree of each sentence"),
+            ("model.evaluate(lists, gold)", "scores, before and after"),
+            ("model.save('my-reranker')", "a file; et.load reads it"),
+        ],
+    )
+
+
+GLANCES = {"Reranker": reranker, "TreeReranker": tree_reranker}

@@ -1,5 +1,6 @@
 """The parameters of rerankers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from eigentext.kernels.parameters import DECAY, a_kernel
@@ -75,6 +76,80 @@ Reranker = Table(
         above=0,
         below=1,
         flags="--validation-share --dev-share",
+        help="The share of the inputs that is held out if there is no --validation.",
+    ),
+    random_state=Seed(
+        0, flags="--seed", help="The random seed. The same seed gives the same result."
+    ),
+)
+
+MODELS = ("log-linear", "perceptron")
+FAMILIES = (
+    *("rules", "ngrams", "heads", "biheads", "edges", "heavy", "right", "words", "splits"),
+    *("parallel", "clusters"),
+)
+_LOG_LINEAR, _PERCEPTRON = {"model": ("log-linear",)}, {"model": ("perceptron",)}
+
+
+def _are_clusters(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(x, str) for pair in value.items() for x in pair)
+    return hasattr(value, "bit_strings_") and hasattr(value, "vocabulary_")
+
+
+TreeReranker = Table(
+    "TreeReranker",
+    model=Choice(
+        "log-linear",
+        of=MODELS,
+        help="log-linear: how probable each bracket is; perceptron: whole trees.",
+    ),
+    features=Given(
+        FAMILIES,
+        what=f"one or several of {', '.join(FAMILIES)}",
+        test=_all(lambda one: isinstance(one, str) and one in FAMILIES),
+        keep=several,
+        parse=str,
+        many=True,
+        metavar="FAMILY",
+        help="Families of features. Give the option several times.",
+        shown="all",
+    ),
+    clusters=Given(
+        None,
+        what="fitted WordClusters, or a dictionary of words and bit strings",
+        test=_are_clusters,
+        flags="",
+    ),
+    penalty=Given(
+        (10.0, 20.0, 40.0),
+        what="one or several numbers above 0",
+        test=_all(Number(1.0, above=0).allows),
+        keep=several,
+        parse=float,
+        many=True,
+        only=_LOG_LINEAR,
+        help="The penalty for squared weights. Give the option several times for values to choose "
+        "from.",
+        shown="10, 20, 40",
+    ),
+    n_iter=Count(
+        40, flags="--iterations", only=_LOG_LINEAR, help="The largest number of steps of L-BFGS."
+    ),
+    beta=Number(
+        20.0, least=0, only=_PERCEPTRON, help="The weight of the base model's score in training."
+    ),
+    margin=Number(
+        50.0, least=0, only=_PERCEPTRON, help="By how much the right tree must win in training."
+    ),
+    n_epochs=Count(
+        5, flags="--epochs", only=_PERCEPTRON, help="The number of passes over the lists."
+    ),
+    min_count=Count(5, help="Features of fewer brackets are left out."),
+    validation_share=Number(
+        0.2,
+        above=0,
+        below=1,
         help="The share of the inputs that is held out if there is no --validation.",
     ),
     random_state=Seed(

@@ -16,8 +16,9 @@ class Report:
     Attributes
     ----------
     first, reranked, oracle
-        The measure (F1 of brackets or chunks, or accuracy of tags) of the most probable candidate
-        of each list, of the chosen candidate, and of the best candidate.
+        The measure (F1 of brackets or chunks, or accuracy of tags) of the base model's choice from
+        each list (the most probable candidate, or the most expected one of ``parser.candidates``),
+        of the chosen candidate, and of the best candidate.
     n_inputs, n_candidates, n_empty
         The numbers of lists, of candidates, and of empty lists. The gold structure of an empty list
         counts as missed.
@@ -61,10 +62,14 @@ class Report:
         return asdict(self)
 
 
-def compare(examples: LabeledLists, chosen: np.ndarray) -> Report:
-    """Compare the most probable candidates, those at the chosen places, and the best ones."""
+def compare(examples: LabeledLists, chosen: np.ndarray, first: np.ndarray | None = None) -> Report:
+    """Compare first choices, those at the chosen places, and the best ones.
+
+    `first` are the places of the base model's choices; by default, the most probable candidates.
+    """
     lists, measure = examples.lists, examples.measure
-    first = lists.best(lists.logs)
+    if first is None:
+        first = lists.best(lists.logs)
     counts = [examples.counts_at(places) for places in (first, chosen, examples.oracle())]
     change = measure.value(counts[1]) - measure.value(counts[0])
     return Report(

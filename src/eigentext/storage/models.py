@@ -26,6 +26,7 @@ _READERS = {
     "eigentext.pcfg": ("eigentext.grammars", "PCFG"),
     "eigentext.perceptron": ("eigentext.linear", "Perceptron"),
     "eigentext.reranker": ("eigentext.reranking", "Reranker"),
+    "eigentext.tree-reranker": ("eigentext.reranking", "TreeReranker"),
     "eigentext.tagger": ("eigentext.tagging", "Tagger"),
     "eigentext.text-vectors": ("eigentext.words", "TextVectors"),
     "eigentext.topics": ("eigentext.topics", "TopicModel"),

@@ -4,6 +4,13 @@ import eigentext as et
 from contract.candidates import TAGGED, TREES_AND_LOGS
 from contract.case import Case
 
+_ASKS = {
+    "predict": lambda model: model.predict(TREES_AND_LOGS[:3]),
+    "best": lambda model: [str(one) for one in model.best(TREES_AND_LOGS[:3])],
+    "rerank": lambda model: [one.log_probability for one in model.rerank(TREES_AND_LOGS[:3])[0]],
+    "score": lambda model: model.score(TREES_AND_LOGS[:3], [1] * 3),
+}
+
 CASES = [
     Case(
         "Reranker",
@@ -20,6 +27,24 @@ CASES = [
             ],
             "score": lambda model: model.score(_of_kind(model), [1] * 3),
         },
+    ),
+    Case(
+        "TreeReranker",
+        make=lambda: et.TreeReranker(penalty=[0.1, 1.0], min_count=1),
+        data=lambda: (TREES_AND_LOGS * 2, [1] * 12),
+        other=lambda: (TREES_AND_LOGS * 2, [0] * 12),
+        bad=lambda: (TREES_AND_LOGS, [1] * 5),
+        grid={"min_count": [1, 2]},
+        asks=_ASKS,
+    ),
+    Case(
+        "TreeReranker, perceptron",
+        make=lambda: et.TreeReranker("perceptron", min_count=1, n_epochs=2),
+        grid={"margin": [0.0, 5.0]},
+        data=lambda: (TREES_AND_LOGS * 2, [1] * 12),
+        other=lambda: (TREES_AND_LOGS * 2, [0] * 12),
+        bad=lambda: (TREES_AND_LOGS, [1] * 5),
+        asks=_ASKS,
     ),
 ]
 

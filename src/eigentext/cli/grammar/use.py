@@ -70,6 +70,14 @@ def nbest(
     files: SentencesArgument = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many trees to write, at most.")] = 10,
     prune: PruneOption = None,
+    candidates: Annotated[
+        bool,
+        typer.Option(
+            "--candidates",
+            help="Write trees to choose from, for `rerank trees`: the k best of two kinds, with "
+            "the probability of each bracket after the log-probability.",
+        ),
+    ] = False,
 ) -> None:
     """Write the k best trees of each sentence: rank, log-probability and tree, with tabs.
 
@@ -79,16 +87,34 @@ def nbest(
     grammar gives the logarithm of the size of a score instead, which is good for ranking only.
     """
 
-    def answer(grammar: "Grammar", found: "list[tuple[Any, float]] | None") -> _Answer:
-        trees = [(str(tree), log) for tree, log in found or ()]
-        rows = [f"{rank}\t{log:.4f}\t{tree}\n" for rank, (tree, log) in enumerate(trees, 1)]
+    def answer(grammar: "Grammar", found: "list[tuple[Any, ...]] | None") -> _Answer:
+        trees = [(str(one[0]), one[1]) for one in found or ()]
+        rows = [
+            f"{rank}\t{' '.join([f'{log:.4f}', *_further(one)])}\t{tree}\n"
+            for rank, ((tree, log), one) in enumerate(zip(trees, found or ()), 1)
+        ]
         is_fallback = any(log == -math.inf for _, log in trees)
         facts = [{"tree": tree, _called(grammar): finite(log)} for tree, log in trees]
         return _Answer("".join(rows), {"trees": facts, "fallback": is_fallback}, is_fallback)
 
     grammar = partial(load_grammar, model, prune=prune)
     sentences = _Sentences(model, files or ["-"], reading)
-    sentences.answer(grammar, lambda grammar, lines: grammar.k_bests(lines, k), answer, run)
+    sentences.answer(
+        grammar,
+        lambda grammar, lines: (grammar.candidates_many if candidates else grammar.k_bests)(
+            lines, k
+        ),
+        answer,
+        run,
+    )
+
+
+def _further(found: tuple[Any, ...]) -> list[str]:
+    """Return what a tree to choose from has besides its log-probability."""
+    if len(found) == 2:
+        return []
+    _, _, expected, marginals = found
+    return [f"{expected:.4f}", *(f"{one:.4f}" for one in marginals)]
 
 
 def _called(grammar: "Grammar") -> str:

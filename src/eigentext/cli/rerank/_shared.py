@@ -11,9 +11,11 @@ from eigentext.cli._trees import FormatOptions
 from eigentext.errors import CorpusError
 
 if TYPE_CHECKING:
-    from eigentext import Reranker, Tree
+    from eigentext import Reranker, Tree, TreeReranker
 
-ModelArgument = Annotated[Path, typer.Argument(help="A model written by `rerank fit`.")]
+ModelArgument = Annotated[
+    Path, typer.Argument(help="A model written by `rerank fit` or `rerank trees`.")
+]
 CandidatesArgument = Annotated[
     list[str],
     typer.Argument(
@@ -83,7 +85,9 @@ def read_lists(paths: list[Path], encoding: str) -> list[list[Any]]:
         return read_candidates(paths, encoding=encoding)
 
 
-def check_kind(reranker: "Reranker", model: Path, lists: list[list[Any]], files: list[str]) -> None:
+def check_kind(
+    reranker: "Reranker | TreeReranker", model: Path, lists: list[list[Any]], files: list[str]
+) -> None:
     """Raise CorpusError if the candidates are not of the kind that the reranker learned from.
 
     `model` and `files` are their names in the error.
@@ -101,11 +105,11 @@ def check_kind(reranker: "Reranker", model: Path, lists: list[list[Any]], files:
             )
 
 
-def load_reranker(path: Path) -> "Reranker":
+def load_reranker(path: Path) -> "Reranker | TreeReranker":
     """Load a reranker."""
-    from eigentext import Reranker
+    from eigentext import Reranker, TreeReranker
 
-    return load_kind(path, Reranker, "a reranker")
+    return load_kind(path, (Reranker, TreeReranker), "a reranker")
 
 
 def _read_gold(paths: list[Path], reading: FormatOptions, *, are_trees: bool) -> list[Any]:

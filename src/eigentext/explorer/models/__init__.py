@@ -16,6 +16,7 @@ _HOMES = {
     "Reranker": ("rerankers", "ExploredReranker"),
     "Tagger": ("taggers", "ExploredTagger"),
     "TopicModel": ("topics", "ExploredTopics"),
+    "TreeReranker": ("rerankers", "ExploredTreeReranker"),
     "WordClusters": ("clusters", "ExploredClusters"),
 }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from eigentext.explorer.models.base import Explored, Fact
 
 if TYPE_CHECKING:
-    from eigentext.reranking import Reranker
+    from eigentext.reranking import Reranker, TreeReranker
 
 
 class ExploredReranker(Explored):
@@ -33,5 +33,26 @@ class ExploredReranker(Explored):
         yield "support structures", found["n_support"]
         yield "kernel", repr(self.model.perceptron_.kernel_)
         yield "weight of the base model", float(found["beta"])
+        if found.get("validation") is not None:
+            yield f"{found['measure']}, held out", float(found["validation"])
+
+
+class ExploredTreeReranker(Explored):
+    """A log-linear model or a perceptron over candidates of a parser."""
+
+    kind = "reranker"
+    model: "TreeReranker"
+
+    def title(self) -> str:
+        """The size: "74,598 features of brackets"."""
+        return f"{self.found['n_features']:,} features of brackets"
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the lists, and the choices of the fit."""
+        found = self.found
+        yield "lists", found["n_inputs"]
+        yield "candidates", found["n_candidates"]
+        yield "brackets", found["n_brackets"]
+        yield "features", found["n_features"]
         if found.get("validation") is not None:
             yield f"{found['measure']}, held out", float(found["validation"])

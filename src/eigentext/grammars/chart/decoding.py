@@ -379,6 +379,18 @@ def minimum_bayes_risk(
     tags
         The worth of a right tag. A right bracket is worth 1.
     """
+    return best(forest, bracket_scores(forest, marginals, table, tau=tau, tags=tags))
+
+
+def bracket_scores(
+    forest: ParseForest,
+    marginals: np.ndarray,
+    table: Brackets,
+    *,
+    tau: float = 0.0,
+    tags: float = 1.0,
+) -> np.ndarray:
+    """The scores of items that :func:`minimum_bayes_risk` adds up; the parameters are its own."""
     mu = _checked("items", np.atleast_2d(marginals).mean(axis=0), len(forest.label))
     counts = np.diff(table.offsets)[forest.label]
     item = np.repeat(np.arange(len(counts)), counts)
@@ -388,7 +400,7 @@ def minimum_bayes_risk(
     _, place = np.unique(span[item] * (name.max(initial=0) + 1) + name, return_inverse=True)
     expected = np.bincount(place, mu[item])[place]
     worth = np.where(name < table.n_brackets, expected - tau, tags * expected)
-    return best(forest, np.bincount(item, worth, len(counts)))
+    return np.bincount(item, worth, len(counts))
 
 
 def count_derivations(forest: ParseForest) -> int:
