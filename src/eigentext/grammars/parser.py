@@ -293,7 +293,7 @@ class Parser(Estimator, Saved, NltkParsing, Proposing, StateVectors):
         check_is_fitted(self)
         arrays, about = cascade_to_arrays(self._cascade, self._empty)
         return arrays, {
-            "parameters": named_sources(self.parameters_),
+            "parameters": named_sources(dict(self.parameters_)),
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
             "temperature": self.temperature_,
