@@ -65,7 +65,7 @@ def run(source: Path, **arguments: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Print and record the tables."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--before", type=Path, help="a checkout of an older revision")
     options.add_argument("--states", default="16,32")
     options.add_argument("--sentences", type=int, default=600, help="0: all")

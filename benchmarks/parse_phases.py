@@ -125,7 +125,7 @@ def phases(treebank: str, m: int, n_sentences: int, saved: str | None) -> dict[s
 
 def main() -> None:
     """Print and record the table."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--treebank", default="gum", choices=("gum", "penn-sample"))
     options.add_argument("--states", default="8,16,32")
     options.add_argument("--sentences", type=int, default=600)
