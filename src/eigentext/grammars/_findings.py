@@ -5,6 +5,7 @@ from typing import Any
 
 from eigentext.estimators import Finding
 from eigentext.grammars.treebank.normal_form import Symbol
+from eigentext.grammars.treebank.plain_text import FEW_KNOWN
 
 _FEW_TREES = 500
 _MANY_ONCE, _MANY_RARE = 0.5, 0.2  # of the rules; of the tokens
@@ -32,6 +33,19 @@ def parser_findings(found: Mapping[str, Any], n_trees: int) -> Iterator[Finding]
         f"{rare:.1%} of the tokens are rare words, which are known by their form.",
         "Lower `rare`, or learn from more trees." if rare >= _MANY_RARE else "",
     )
+
+
+def text_findings(coverage: Mapping[str, float]) -> Iterator[Finding]:
+    """Report on the share of the tokens of the treebank that plain text knows, by its source."""
+    for name, share in coverage.items():
+        few = share < FEW_KNOWN
+        yield Finding(
+            "warning" if few else "note",
+            f"{share:.1%} of the tokens of the trees are among the words of {name}.",
+            f"Learn {name} from plain text of the same language, with the same capitals."
+            if few
+            else "",
+        )
 
 
 def label_findings(symbols: Sequence[Symbol], n_trees: int) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from eigentext.engine import Engine
 from eigentext.engine.spread import in_batches
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with
-from eigentext.grammars._findings import label_findings, parser_findings
+from eigentext.grammars._findings import label_findings, parser_findings, text_findings
 from eigentext.grammars.answers import (
     Analysis,
     FallbackWarning,
@@ -282,7 +282,8 @@ class Parser(Estimator, Saved, NltkParsing, Proposing, StateVectors):
         }
 
     def _findings(self) -> Iterator[Finding]:
-        return parser_findings(self.diagnostics_, self.provenance_["n_trees"])
+        yield from parser_findings(self.diagnostics_, self.provenance_["n_trees"])
+        yield from text_findings(self.provenance_.get("coverage", {}))
 
     def _size_findings(self) -> Iterator[Finding]:
         return label_findings(self.symbols_, self.provenance_["n_trees"])

@@ -131,6 +131,11 @@ def test_a_warning_tells_the_coverage(given, hand_trees):
     with pytest.warns(UserWarning, match=rf"only 0\.0% .* words of {name}.*another language"):
         model = et.PCFG(**given).fit(hand_trees)
     assert model.provenance_["coverage"] == {name: 0.0}
+    assert any(
+        f"0.0% of the tokens of the trees are among the words of {name}" in one.sentence
+        and one.severity == "warning"
+        for one in model.findings()
+    )
     assert str(model.parse(hand_trees[0].leaves())).startswith("(")
 
 

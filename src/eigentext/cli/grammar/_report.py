@@ -72,6 +72,9 @@ def report_fit(
     states = f", {found['n_states']:,} states" if method != "pcfg" else ""
     measure = dict(model.parameters_).get("early_stopping", "") if method != "spectral" else "f1"
     details = [trees.line(), *histories.lines(measure)]
+    if coverage := read.get("coverage"):
+        shares = ", ".join(f"{share:.1%} by {name}" for name, share in coverage.items())
+        details.append(f"known tokens    {shares}")
     if "negative_marginals" in found:
         marginals, sentences = found["negative_marginals"], found["negative_sentences"]
         details.append(
@@ -82,6 +85,7 @@ def report_fit(
             "method": method,
             **{name: read[name] for name in ("n_trees", "n_tokens", "n_words")},
             **{name: value for name, value in found.items() if name != "history"},
+            **({"coverage": read["coverage"]} if "coverage" in read else {}),
             **histories.facts(),
             "treebank": trees.facts,
             **({"trials": [*map(_row, tuned.trials)]} if tuned else {}),

@@ -47,7 +47,7 @@ _PENALTY = 10.0  # lambda
 _MOST = 5  # how often a word counts
 _MOST_AS_MATE = 20  # how often it counts for other words of its cluster
 _STEPS = 60  # of L-BFGS; more change no parse
-_FEW = 0.5  # a smaller share of known tokens is a warning
+FEW_KNOWN = 0.5  # a smaller share of known tokens is a warning
 _LARGEST = 1e4  # of an exponent, in half precision
 _CACHED = 20_000  # words whose tags are kept
 _MISSING = "no text"  # the feature of words that plain text does not have
@@ -336,7 +336,7 @@ def _coverage(text: PlainText, tokens: Sequence[str]) -> dict[str, float]:
             continue
         places = {word: word for word, is_known in zip(text.words, known.tolist()) if is_known}
         share = sum(n for word, n in times.items() if fold(word, places)) / len(tokens)
-        if share < _FEW:
+        if share < FEW_KNOWN:
             warnings.warn(
                 f"only {share:.1%} of the tokens of the trees are among the words of {name}: they "
                 "may be of another language, or be written with other capitals; learn them from "
