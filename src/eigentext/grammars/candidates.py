@@ -9,7 +9,7 @@ are the union of
 * the trees with the most expected brackets under other costs tau of a bracket,
 * the k best trees by probability (by the product of the posteriors of rules, with hidden states).
 
-All come from one chart. :class:`~eigentext.Reranker` chooses among them.
+All come from one chart. :class:`~eigentext.TreeReranker` chooses among them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ class Proposing:
 
         They are the `k` best trees by expected brackets, the `k` best by probability, and those
         with the most expected brackets under other costs of a bracket, each once. A
-        :class:`~eigentext.Reranker` learns to choose among them.
+        :class:`~eigentext.TreeReranker` learns to choose among them.
 
         Examples
         --------
