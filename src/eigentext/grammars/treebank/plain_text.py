@@ -114,8 +114,8 @@ class PlainText:
             rows[: len(numbers)] = matrix[list(numbers.values())]
         if not np.isfinite(rows).all():
             raise ParameterError("vectors must be finite numbers; learn them again")
-        lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-        rows = (rows * (_LENGTH / np.where(lengths > 0, lengths, 1.0))).astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+        rows *= (_LENGTH / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)[:, None]
         return cls(words, rows, [paths.get(word, "") for word in words])
 
 
@@ -229,10 +229,13 @@ def learn_text_tags(
     _, clusters = _coded([_prefixes(bits) for bits in text.bit_strings])
     known = np.array([-1 if x is None else x for x in at])
     with engine.phase("plain text"), engine.one_blas_thread():
-        w, in_clusters, in_vectors = _regression(
-            shapes, _rows(clusters, known), _rows(text.vectors, known), wanted
+        seen = _rows(text.vectors, known).astype(np.float64)
+        w, in_clusters, in_vectors = _regression(shapes, _rows(clusters, known), seen, wanted)
+        scores = np.clip(
+            clusters @ in_clusters + text.vectors @ in_vectors.astype(np.float32),
+            -_LARGEST,
+            _LARGEST,
         )
-        scores = np.clip(clusters @ in_clusters + text.vectors @ in_vectors, -_LARGEST, _LARGEST)
     used = sorted({text.bit_strings[x] for x in known[known >= 0]} - {""})
     numbers = {bits: g for g, bits in enumerate(used)}
     groups = np.array([numbers.get(bits, -1) for bits in text.bit_strings], np.int32)
