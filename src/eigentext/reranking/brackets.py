@@ -25,7 +25,7 @@ from eigentext.reranking.pieces import Piece, pieces
 from eigentext.reranking.tree_features import Sentence
 
 TAU = 0.45  # the cost of a bracket in lists without marginals, as in parsers
-_LEAST = 1e-3  # marginals are from this to one less it, so that their logarithms are finite
+LEAST = 1e-3  # marginals are from this to one less it, so that their logarithms are finite
 
 
 class BracketLists(NamedTuple):
@@ -97,7 +97,7 @@ class BracketLists(NamedTuple):
             sentences.append(None if best is None else sentence(trees[best]))
         shape = (len(expected), len(found))
         contains = sp.csr_array((np.ones(len(places)), np.array(places, np.int64), ends), shape)
-        mu = np.clip(np.array(marginals, float), _LEAST, 1 - _LEAST)
+        mu = np.clip(np.array(marginals, float), LEAST, 1 - LEAST)
         return cls(
             lists, found, np.array(owner, int), mu, contains, np.array(expected, float), sentences
         )

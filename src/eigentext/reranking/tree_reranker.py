@@ -26,7 +26,7 @@ from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.kernels.candidate import Candidate, is_tree
 from eigentext.linear.perceptron import FACTS
-from eigentext.parameters import Choice, Number
+from eigentext.parameters import Choice, Number, is_whole
 from eigentext.reranking import parameters
 from eigentext.reranking._examples import LabeledLists, resolved
 from eigentext.reranking._findings import tree_reranker_findings
@@ -34,6 +34,7 @@ from eigentext.reranking.bracket_model import fit_logistic, fit_perceptron, sigm
 from eigentext.reranking.brackets import BracketLists
 from eigentext.reranking.extraction import Extractor
 from eigentext.reranking.folds import BaseModel, as_gold, jackknife, n_best, words_of
+from eigentext.reranking.forest import best_tree, corrector
 from eigentext.reranking.head_vectors import HeadVectors
 from eigentext.reranking.measures import tree_f1
 from eigentext.reranking.parameters import MODELS, several
@@ -249,11 +250,37 @@ class TreeReranker(Estimator, Saved):
         ]
 
     def apply(
-        self, base: BaseModel, sentences: Iterable[str | Sequence[str]], *, k: int = 25
+        self,
+        base: BaseModel,
+        sentences: Iterable[str | Sequence[str]],
+        *,
+        k: int = 25,
+        beam: int | None = None,
     ) -> list[Any]:
-        """Return the best of the candidates of a fitted parser for each sentence."""
+        """Return the best of the trees of a fitted parser for each sentence.
+
+        Parameters
+        ----------
+        base
+            The parser.
+        sentences
+            Sentences, or lists of their words.
+        k
+            The number of candidates of each kind (``parser.candidates``).
+        beam
+            If a number, all trees in the packed forest of the parser (``parser.forest``) are
+            candidates, and the search keeps that many for each label over a span
+            (:mod:`eigentext.reranking.forest`). It takes much longer.
+        """
         words = [one.split() if isinstance(one, str) else list(one) for one in sentences]
-        return self.best(proposed(base, words, k))
+        if beam is None:
+            return self.best(proposed(base, words, k))
+        check_is_fitted(self)
+        if not is_whole(beam) or beam < 1:
+            raise ParameterError(f"beam must be a whole number, 1 or more, not {beam!r}")
+        if not hasattr(base, "forest"):
+            raise ParameterError(f"{type(base).__name__} has no packed forest; leave out beam")
+        return [self._searched(base, one, int(beam)) if one else None for one in words]
 
     def score(self, candidates: Iterable[Any], gold: Iterable[Any]) -> float:
         """Return the F1 of labeled brackets of the choices, from 0 to 1."""
@@ -408,6 +435,13 @@ class TreeReranker(Estimator, Saved):
             {name: column for column, name in enumerate(names)},
             grows,
         )
+
+    def _searched(self, parser: Any, words: list[str], beam: int) -> Tree:
+        """Return the best tree of the packed forest of a sentence."""
+        used, forest = self.parameters_, parser.forest(words)
+        of_trees = used.model == "perceptron"
+        correct = corrector(forest, self._extractor, self.weights_, of_trees=of_trees)
+        return best_tree(forest, correct, weight=used.beta if of_trees else 1.0, beam=beam)
 
     def _held_out(self, n: int) -> np.ndarray:
         n_held = round(self.validation_share * n)
