@@ -7,7 +7,7 @@ from eigentext.corpus.trees import Tree
 from eigentext.errors import ParameterError
 from eigentext.kernels.candidate import WeighedCandidate
 from eigentext.reranking.brackets import TAU, BracketLists
-from eigentext.reranking.tree_features import FAMILIES
+from eigentext.reranking.extraction import Extractor
 
 FLAT = Tree.parse("(S (NN a) (NN b))")
 DEEP = Tree.parse("(S (NP (NN a)) (NN b))")
@@ -52,12 +52,12 @@ def test_right_brackets():
 
 def test_the_index_grows_only_while_learning():
     lists, index = BracketLists.of([weighed()]), {}
-    X = lists.features([FAMILIES["rules"]], index, grow=True)
+    X = lists.features(Extractor(["rules"], index=index, grows=True))
     assert X.shape == (2, len(index))
     assert {"r S>NN NN", "r NP>NN", "odds", "odds NP", "label S"} <= set(index)
     row = X[[1]].toarray()[0]
     assert row[index["odds NP"]] == pytest.approx(np.log(0.3 / 0.7))
-    some = lists.features([FAMILIES["rules"]], {"r NP>NN": 0}, grow=False)
+    some = lists.features(Extractor(["rules"], index={"r NP>NN": 0}))
     assert some.toarray().tolist() == [[0.0], [1.0]]
 
 

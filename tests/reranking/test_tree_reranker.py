@@ -112,6 +112,26 @@ def test_clusters_are_saved_with_it(train, test, tmp_path):
     assert loaded.rerank(test[0]) == model.rerank(test[0])
 
 
+def test_vectors_are_saved_with_it(train, test, tmp_path):
+    words = [*VERBS, *NOUNS]
+    vectors = words, np.array([[1, 0.1], [1, 0], [-1, 0.1], [-1, 0], *[[0, 1]] * 4])
+    model = et.TreeReranker(features=["vectors"], vectors=vectors, min_count=2).fit(*train)
+    assert model.score(*test) == 1.0
+    assert et.TreeReranker(features=["vectors"], min_count=2).fit(*train).score(*test) < 1
+    model.save(tmp_path / "model")
+    loaded = et.load(tmp_path / "model")
+    assert loaded.rerank(test[0]) == model.rerank(test[0])
+    assert loaded.vectors.words == words
+    assert (loaded.fit(*train).weights_ == model.weights_).all()
+
+
+def test_vectors_that_say_nothing(train):
+    with pytest.raises(ParameterError, match="all zero"):
+        et.TreeReranker(vectors=(["ate"], np.zeros((1, 2)))).fit(*train)
+    with pytest.raises(ParameterError, match="finite"):
+        et.TreeReranker(vectors=(["ate"], np.full((1, 2), np.nan))).fit(*train)
+
+
 def test_damaged_files(reranker):
     arrays, about = reranker._to_saved()
     for name, value in (

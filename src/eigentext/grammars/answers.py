@@ -87,6 +87,54 @@ class WeighedTree(NamedTuple):
     marginals: tuple[float, ...]
 
 
+class ForestItem(NamedTuple):
+    """A node of some of the trees of a sentence.
+
+    Attributes
+    ----------
+    labels
+        Its labels, the topmost first: several for a chain of nodes with one child each, and none
+        for a part of the children of a node. The last label over a word is its tag.
+    start, end
+        It spans the words ``start`` to ``end - 1``.
+    worth
+        What it adds to :attr:`WeighedTree.expected`.
+    edges
+        Pairs of items below it, the left and the right one, by their numbers. Over a word there are
+        none.
+    """
+
+    labels: tuple[str, ...]
+    start: int
+    end: int
+    worth: float
+    edges: tuple[tuple[int, int], ...]
+
+
+class Forest(NamedTuple):
+    """All trees that are left for a sentence, packed.
+
+    Attributes
+    ----------
+    words
+        The words.
+    parse
+        The tree that the parser chooses.
+    items
+        Children come before parents. There are none if the grammar has no parse.
+    roots
+        The items that may be the root.
+    marginals
+        The posterior mu(X, i, j) of each label over each span.
+    """
+
+    words: list[str]
+    parse: Tree
+    items: list[ForestItem]
+    roots: list[int]
+    marginals: dict[tuple[str, int, int], float]
+
+
 class Analysis(NamedTuple):
     """All that one reading of a sentence gives.
 

@@ -13,6 +13,7 @@ All come from one chart. :class:`~eigentext.TreeReranker` chooses among them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ import numpy as np
 from eigentext.corpus.packing import pack, unpack
 from eigentext.corpus.trees import Tree, walk
 from eigentext.errors import ParameterError
-from eigentext.grammars.answers import WeighedTree
+from eigentext.grammars.answers import Forest, ForestItem, WeighedTree
 from eigentext.grammars.chart.cascade import Reading
 from eigentext.grammars.chart.decoding import (
+    Brackets,
     Decoder,
     Derivation,
     Scores,
@@ -73,6 +75,23 @@ class Proposing:
         for found in this._many("candidates", _packed, sentences, int(k), n_jobs=n_jobs):
             yield [WeighedTree(unpack(tree), *rest) for tree, *rest in found]
 
+    def forest(self, tokens: Sequence[str] | str) -> Forest:
+        """All trees that the parser considers for a sentence, packed, with what it expects of them.
+
+        Examples
+        --------
+        >>> from eigentext import PCFG
+        >>> model = PCFG().fit(["(S (NP (NNP Ann)) (VP (VBZ sleeps)))"])
+        >>> for item in model.forest(["Ann", "sleeps"]).items:
+        ...     print(item.labels, item.start, item.end, item.edges)
+        ('NP', 'NNP') 0 1 ()
+        ('VP', 'VBZ') 1 2 ()
+        ('S',) 0 2 ((0, 1),)
+        """
+        this: Any = self
+        words = this._words(tokens)
+        return packed_forest(this._read(words), this._decoder, words)
+
 
 def _check(k: Any) -> None:
     if not is_whole(k) or k < 1:
@@ -102,13 +121,11 @@ def weighed_trees(
     k
         How many trees to take by expected brackets, and how many by probability.
     """
-    spans = LabeledSpans.of(reading)
-    marginal = dict(zip(spans.keys, spans.sums(reading.sign * reading.items).tolist()))
+    marginal = _marginals(reading)
     parse = decoder.tree(reading, words)
     if reading.problem is not None:
         return [WeighedTree(parse, -np.inf, 0.0, bracket_marginals(parse, marginal))]
-    table = decoder.table if reading.levels is None else brackets(reading.symbols)
-    mu = decoder.signed(reading.items, reading.sign)
+    mu, table = _expected(reading, decoder)
     worth = bracket_scores(reading.forest, mu, table, tau=decoder.tau)
     logs = decoder.scores(reading, words, "viterbi")
     derivations = [one for _, one in k_best(reading.forest, worth, k=k)]
@@ -130,6 +147,42 @@ def weighed_trees(
         )
         for tree, one in found.items()
     ]
+
+
+def packed_forest(reading: Reading, decoder: Decoder, words: Sequence[str]) -> Forest:
+    """The forest of a reading as plain data; `decoder` is that of the parser."""
+    parse, marginals = decoder.tree(reading, words), _marginals(reading)
+    if reading.problem is not None:
+        return Forest(list(words), parse, [], [], marginals)
+    forest = reading.forest
+    mu, table = _expected(reading, decoder)
+    worth = bracket_scores(forest, mu, table, tau=decoder.tau)
+    pairs = list(zip(forest.left.tolist(), forest.right.tolist()))
+    bounds = forest.edges[forest.groups].tolist()
+    items = [
+        ForestItem(_labels(reading, a), i, j, value, tuple(pairs[first:last]))
+        for a, i, j, value, (first, last) in zip(
+            *(x.tolist() for x in (forest.label, forest.start, forest.end, worth)),
+            pairwise(bounds),
+        )
+    ]
+    return Forest(list(words), parse, items, forest.roots.tolist(), marginals)
+
+
+def _labels(reading: Reading, label: int) -> tuple[str, ...]:
+    symbol = reading.symbols[label]
+    return symbol.chain if symbol.siblings is None else ()
+
+
+def _marginals(reading: Reading) -> dict[tuple[str, int, int], float]:
+    spans = LabeledSpans.of(reading)
+    return dict(zip(spans.keys, spans.sums(reading.sign * reading.items).tolist()))
+
+
+def _expected(reading: Reading, decoder: Decoder) -> tuple[np.ndarray, Brackets]:
+    """The marginals of items as they are decoded, and the brackets of symbols."""
+    table = decoder.table if reading.levels is None else brackets(reading.symbols)
+    return decoder.signed(reading.items, reading.sign), table
 
 
 def bracket_marginals(tree: Tree, marginal: dict[tuple[str, int, int], float]) -> tuple[float, ...]:

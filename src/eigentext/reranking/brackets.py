@@ -10,7 +10,7 @@ Candidates of parsers carry both (``parser.candidates``). For other lists, :math
 of the probabilities of the candidates that contain b, as shares of the list, and E has no tags.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,12 @@ from eigentext.corpus.trees import Tree, as_tree
 from eigentext.errors import ParameterError
 from eigentext.kernels.candidate import is_tree
 from eigentext.reranking._examples import CandidateLists
+from eigentext.reranking.extraction import Extractor
 from eigentext.reranking.pieces import Piece, pieces
-from eigentext.reranking.tree_features import Family, Sentence, features
+from eigentext.reranking.tree_features import Sentence
 
 TAU = 0.45  # the cost of a bracket in lists without marginals, as in parsers
-_LEAST = 1e-3  # marginals are from this to one less it, so that their logarithms are finite
+LEAST = 1e-3  # marginals are from this to one less it, so that their logarithms are finite
 
 
 class BracketLists(NamedTuple):
@@ -58,9 +59,12 @@ class BracketLists(NamedTuple):
 
     @classmethod
     def of(
-        cls, candidates: Iterable[Any], clusters: Mapping[str, str] | None = None
+        cls, candidates: Iterable[Any], sentence: Callable[[Tree], Sentence] = Sentence.of
     ) -> "BracketLists":
-        """Those of lists of trees: WeighedTree, Candidate, or pairs of trees and numbers."""
+        """Those of lists of trees: WeighedTree, Candidate, or pairs of trees and numbers.
+
+        `sentence` makes of a tree what features may ask of its words.
+        """
         given = [list(one) if isinstance(one, Iterable) else one for one in candidates]
         lists = CandidateLists(given)
         found: list[Piece] = []
@@ -90,10 +94,10 @@ class BracketLists(NamedTuple):
                 places += bag
                 ends.append(len(places))
             best = max(range(len(trees)), key=lambda c: own[c]) if trees else None
-            sentences.append(None if best is None else Sentence.of(trees[best], clusters))
+            sentences.append(None if best is None else sentence(trees[best]))
         shape = (len(expected), len(found))
         contains = sp.csr_array((np.ones(len(places)), np.array(places, np.int64), ends), shape)
-        mu = np.clip(np.array(marginals, float), _LEAST, 1 - _LEAST)
+        mu = np.clip(np.array(marginals, float), LEAST, 1 - LEAST)
         return cls(
             lists, found, np.array(owner, int), mu, contains, np.array(expected, float), sentences
         )
@@ -113,18 +117,8 @@ class BracketLists(NamedTuple):
         """E(c) of all candidates, with other probabilities of brackets."""
         return self.expected + self.contains @ (probabilities - self.marginals)
 
-    def features(self, families: Sequence[Family], index: dict[str, int], *, grow: bool) -> Any:
-        """The features of all brackets: a sparse array, shape (n_brackets, n_features).
-
-        Parameters
-        ----------
-        families
-            Functions of a piece and its sentence.
-        index
-            The column of each feature.
-        grow : bool
-            Whether to add features that are not in `index`. Otherwise they are ignored.
-        """
+    def features(self, extractor: Extractor) -> Any:
+        """The features of all brackets: a sparse array, shape (n_brackets, n_features)."""
         columns: list[int] = []
         values: list[float] = []
         ends = [0]
@@ -133,17 +127,9 @@ class BracketLists(NamedTuple):
             sentence = self.sentences[number]
             if sentence is None:
                 raise ValueError("a bracket belongs to an empty list")
-            names = features(piece, sentence, families)
-            x = piece.label
-            pairs = [(name, 1.0) for name in names]
-            pairs += [("odds", odd), (f"odds {x}", odd), (f"label {x}", 1.0)]
-            for name, value in pairs:
-                column = index.setdefault(name, len(index)) if grow else index.get(name, -1)
-                if column >= 0:
-                    columns.append(column)
-                    values.append(value)
+            extractor.add(piece, sentence, odd, columns, values)
             ends.append(len(columns))
-        shape = (len(self.pieces), len(index))
+        shape = (len(self.pieces), len(extractor.index))
         return sp.csr_array((np.array(values), np.array(columns, np.int64), ends), shape)
 
 

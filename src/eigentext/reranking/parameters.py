@@ -1,11 +1,10 @@
 """The parameters of rerankers."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from eigentext.kernels.parameters import DECAY, a_kernel
 from eigentext.linear.parameters import AVERAGES
-from eigentext.parameters import Choice, Count, Flag, Given, Number, Seed, Table
+from eigentext.parameters import CLUSTERS, VECTORS, Choice, Count, Flag, Given, Number, Seed, Table
 
 BETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0)
 _weight = Number(0.0, least=0)
@@ -86,15 +85,9 @@ Reranker = Table(
 MODELS = ("log-linear", "perceptron")
 FAMILIES = (
     *("rules", "ngrams", "heads", "biheads", "edges", "heavy", "right", "words", "splits"),
-    *("parallel", "clusters"),
+    *("parallel", "clusters", "vectors"),
 )
 _LOG_LINEAR, _PERCEPTRON = {"model": ("log-linear",)}, {"model": ("perceptron",)}
-
-
-def _are_clusters(value: object) -> bool:
-    if isinstance(value, Mapping):
-        return all(isinstance(x, str) for pair in value.items() for x in pair)
-    return hasattr(value, "bit_strings_") and hasattr(value, "vocabulary_")
 
 
 TreeReranker = Table(
@@ -115,12 +108,8 @@ TreeReranker = Table(
         help="Families of features. Give the option several times.",
         shown="all",
     ),
-    clusters=Given(
-        None,
-        what="fitted WordClusters, or a dictionary of words and bit strings",
-        test=_are_clusters,
-        flags="",
-    ),
+    clusters=CLUSTERS,
+    vectors=VECTORS,
     penalty=Given(
         (10.0, 20.0, 40.0),
         what="one or several numbers above 0",

@@ -5,6 +5,7 @@ grandparent, and its children with their heads. Candidates for one sentence shar
 pieces, so that the features of a piece are computed once for all of them.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from eigentext.corpus.heads import HeadFinder
@@ -81,14 +82,24 @@ def _from_below(nodes: list[Any], above: list[tuple[str, str]]) -> list[Piece]:
         if node.is_preterminal:
             made[-1] = (node.label, start + 1, start, "")
             continue
-        labels, ends, heads, insides = zip(*made[: -len(node.children) - 1 : -1])
+        below = made[: -len(node.children) - 1 : -1]
         del made[-len(node.children) :]
-        head = _HEADS.head_child(node.label, labels)
-        made.append((node.label, ends[-1], heads[head], " ".join(labels)))
-        if _CONJUNCTIONS.isdisjoint(labels):
-            insides = ()
-        above_it = parent, grandparent
-        found.append(
-            Piece(node.label, start, ends[-1], *above_it, head, labels, ends, heads, insides)
-        )
+        piece = piece_of(node.label, start, parent, grandparent, below)
+        made.append((node.label, piece.end, piece.heads[piece.head], " ".join(piece.labels)))
+        found.append(piece)
     return found
+
+
+def piece_of(
+    label: str,
+    start: int,
+    parent: str,
+    grandparent: str,
+    children: Sequence[tuple[str, int, int, str]],
+) -> Piece:
+    """The piece of a node over children, given by label, end, head and the labels below each."""
+    labels, ends, heads, insides = zip(*children)
+    head = _HEADS.head_child(label, labels)
+    if _CONJUNCTIONS.isdisjoint(labels):
+        insides = ()
+    return Piece(label, start, ends[-1], parent, grandparent, head, labels, ends, heads, insides)

@@ -14,6 +14,7 @@ words          a word with its part of speech and the labels above it
 splits         the words on both sides of the border between two children
 parallel       how alike the parts of a coordination are
 clusters       bit strings of head words in place of words, if clusters are given
+vectors        coordinates of head words and neighbors, if vectors are given (``head_vectors.py``)
 =============  =====================================================================================
 
 A feature is a string, and its value is its count in the tree.
@@ -44,6 +45,8 @@ class Sentence(NamedTuple):
     ----------
     words
         In small letters.
+    spellings
+        The words as they are.
     tags
         Parts of speech of the first candidate: those of all candidates would give more pieces.
     shapes
@@ -55,6 +58,7 @@ class Sentence(NamedTuple):
     """
 
     words: tuple[str, ...]
+    spellings: tuple[str, ...]
     tags: tuple[str, ...]
     shapes: tuple[str, ...]
     bits: tuple[str, ...]
@@ -71,6 +75,7 @@ class Sentence(NamedTuple):
         end = ("</s>", "<s>")  # place -1 is the one before the first word
         return cls(
             (*(word.lower() for word in words), *end),
+            (*words, *end),
             (*tags, *end),
             (*map(shape, words), *end),
             (*bits, "", ""),

@@ -15,6 +15,7 @@ counting expected brackets gains. The features are those of
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -25,18 +26,20 @@ from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.kernels.candidate import Candidate, is_tree
 from eigentext.linear.perceptron import FACTS
-from eigentext.parameters import Choice, Number
+from eigentext.parameters import Choice, Number, is_whole
 from eigentext.reranking import parameters
 from eigentext.reranking._examples import LabeledLists, resolved
 from eigentext.reranking._findings import tree_reranker_findings
 from eigentext.reranking.bracket_model import fit_logistic, fit_perceptron, sigmoid
 from eigentext.reranking.brackets import BracketLists
+from eigentext.reranking.extraction import Extractor
 from eigentext.reranking.folds import BaseModel, as_gold, jackknife, n_best, words_of
+from eigentext.reranking.forest import best_tree, corrector
+from eigentext.reranking.head_vectors import HeadVectors
 from eigentext.reranking.measures import tree_f1
 from eigentext.reranking.parameters import MODELS, several
 from eigentext.reranking.pieces import pieces
 from eigentext.reranking.report import Report, compare
-from eigentext.reranking.tree_features import FAMILIES
 from eigentext.storage.models import Saved
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
@@ -58,6 +61,8 @@ class TreeReranker(Estimator, Saved):
         Families of features (:mod:`eigentext.reranking.tree_features`).
     clusters : WordClusters, or a dictionary of words and bit strings, optional
         Clusters of words from plain text, for features of head words.
+    vectors : Eigenwords, gensim's KeyedVectors, or (words, matrix), optional
+        Word vectors from plain text, for features of head words.
     penalty : sequence of float
         Penalties for squared weights to choose from, for the log-linear model.
     n_iter : int
@@ -106,6 +111,7 @@ class TreeReranker(Estimator, Saved):
         *,
         features: Sequence[str] = parameters.FAMILIES,
         clusters: Any = None,
+        vectors: Any = None,
         penalty: Sequence[float] | float = (10.0, 20.0, 40.0),
         n_iter: int = 40,
         beta: float = 20.0,
@@ -118,6 +124,7 @@ class TreeReranker(Estimator, Saved):
         self.model = model
         self.features = features
         self.clusters = clusters
+        self.vectors = vectors
         self.penalty = penalty
         self.n_iter = n_iter
         self.beta = beta
@@ -149,22 +156,24 @@ class TreeReranker(Estimator, Saved):
             there are several penalties, a share of the inputs is held out, and the model with the
             chosen penalty is then trained on all inputs.
         """
-        clusters = _paths(self.clusters)
-        lists = BracketLists.of(candidates, clusters)
+        self._extractor = self._made_extractor(grows=True)
+        lists = BracketLists.of(candidates, self._extractor.sentence)
         right = _gold_trees(lists, gold)
         if not (lists.lists.sizes > 1).any():
             raise ParameterError(
                 "no input has two or more candidates, so that there is nothing to learn; give "
                 "longer lists"
             )
-        families = [FAMILIES[name] for name in self._families()]
-        index: dict[str, int] = {}
         with engine.phase("features"):
-            X = lists.features(families, index, grow=True)
+            X = lists.features(self._extractor)
         kept = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= self.min_count)
-        names = list(index)
+        names = list(self._extractor.index)
         self.features_ = [names[column] for column in kept.tolist()]
-        self._index = {name: column for column, name in enumerate(self.features_)}
+        self._extractor = replace(
+            self._extractor,
+            index={name: column for column, name in enumerate(self.features_)},
+            grows=False,
+        )
         X = X[:, kept].tocsr()
         sizes = lists.lists.sizes
         self.measure_ = tree_f1
@@ -241,11 +250,37 @@ class TreeReranker(Estimator, Saved):
         ]
 
     def apply(
-        self, base: BaseModel, sentences: Iterable[str | Sequence[str]], *, k: int = 25
+        self,
+        base: BaseModel,
+        sentences: Iterable[str | Sequence[str]],
+        *,
+        k: int = 25,
+        beam: int | None = None,
     ) -> list[Any]:
-        """Return the best of the candidates of a fitted parser for each sentence."""
+        """Return the best of the trees of a fitted parser for each sentence.
+
+        Parameters
+        ----------
+        base
+            The parser.
+        sentences
+            Sentences, or lists of their words.
+        k
+            The number of candidates of each kind (``parser.candidates``).
+        beam
+            If a number, all trees in the packed forest of the parser (``parser.forest``) are
+            candidates, and the search keeps that many for each label over a span
+            (:mod:`eigentext.reranking.forest`). It takes much longer.
+        """
         words = [one.split() if isinstance(one, str) else list(one) for one in sentences]
-        return self.best(proposed(base, words, k))
+        if beam is None:
+            return self.best(proposed(base, words, k))
+        check_is_fitted(self)
+        if not is_whole(beam) or beam < 1:
+            raise ParameterError(f"beam must be a whole number, 1 or more, not {beam!r}")
+        if not hasattr(base, "forest"):
+            raise ParameterError(f"{type(base).__name__} has no packed forest; leave out beam")
+        return [self._searched(base, one, int(beam)) if one else None for one in words]
 
     def score(self, candidates: Iterable[Any], gold: Iterable[Any]) -> float:
         """Return the F1 of labeled brackets of the choices, from 0 to 1."""
@@ -272,11 +307,15 @@ class TreeReranker(Estimator, Saved):
     def _to_saved(self):
         check_is_fitted(self)
         used = dict(self.parameters_)
-        clusters = _paths(used.pop("clusters"))
+        clusters, vectors = _paths(used.pop("clusters")), self._extractor.vectors
+        del used["vectors"]
         arrays: dict[str, Any] = {"features": list(self.features_), "weights": self.weights_}
         if clusters is not None:
             arrays["clusters.words"] = list(clusters)
             arrays["clusters.paths"] = list(clusters.values())
+        if vectors is not None:
+            arrays["vectors.words"] = list(vectors.rows)
+            arrays["vectors.coordinates"] = vectors.coordinates[:-1]
         return arrays, {
             "parameters": used,
             "model": self.parameters_.model,
@@ -292,6 +331,10 @@ class TreeReranker(Estimator, Saved):
                 "weights": Array("float64", ("features",), largest=_LARGEST),
                 "clusters.words": Strings("clustered", optional=True),
                 "clusters.paths": Strings("clustered", optional=True),
+                "vectors.words": Strings("vectors", unique=True, optional=True),
+                "vectors.coordinates": Array(
+                    "float32", ("vectors", "axes"), largest=_LARGEST, optional=True
+                ),
             },
             about={
                 "parameters": FACTS,
@@ -308,14 +351,25 @@ class TreeReranker(Estimator, Saved):
             if "clusters.paths" not in arrays:
                 raise damage("clusters.paths", "is missing")
             clusters = dict(zip(arrays["clusters.words"], arrays["clusters.paths"]))
-        self = learned_with(cls, {**about["parameters"], "clusters": clusters})
+        vectors = None
+        if "vectors.words" in arrays:
+            if "vectors.coordinates" not in arrays:
+                raise damage("vectors.coordinates", "is missing")
+            words, coordinates = arrays["vectors.words"], arrays["vectors.coordinates"]
+            vectors = HeadVectors.known(list(words), np.array(coordinates))
+        given = {"clusters": clusters, "vectors": vectors}
+        self = learned_with(cls, {**about["parameters"], **given})
         if self.parameters_.model != about["model"]:
             raise damage("model", "is not that of the parameters")
         self.features_, self.weights_ = arrays["features"], np.array(arrays["weights"])
-        self._index = {name: column for column, name in enumerate(self.features_)}
+        self._extractor = self._made_extractor(self.features_)
         self.penalty_, self.diagnostics_ = float(about["penalty"]), about["diagnostics"]
         self.measure_ = tree_f1
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy. Vectors and clusters are shared, and stay fitted."""
+        return type(self)(**self.get_params(deep=False))
 
     # Private steps.
 
@@ -331,8 +385,8 @@ class TreeReranker(Estimator, Saved):
             if validation is None:
                 is_held = counted = self._held_out(len(gold))
             else:
-                tried = BracketLists.of(validation[0], _paths(self.clusters))
-                right, Z = _gold_trees(tried, validation[1]), self._features(tried)
+                tried = BracketLists.of(validation[0], self._extractor.sentence)
+                right, Z = _gold_trees(tried, validation[1]), tried.features(self._extractor)
                 counted = np.ones(len(right), bool)
             learned = np.flatnonzero(~is_held[lists.owner])
             for penalty in penalties:
@@ -370,14 +424,24 @@ class TreeReranker(Estimator, Saved):
         self.weights_, self.penalty_ = weights, 0.0
         self.diagnostics_ |= {"n_mistakes": mistakes, "validation": None}
 
-    def _families(self) -> list[str]:
+    def _made_extractor(self, names: Sequence[str] = (), *, grows: bool = False) -> Extractor:
+        """Return what finds the features with these names, or all if it grows."""
         used = self.parameters_ if "parameters_" in vars(self) else self
-        names = several(used.features)
-        return [n for n in names if n != "clusters" or used.clusters is not None]
+        without = {"clusters": used.clusters is None, "vectors": used.vectors is None}
+        return Extractor(
+            [name for name in several(used.features) if not without.get(name)],
+            _paths(used.clusters),
+            None if used.vectors is None else HeadVectors.of(used.vectors),
+            {name: column for column, name in enumerate(names)},
+            grows,
+        )
 
-    def _features(self, lists: BracketLists) -> Any:
-        families = [FAMILIES[name] for name in self._families()]
-        return lists.features(families, self._index, grow=False)
+    def _searched(self, parser: Any, words: list[str], beam: int) -> Tree:
+        """Return the best tree of the packed forest of a sentence."""
+        used, forest = self.parameters_, parser.forest(words)
+        of_trees = used.model == "perceptron"
+        correct = corrector(forest, self._extractor, self.weights_, of_trees=of_trees)
+        return best_tree(forest, correct, weight=used.beta if of_trees else 1.0, beam=beam)
 
     def _held_out(self, n: int) -> np.ndarray:
         n_held = round(self.validation_share * n)
@@ -394,8 +458,8 @@ class TreeReranker(Estimator, Saved):
         """Return the lists, and the scores of all their candidates."""
         check_is_fitted(self)
         used = self.parameters_
-        lists = BracketLists.of(candidates, _paths(used.clusters))
-        corrections = self._features(lists) @ self.weights_
+        lists = BracketLists.of(candidates, self._extractor.sentence)
+        corrections = lists.features(self._extractor) @ self.weights_
         if used.model == "perceptron":
             return lists, used.beta * lists.expected + lists.contains @ corrections
         return lists, lists.scores(sigmoid(lists.odds + corrections))

@@ -60,7 +60,7 @@ def test_the_perceptron_and_clusters_that_are_none(cli, tree_files, tmp_path):
     wrong = cli("rerank", "trees", best, "--gold", gold, "-o", tmp_path / "other", "--clusters",
                 tmp_path / "model")  # fmt: skip
     assert wrong.status
-    assert "not clusters" in wrong.err
+    assert "wants clusters" in wrong.err
 
 
 def test_both_halves_of_validation(cli, tree_files, tmp_path):

@@ -11,6 +11,10 @@ _ASKS = {
     "score": lambda model: model.score(TREES_AND_LOGS[:3], [1] * 3),
 }
 
+_WORDS = ("dog", "cat", "fern", "barks", "sleeps")
+_VECTORS = et.Eigenwords.from_vectors(_WORDS, [[1, 0], [1, 0.1], [0.5, 1], [0, 1], [-1, 1]])
+_CLUSTERS = dict(zip(_WORDS, ("00", "00", "01", "10", "11")))
+
 CASES = [
     Case(
         "Reranker",
@@ -31,6 +35,17 @@ CASES = [
     Case(
         "TreeReranker",
         make=lambda: et.TreeReranker(penalty=[0.1, 1.0], min_count=1),
+        data=lambda: (TREES_AND_LOGS * 2, [1] * 12),
+        other=lambda: (TREES_AND_LOGS * 2, [0] * 12),
+        bad=lambda: (TREES_AND_LOGS, [1] * 5),
+        grid={"min_count": [1, 2]},
+        asks=_ASKS,
+    ),
+    Case(
+        "TreeReranker, plain text",
+        make=lambda: et.TreeReranker(
+            penalty=1.0, min_count=1, clusters=_CLUSTERS, vectors=_VECTORS
+        ),
         data=lambda: (TREES_AND_LOGS * 2, [1] * 12),
         other=lambda: (TREES_AND_LOGS * 2, [0] * 12),
         bad=lambda: (TREES_AND_LOGS, [1] * 5),

@@ -1,15 +1,11 @@
 """`eigentext rerank trees`: from candidates of a parser and gold trees to a reranker."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING
 
 from eigentext.cli._bundles import FitOptions, OutputOption
-from eigentext.cli._files import load_kind
 from eigentext.cli._fitting import Fitting, fitting, validation_facts
-from eigentext.cli._options import Bundle, Parameters, with_options
+from eigentext.cli._options import Parameters, with_options
+from eigentext.cli._sources import PlainTextOptions, load_sources
 from eigentext.cli._trees import FormatOptions
 from eigentext.cli.rerank._shared import CandidatesArgument, GoldOption, read_examples
 from eigentext.cli.rerank.learn import ValidationOptions
@@ -21,30 +17,13 @@ if TYPE_CHECKING:
     from eigentext.reranking.report import Report
 
 
-@dataclass(kw_only=True)
-class ClusterOptions(Bundle):
-    """What was learned from plain text."""
-
-    clusters: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="Clusters of words, of `words cluster`.")
-    ] = None
-
-    def given(self) -> dict[str, Any]:
-        """Return the clusters as a parameter, if there are any."""
-        from eigentext import WordClusters
-
-        if self.clusters is None:
-            return {}
-        return {"clusters": load_kind(self.clusters, WordClusters, "clusters (`words cluster`)")}
-
-
 @with_options(tables.TreeReranker)
 def trees(
     files: CandidatesArgument,
     gold: GoldOption,
     output: OutputOption,
     validation: ValidationOptions,
-    plain_text: ClusterOptions,
+    plain_text: PlainTextOptions,
     parameters: Parameters,
     reading: FormatOptions,
     run: FitOptions,
@@ -66,7 +45,7 @@ def trees(
         done.check_not_read(expand_paths([path for paths in done.paths for path in paths]))
         examples = read_examples(*done.paths[:2], reading=reading)
         held_out = read_examples(*done.paths[2:], reading=reading) if other else None
-        model = TreeReranker(**parameters | plain_text.given())
+        model = TreeReranker(**parameters | load_sources(plain_text.given()))
         model.fit(*examples, validation=held_out)
         scores = model.evaluate(*held_out) if held_out else None
         done.save(model)
