@@ -47,6 +47,21 @@ def test_expected_is_the_sum_of_marginals(model):
         assert one.expected == pytest.approx(sum(mu - tau for mu in one.marginals) + tags)
 
 
+def test_the_forest_has_all_candidates(model):
+    """The best sum of worths in it is that of the parse, and marginals are those of the grammar."""
+    forest = model.forest(WORDS)
+    assert forest.words == WORDS
+    assert forest.parse == model.parse(WORDS)
+    assert forest.marginals == {span[:3]: span.score for span in model.scores(WORDS)}
+    best = []
+    for item in forest.items:
+        below = [best[b] + best[c] for b, c in item.edges]
+        assert bool(below) == (item.end - item.start > 1)
+        best.append(item.worth + max(below, default=0.0))
+    expected = max(one.expected for one in model.candidates(WORDS, 5))
+    assert max(best[root] for root in forest.roots) == pytest.approx(expected)
+
+
 def test_log_probabilities_without_hidden_states_are_exact():
     model = et.PCFG().fit(TREES)
     for one in model.candidates(WORDS, 4):
