@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from eigentext.grammars.answers import (
         Analysis,
         FallbackWarning,
+        Forest,
+        ForestItem,
         NodeStates,
         Parse,
         ScoredSpan,
         ScoredTree,
         Span,
+        WeighedTree,
     )
     from eigentext.grammars.latent import LatentPCFG
     from eigentext.grammars.pcfg import PCFG
@@ -34,6 +37,8 @@ __all__ = [
     "PCFG",
     "Analysis",
     "FallbackWarning",
+    "Forest",
+    "ForestItem",
     "LatentPCFG",
     "NodeStates",
     "Parse",
@@ -44,6 +49,7 @@ __all__ = [
     "Treebank",
     "Tuned",
     "TuningTrial",
+    "WeighedTree",
     "tune",
 ]
 
@@ -52,6 +58,8 @@ __getattr__ = lazily(
     {
         "Analysis": "answers",
         "FallbackWarning": "answers",
+        "Forest": "answers",
+        "ForestItem": "answers",
         "LatentPCFG": "latent",
         "NodeStates": "answers",
         "PCFG": "pcfg",
@@ -63,6 +71,7 @@ __getattr__ = lazily(
         "Treebank": "treebank.normal_form",
         "Tuned": "tuning",
         "TuningTrial": "tuning",
+        "WeighedTree": "answers",
         "tune": "tuning",
     },
 )
