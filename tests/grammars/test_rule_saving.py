@@ -1,11 +1,14 @@
-"""The rules of grammars in files: tensors, or sparse counts."""
+"""The rules of grammars in files: tensors, factors, or sparse counts."""
 
 import numpy as np
 import pytest
 
 from eigentext.errors import ModelFileError
+from eigentext.grammars.factored_grammar import FactoredGrammar
+from eigentext.grammars.grammar import Grammar
+from eigentext.grammars.learning.low_rank import low_rank
 from eigentext.grammars.learning.training import Smoothing, maximize
-from eigentext.grammars.rule_saving import arrays_to_grammar, grammar_to_arrays
+from eigentext.grammars.rule_saving import arrays_to_grammar, grammar_to_arrays, rounded
 from eigentext.grammars.sparse_grammar import SparseCounts, SparseGrammar
 
 
@@ -55,3 +58,45 @@ def test_neither_a_tensor_nor_counts(grammar):
     del arrays["x.mixing"]
     with pytest.raises(ModelFileError, match="tensor is missing"):
         read(grammar, arrays)
+
+
+@pytest.fixture
+def dense(grammar):
+    return Grammar(grammar.rules, grammar.n_states, grammar.tensor, grammar.root)
+
+
+def test_factors_return_as_they_were(dense):
+    small = low_rank(dense, 1).grammar
+    assert small.parts.ranks.any()
+    again = read(dense, named(small))
+    assert isinstance(again, FactoredGrammar)
+    for part, expected in zip(again.parts, small.parts):
+        assert np.array_equal(part, expected)
+        assert part.dtype == expected.dtype
+
+
+def test_rounded_tensors_take_half_the_room(dense):
+    assert grammar_to_arrays(dense)["tensor"].dtype == np.float64  # nothing is lost
+    small = rounded(dense)
+    assert small.tensor.dtype == np.float64
+    assert small.tensor == pytest.approx(dense.tensor, rel=1e-7)
+    assert grammar_to_arrays(small)["tensor"].dtype == np.float32
+    assert np.array_equal(read(dense, named(small)).tensor, small.tensor)
+    assert np.array_equal(rounded(small).tensor, small.tensor)
+
+
+def test_nothing_becomes_impossible_or_infinite(dense):
+    dense.tensor[:3] = 1e-60, -1e-60, 0.0
+    found = rounded(dense).tensor[:3]
+    tiny = np.finfo(np.float32).tiny
+    assert found.tolist() == [tiny, -tiny, 0.0]
+    dense.tensor[0] = 1e60
+    assert rounded(dense) is dense
+    dense.tensor[0] = np.nan
+    assert rounded(dense) is dense
+
+
+def test_small_grammars_are_not_rounded(grammar, dense):
+    assert rounded(grammar) is grammar
+    small = low_rank(dense, 1).grammar
+    assert rounded(small) is small

@@ -89,10 +89,10 @@ def test_every_option_reaches_the_estimator(fit, treebank):
     assert model.get_params() == defaults | latent | chosen
     assert len(told["log_likelihoods"]) == len(told["validation"]) == 2
     features = ("--features", "simple", "--kappa", 2, "--noise", 0.1, "--nodes-per-state", 2)
-    averages = ("--method", "spectral", "--tolerance", 0.1, "--negative", "clip")
+    averages = ("--method", "spectral", "--tolerance", 0.1, "--negative", "clip", "--rank", 2)
     shared = {"features": "simple", "kappa": 2.0, "noise": 0.1, "nodes_per_state": 2}
     model, told = fit(treebank, *given, *features, *averages)
-    chosen = {"method": "spectral", "tolerance": 0.1, "negative": "clip"}
+    chosen = {"method": "spectral", "tolerance": 0.1, "negative": "clip", "rank": 2}
     assert model.get_params() == defaults | latent | shared | chosen
     steps = ("--method", "pivot+em", "--iterations", 1, "--smooth-steps", 2)
     model, told = fit(treebank, *given, *features, *steps)

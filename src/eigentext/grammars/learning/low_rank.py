@@ -6,7 +6,7 @@ of a linear system; then the next. All rules of one shape are done together.
 
 * The start is an SVD of the tensor as a matrix with a column for each state of the parent, and an
   SVD of each of its first left vectors as a matrix of both children. It needs no random numbers.
-* A rule gets 1, 2, 4, … products, at most r, until its relative error is below 1%.
+* A rule gets 1, 2, 4, … products, at most r, until its relative error is below .2%.
 * The coordinates of a spectral grammar have different scales. Z divides by singular values, so that
   its last coordinates are large and matter little. So errors are measured after each coordinate is
   divided by its standard deviation: E[Z Y Y] then has correlations.
@@ -23,8 +23,8 @@ from eigentext import engine
 from eigentext.grammars.factored_grammar import FactoredGrammar, lengths
 from eigentext.grammars.grammar import Grammar, starts
 
-_SWEEPS = 12
-_ENOUGH = 0.01  # a relative error that is small enough
+_SWEEPS = 24
+_ENOUGH = 0.002  # a relative error that is small enough
 _RIDGE = 1e-6  # of the mean of the diagonal: products that cancel each other stay small
 _NUMBERS = 1 << 20  # of the tensors that are done together
 
