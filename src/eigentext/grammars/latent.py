@@ -162,8 +162,8 @@ class LatentPCFG(Parser):
         How many states each symbol has, in the first grammar.
     history_ : list of dict
         One for each grammar. By phase, the log-likelihood of the trees before each step of EM. For
-        "spectral", the singular values kept and dropped, and what `rank` left out. For "pivot", how far the pivots of each
-        label are apart. With validation trees, their scores.
+        "spectral", the singular values kept and dropped, and what `rank` leaves out. For "pivot",
+        how far the pivots of each label are apart. With validation trees, their scores.
     diagnostics_ : dict
         As in :class:`~eigentext.PCFG`. For "spectral" also `negative_marginals` and
         `negative_sentences`: the shares of marginals and of sentences below zero, among the first
@@ -457,9 +457,10 @@ class LatentPCFG(Parser):
 
 def _rounded(level: Level) -> Level:
     """With tensors of 32 bits, so that a file is small and gives the same parses."""
-    from eigentext.grammars.rule_saving import rounded
+    from eigentext.grammars.rule_saving import round_tensor
 
-    return replace(level, grammar=rounded(level.grammar))
+    round_tensor(level.grammar)
+    return level
 
 
 def _warn_of_labels(n_states: int | Mapping[str, int], symbols: list[Symbol]) -> None:

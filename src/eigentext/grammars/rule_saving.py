@@ -1,7 +1,7 @@
 """The rules of a grammar as arrays for a model file, and back, with all checks.
 
 A grammar has a tensor, factors (``factored_grammar.py``), or sparse counts (``sparse_grammar.py``).
-A fit rounds its tensors to numbers of 32 bits (:func:`rounded`), which is how a file has them. Other
+A fit rounds its tensors to numbers of 32 bits (:func:`round_tensor`), and a file has them so. Other
 tensors, such as those of older files, are saved with 64 bits, so that nothing changes.
 """
 
@@ -26,6 +26,7 @@ _SPARSE = ("entry_offsets", "entry_places", "entry_counts", "state_counts", "mix
 _FACTORED = ("ranks", "factors")
 _LARGEST_FACTOR = 1e30  # so that the product of three is finite
 _MOST_RANK = 1 << 24
+_CHUNK = 1 << 20  # numbers that are rounded at a time, so that no copy of a tensor is made
 _MOST_COUNTS = 1e15  # of a rule or state, so that their ratios stay finite
 _ROUNDED = 1.001  # counts are kept with seven digits, and may exceed their sum by so much
 
@@ -55,21 +56,20 @@ def small_arrays(name: str, states: str, least: float) -> dict[str, Array]:
     }
 
 
-def rounded(grammar: Grammar) -> Grammar:
-    """The grammar, with a tensor of numbers that 32 bits can hold. Sparse ones are so already.
+def round_tensor(grammar: Grammar) -> None:
+    """Round the tensor to numbers that 32 bits can hold, in place. Small forms are so already.
 
     Numbers that are too small become the smallest such number, so that nothing becomes impossible.
     """
     if isinstance(grammar, (SparseGrammar, FactoredGrammar)):
-        return grammar
+        return
     tensor, tiny = grammar.tensor, float(np.finfo(np.float32).tiny)
     if not max(tensor.max(initial=0.0), -tensor.min(initial=0.0)) < _LARGEST_FACTOR:
-        return grammar  # too large, or not a number
-    small = tensor.astype(np.float32)
-    lost = np.flatnonzero(np.abs(small) < tiny)
-    lost = lost[tensor[lost] != 0]
-    small[lost] = np.copysign(tiny, tensor[lost])
-    return replace(grammar, tensor=small.astype(np.float64))
+        return  # too large, or not a number
+    for start in range(0, len(tensor), _CHUNK):
+        part = tensor[start : start + _CHUNK]
+        lost = (np.abs(part) < tiny) & (part != 0)
+        part[:] = np.where(lost, np.copysign(tiny, part), part.astype(np.float32))
 
 
 def arrays_to_grammar(

@@ -1,7 +1,7 @@
 """Compiled loops: inside and outside over a packed forest, for grammars of low rank.
 
-They do what ``_forest_loops`` does, with the factors of each tensor (``factored_grammar.py``). Rules
-of rank 0 have a tensor. Sums may be reordered as described there.
+They do what ``_forest_loops`` does, with the factors of each tensor (``factored_grammar.py``).
+Rules of rank 0 have a tensor. Sums may be reordered as described there.
 """
 
 from math import exp, log

@@ -65,8 +65,8 @@ def learn(task: Task, k: int) -> Learned:
     """The averages.
 
     With validation trees, also try a half and a quarter of the states, and return what does best on
-    them. The history has "singular_values" and "condition_number" (:meth:`Projections.spectra`), and
-    with a `rank` also "rank_error" and "rank_share" (``low_rank.py``).
+    them. The history has "singular_values" and "condition_number" (:meth:`Projections.spectra`).
+    With a `rank` it also has "rank_error" and "rank_share" (``low_rank.py``).
     """
     found = projections(task, k, noise=task.settings.noise)
     if task.score is None or task.settings.allocation == "held-out":  # which did this before
