@@ -67,7 +67,7 @@ class Histories:
         for one in self.ranks:
             error, share = (one[name] for name in _RANK)
             lines.append(
-                f"low rank        misses {error:.1%} of tensors, has {share:.1%} of numbers"
+                f"low rank        {error:.1%} of tensors missed, {share:.1%} of numbers kept"
             )
         return lines
 
