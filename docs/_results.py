@@ -63,7 +63,7 @@ PAGES = {
         [
             *("parsers_cv_features", "parsers_cv_features_gum", "parsers_time_penn"),
             *_SPECTRAL,
-            "grammars_recovery",
+            *("grammars_rank", "grammars_recovery"),
         ],
     ),
     "calibration": (

@@ -87,3 +87,13 @@ def test_the_most_severe_come_first_also_after_loading(spectral, tmp_path):
     assert loaded.findings() == spectral.findings()
     ranks = [SEVERITIES.index(one.severity) for one in loaded.findings()]
     assert ranks == sorted(ranks, reverse=True)
+
+
+@pytest.mark.parametrize(("error", "remedy"), [(0.02, ""), (0.4, "rank")])
+def test_what_low_rank_leaves_out(spectral, monkeypatch, error, remedy):
+    monkeypatch.setitem(spectral.history_[0], "rank_error", error)
+    monkeypatch.setitem(spectral.history_[0], "rank_share", 0.1)
+    (found,) = [one for one in spectral.findings() if "low rank" in one.sentence]
+    assert f"{error:.1%}" in found.sentence
+    assert remedy in found.remedy
+    assert bool(found.remedy) == bool(remedy)

@@ -13,6 +13,7 @@ from eigentext.corpus.trees import parse_trees
 from eigentext.errors import ParameterError
 from eigentext.evaluate import brackets
 from eigentext.grammars.treebank.normal_form import Treebank
+from eigentext.parameters import UnusedParameterWarning
 
 _spec = importlib.util.spec_from_file_location("_worlds", Path(__file__).with_name("_worlds.py"))
 worlds = importlib.util.module_from_spec(_spec)
@@ -329,13 +330,37 @@ def test_few_steps_of_em(method, n_steps):
         assert history["em"] == []
         assert len(history["smoothed"]) == n_steps
         assert ("separations" in history) == method.startswith("pivot")
-    first, second = (level.grammar for level in one._cascade.levels)
     for level, same in zip(one._cascade.levels, two._cascade.levels):
         np.testing.assert_array_equal(level.grammar.tensor, same.grammar.tensor)
         assert level.grammar.tensor.min() >= 0
     if method.startswith("pivot"):  # by noise; clusters of so few kinds of nodes are the same
-        assert not np.array_equal(first.tensor, second.tensor)
+        first, second = (history["separations"] for history in one.history_)
+        assert first != second
     assert np.isfinite([one.log_probability(tree) for tree in trees[:3]]).all()
     if n_steps:
         watched = LatentPCFG(3, **options, n_smooth=8).fit(trees, validation=trees[:2])
         assert "validation" in watched.history_[0]
+
+
+def test_low_rank_is_close_and_says_how_close(hand_trees):
+    full, small = (LatentPCFG(4, rank=rank, **SMALL).fit(hand_trees) for rank in (None, 4))
+    told = small.history_[0]
+    assert 0 <= told["rank_error"] < 0.1
+    assert 0 < told["rank_share"] < 1
+    assert "rank_error" not in full.history_[0]
+    words = hand_trees[0].leaves()
+    one, other = marginals_of(full, words), marginals_of(small, words)
+    assert {key: other.get(key, 0.0) for key in one} == pytest.approx(one, abs=0.1)
+
+
+def test_rank_is_for_spectral_only(hand_trees):
+    with pytest.warns(UnusedParameterWarning, match="rank"):
+        LatentPCFG(2, method="pivot", nodes_per_state=1, rank=2).fit(hand_trees)
+    with pytest.raises(ParameterError, match="rank"):
+        LatentPCFG(2, rank=0, **SMALL).fit(hand_trees)
+
+
+def test_validation_trees_judge_what_is_kept(hand_trees):
+    model = LatentPCFG(4, rank=1, **SMALL).fit(hand_trees, validation=hand_trees[:3])
+    assert len(model.history_[0]["validation"]) == 3
+    assert "rank_error" in model.history_[0]

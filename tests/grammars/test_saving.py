@@ -15,6 +15,7 @@ from eigentext.storage.files import read_saved, write_saved
 MODELS = {
     "pcfg": PCFG(horizontal=None, vertical=2, tau=0.3),
     "spectral": LatentPCFG(3, nodes_per_state=1, kappa=np.inf, negative="clip"),
+    "low rank": LatentPCFG(4, nodes_per_state=1, rank=2),
     "pivot": LatentPCFG(2, method="pivot", nodes_per_state=1),
     "em": LatentPCFG(3, method="em", nodes_per_state=1, n_iter=3, n_smooth=2),
     "split-merge": LatentPCFG(4, method="split-merge", n_iter=4, horizontal=1, rare=1),
@@ -129,7 +130,8 @@ def test_the_file_holds_numbers_and_json_and_no_pickle(saved):
     header = json.loads(data[8 : 8 + length])
     about = json.loads(header.pop("__metadata__")["eigentext"])
     assert about["format"] == "eigentext.latent-pcfg.v3"
-    assert {entry["dtype"] for entry in header.values()} <= {"F64", "I64", "I32", "U8"}
+    assert {entry["dtype"] for entry in header.values()} <= {"F32", "F64", "I64", "I32", "U8"}
+    assert {header[f"{name}.tensor"]["dtype"] for name in ("level0", "middle")} == {"F32"}
     assert about["grammar"]["n_levels"] == 3
     assert any(name.startswith("middle.") for name in header)
 
@@ -198,7 +200,7 @@ DAMAGE = {
     "missing words": ("words", lambda arrays, _: arrays.pop("words")),
     "a missing middle": ("middle.root", lambda arrays, _: arrays.pop("middle.root")),
     "a short tensor": ("level0.tensor", array("level0.tensor", lambda a: a[:-1])),
-    "a tensor of small numbers": ("float32", array("level1.tensor", lambda a: a.astype("f4"))),
+    "a tensor of whole numbers": ("level1.tensor", array("level1.tensor", np.int64)),
     "a tensor with NaN": ("level1.tensor", entry("level1.tensor", np.nan)),
     "a probability below zero": ("level0.tensor", entry("level0.tensor", -0.5)),
     "a huge probability": ("coarse.tensor", entry("coarse.tensor", 1e300)),
@@ -266,10 +268,45 @@ def test_numbers_below_zero_are_for_spectral_grammars_only(saved, tmp_path):
     for name, is_fine in {"spectral": True, "pivot": False, "em": False}.items():
         path = damaged(saved(name)[1], tmp_path / name, entry("level0.tensor", -1e-3))
         if is_fine:
-            assert et.load(path)._cascade.levels[0].grammar.tensor[0] == -1e-3
+            assert et.load(path)._cascade.levels[0].grammar.tensor[0] == np.float32(-1e-3)
         else:
-            with pytest.raises(ModelFileError, match=r"level0.tensor has -0.001, below 0"):
+            with pytest.raises(ModelFileError, match=r"level0.tensor has -0.00100*\d*, below 0"):
                 et.load(path)
+
+
+def test_tensors_of_64_bits_are_taken_and_kept(saved, tmp_path):
+    """Older files have them. Nothing is rounded when such a model is saved again."""
+    path = damaged(saved("em")[1], tmp_path / "old", array("level0.tensor", lambda a: a / 3.0))
+    wide = damaged(path, tmp_path / "wide", array("level0.tensor", lambda a: np.float64(a) / 3))
+    model = et.load(wide)
+    model.save(tmp_path / "again")
+    tensor = read_saved(tmp_path / "again")[0]["level0.tensor"]
+    assert tensor.dtype == np.float64
+    np.testing.assert_array_equal(tensor, model._cascade.levels[0].grammar.tensor)
+
+
+FACTORS = {
+    "a short list": ("level0.factors", array("level0.factors", lambda a: a[:-1])),
+    "another rank": ("level0.factors", array("level0.ranks", lambda a: a + 1)),
+    "no ranks": ("level0.ranks", lambda arrays, _: arrays.pop("level0.ranks")),
+    "no factors": ("level0.factors", lambda arrays, _: arrays.pop("level0.factors")),
+    "too few ranks": ("level0.ranks", array("level0.ranks", lambda a: a[:-1])),
+    "ranks below zero": ("level0.ranks", array("level0.ranks", lambda a: -1 - a.astype(int))),
+    "ranks without end": ("level0.ranks", array("level0.ranks", lambda a: a.astype(int) + 2**60)),
+    "not a number": ("level0.factors", entry("level0.factors", np.nan)),
+    "huge factors": ("level0.factors", entry("level0.factors", 1e35)),
+    "another method": ("parameters|factors", fact("parameters", "method", value="em")),
+    "an odd error": ("history", fact("diagnostics", "history", 0, "rank_error", value="small")),
+    "an odd rank": ("rank", fact("parameters", "rank", value=0)),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_damaged_factors_are_refused(saved, tmp_path, name):
+    part, change = FACTORS[name]
+    path = damaged(saved("low rank")[1], tmp_path / "model", change)
+    with pytest.raises(ModelFileError, match=f"model: damaged.*{part}"):
+        et.load(path)
 
 
 def test_wide_and_unsigned_numbers_are_taken(saved, tmp_path):

@@ -9,6 +9,7 @@ from eigentext.grammars.treebank.plain_text import FEW_KNOWN
 
 _FEW_TREES = 500
 _MANY_ONCE, _MANY_RARE = 0.5, 0.2  # of the rules; of the tokens
+_MUCH_MISSED = 0.25  # of the size of tensors, by factors of low rank
 
 
 def parser_findings(found: Mapping[str, Any], n_trees: int) -> Iterator[Finding]:
@@ -75,4 +76,16 @@ def reduced_findings(n_states: int, most_states: int) -> Iterator[Finding]:
             f"No label has more than {most_states} of the {n_states} states asked for: the trees "
             "do not show more.",
             f"Lower n_states (--states) to {most_states}, or give more trees.",
+        )
+
+
+def rank_findings(history: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say what tensors of low rank leave out, and what they save."""
+    if "rank_error" in history:
+        error, share = history["rank_error"], history["rank_share"]
+        yield Finding(
+            "note",
+            f"Tensors of low rank miss {error:.1%} of the rules' tensors, on average by uses, and "
+            f"have {share:.1%} of their numbers.",
+            "Raise rank (--rank), or leave it out." if error > _MUCH_MISSED else "",
         )

@@ -57,8 +57,8 @@ import numpy as np
 from eigentext import engine
 from eigentext.estimators import Finding, check_is_fitted, learned_with, learning
 from eigentext.grammars import parameters as tables
-from eigentext.grammars._findings import reduced_findings
-from eigentext.grammars.chart.cascade import Cascade
+from eigentext.grammars._findings import rank_findings, reduced_findings
+from eigentext.grammars.chart.cascade import Cascade, Level
 from eigentext.grammars.learning.counts import CountedTrees
 from eigentext.grammars.learning.em import pruning_level
 from eigentext.grammars.learning.protocol import Learned, Task, method
@@ -132,6 +132,10 @@ class LatentPCFG(Parser):
     negative : "abs" | "clip" | "none"
         What becomes of negative marginals, which sampling error causes: their absolute values,
         zeros, or no change.
+    rank : int or None
+        For "spectral": the tensor of each rule becomes a sum of at most so many products of three
+        vectors (``learning/low_rank.py``). Files are smaller and parsing is faster, at some loss.
+        None means full tensors.
     pivots : float, or a mapping
         The number of steps of EM for each rule of "pivot"; or a mapping of some of "steps", "tol"
         (they end when they are so close to the maximum) and "least" (how many nodes of a label must
@@ -158,8 +162,8 @@ class LatentPCFG(Parser):
         How many states each symbol has, in the first grammar.
     history_ : list of dict
         One for each grammar. By phase, the log-likelihood of the trees before each step of EM. For
-        "spectral", the singular values kept and dropped. For "pivot", how far the pivots of each
-        label are apart. With validation trees, their scores.
+        "spectral", the singular values kept and dropped, and what `rank` leaves out. For "pivot",
+        how far the pivots of each label are apart. With validation trees, their scores.
     diagnostics_ : dict
         As in :class:`~eigentext.PCFG`. For "spectral" also `negative_marginals` and
         `negative_sentences`: the shares of marginals and of sentences below zero, among the first
@@ -201,6 +205,7 @@ class LatentPCFG(Parser):
         tolerance: float = 0.01,
         noise: float = 0.2,
         negative: str = "abs",
+        rank: int | None = None,
         pivots: float | Mapping[str, float] = 5,
         nodes_per_state: int = 10,
         early_stopping: str = "likelihood",
@@ -233,6 +238,7 @@ class LatentPCFG(Parser):
         self.tolerance = tolerance
         self.noise = noise
         self.negative = negative
+        self.rank = rank
         self.pivots = pivots
         self.nodes_per_state = nodes_per_state
         self.early_stopping = early_stopping
@@ -279,7 +285,7 @@ class LatentPCFG(Parser):
             check_memory(counted, self._used)
             _warn_of_labels(self.n_states, counted.treebank.symbols)
             task = Task.of(counted, self._used)
-            middle = pruning_level(task)
+            middle = _rounded(pruning_level(task))
             if self.allocation != "uniform":
                 from eigentext.grammars.learning.allocation import allocated
 
@@ -290,7 +296,7 @@ class LatentPCFG(Parser):
                 task = replace(task, score=held_out_score(task, middle, others))
             learn = method(self.method)
             learned = [learn(task, k) for k in range(self.n_grammars)]
-            levels = [one.level for one in learned]
+            levels = [_rounded(one.level) for one in learned]
             symbols = counted.treebank.symbols
             cascade = Cascade(symbols, counted.coarse(), middle, levels, counted.chains())
             self._keep(counted, cascade)
@@ -384,6 +390,7 @@ class LatentPCFG(Parser):
                     "note",
                     f"No sentence looked at has a probability below zero; {spans} have one.",
                 )
+        yield from rank_findings(self.history_[0])
         yield from self._findings_of_steps()
         yield from super()._findings()
 
@@ -446,6 +453,14 @@ class LatentPCFG(Parser):
             unused.append("early_stopping needs trees to measure on: give fit some (validation)")
         for message in unused:
             warnings.warn(message, UnusedParameterWarning, stacklevel=4)
+
+
+def _rounded(level: Level) -> Level:
+    """With tensors of 32 bits, so that a file is small and gives the same parses."""
+    from eigentext.grammars.rule_saving import round_tensor
+
+    round_tensor(level.grammar)
+    return level
 
 
 def _warn_of_labels(n_states: int | Mapping[str, int], symbols: list[Symbol]) -> None:

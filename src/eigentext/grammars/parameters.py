@@ -254,6 +254,12 @@ LatentPCFG = Table(
         only={"method": ("spectral",)},
         help="For spectral: negative marginals become absolute values, zeros, or stay.",
     ),
+    rank=Count(
+        None,
+        only={"method": ("spectral",)},
+        shown="full tensors",
+        help="For spectral: write the tensor of a rule as a sum of so many products of vectors.",
+    ),
     pivots=_constants(
         "steps",
         PIVOTS,

@@ -15,7 +15,7 @@ from eigentext.grammars.chart.cascade import Cascade, Level
 from eigentext.grammars.chart.posteriors import LEAST_TEMPERATURE, MOST_TEMPERATURE
 from eigentext.grammars.grammar import starts
 from eigentext.grammars.parameters import BINARIZATION
-from eigentext.grammars.rule_saving import arrays_to_grammar, grammar_to_arrays, sparse_arrays
+from eigentext.grammars.rule_saving import arrays_to_grammar, grammar_to_arrays, small_arrays
 from eigentext.grammars.text_saving import arrays_to_text, text_schema, text_to_arrays
 from eigentext.grammars.treebank.lexicon import Lexicon, WordStates, state_tags, tag_numbers
 from eigentext.grammars.treebank.normal_form import (
@@ -223,7 +223,7 @@ def _level_arrays(
     parts = {
         "root": numbers(states),
         "n_states": Array("int", (labels,), least=1, below=below),
-        "tensor": replace(numbers(f"{name} tensor"), optional=True),
+        "tensor": replace(numbers(f"{name} tensor"), kind="float", optional=True),
         "counts": numbers(entries),
         "states": Array("int", (entries,), least=0, below=states),
         "offsets": Array("int", ("words+1",), rising_to=entries),
@@ -233,7 +233,7 @@ def _level_arrays(
         "in_tag": replace(numbers(states), optional=True),
     }
     if most_states is None:
-        parts |= sparse_arrays(name, states)
+        parts |= small_arrays(name, states, least)
     return {f"{name}.{key}": part for key, part in parts.items()}
 
 
@@ -296,7 +296,7 @@ def _check_history(history: Any, n_levels: int) -> None:
         return isinstance(values, list) and all(map(is_number, values))
 
     def is_fine(name: str, told: Any) -> bool:
-        if name == "condition_number":
+        if name in ("condition_number", "rank_error", "rank_share"):
             return is_number(told)
         if name == "separations":
             return isinstance(told, dict) and are_numbers(list(told.values()))

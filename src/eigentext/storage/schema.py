@@ -83,9 +83,9 @@ class Array:
                 most = min(self.largest, float(np.finfo(part.dtype).max))
                 if not (np.abs(numbers) <= most).all():
                     raise MismatchError("has numbers that are not finite or far too large")
-            if least is not None and part.min() < least:
+            if least is not None and part.min().item() < least:
                 raise MismatchError(f"has {part.min()}, below {least}")
-            if below is not None and part.max() >= below:
+            if below is not None and part.max().item() >= below:
                 raise MismatchError(f"has {part.max()}, not below {below}")
         if self.rising_to is not None:
             end = _limit(self.rising_to, sizes)

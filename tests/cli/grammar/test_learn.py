@@ -76,7 +76,7 @@ def test_every_option_reaches_the_estimator(fit, treebank):
         "prune": 1e-4, "decoding": "mbr", "tau": 0.3,
     }  # fmt: skip
     model, _ = fit(treebank, "--method", "pcfg", *binarization, *words, *parsing)
-    assert model.get_params() == common
+    assert model.get_params() == et.PCFG().get_params() | common
     learning = ("-m", 3, "--grammars", 2, "--smoothing", 0.5, "--seed", 5)
     given = (*binarization, *words, *parsing, *learning, "--validation", treebank)
     latent = common | {
@@ -89,11 +89,12 @@ def test_every_option_reaches_the_estimator(fit, treebank):
     assert model.get_params() == defaults | latent | chosen
     assert len(told["log_likelihoods"]) == len(told["validation"]) == 2
     features = ("--features", "simple", "--kappa", 2, "--noise", 0.1, "--nodes-per-state", 2)
-    averages = ("--method", "spectral", "--tolerance", 0.1, "--negative", "clip")
+    averages = ("--method", "spectral", "--tolerance", 0.1, "--negative", "clip", "--rank", 2)
     shared = {"features": "simple", "kappa": 2.0, "noise": 0.1, "nodes_per_state": 2}
     model, told = fit(treebank, *given, *features, *averages)
-    chosen = {"method": "spectral", "tolerance": 0.1, "negative": "clip"}
+    chosen = {"method": "spectral", "tolerance": 0.1, "negative": "clip", "rank": 2}
     assert model.get_params() == defaults | latent | shared | chosen
+    assert [one.keys() for one in told["ranks"]] == 2 * [{"rank_error", "rank_share"}]
     steps = ("--method", "pivot+em", "--iterations", 1, "--smooth-steps", 2)
     model, told = fit(treebank, *given, *features, *steps)
     chosen = {"method": "pivot+em", "n_iter": 1, "n_smooth": 2}

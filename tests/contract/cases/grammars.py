@@ -79,6 +79,7 @@ CASES = [
         asks=ASKS,
     ),
     _latent("spectral"),
+    _latent("low rank", rank=2),
     _latent("plain text", method="spectral+em", n_smooth=2, vectors=VECTORS, clusters=CLUSTERS),
     _latent("spectral+em", method="spectral+em", n_smooth=2),
     _latent("pivot", method="pivot"),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from eigentext.grammars.tuning import Tuned, TuningTrial
 
 _SPECTRUM = ("condition_number", "singular_values")
+_RANK = ("rank_error", "rank_share")
 
 
 class Histories:
@@ -25,6 +26,9 @@ class Histories:
         ]
         self.separations: list[Any] = [
             one.pop("separations") for one in steps if "separations" in one
+        ]
+        self.ranks: list[dict[str, float]] = [
+            {name: one.pop(name) for name in _RANK} for one in steps if _RANK[0] in one
         ]
         self.log_likelihoods: list[list[float]] = [
             [x for part in one.values() for x in part] for one in steps
@@ -40,6 +44,8 @@ class Histories:
             found["spectra"] = self.spectra
         if self.separations:
             found["separations"] = self.separations
+        if self.ranks:
+            found["ranks"] = self.ranks
         return found
 
     def lines(self, measure: str) -> list[str]:
@@ -58,6 +64,11 @@ class Histories:
         if self.spectra:
             conditions = ", ".join(f"{one['condition_number']:.3g}" for one in self.spectra)
             lines.append(f"largest singular value / smallest one kept: {conditions}")
+        for one in self.ranks:
+            error, share = (one[name] for name in _RANK)
+            lines.append(
+                f"low rank        {error:.1%} of tensors missed, {share:.1%} of numbers kept"
+            )
         return lines
 
 

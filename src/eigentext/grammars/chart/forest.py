@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from eigentext.grammars.chart.wide import inside_wide_forest, posteriors_wide
+from eigentext.grammars.factored_grammar import FactoredGrammar
 from eigentext.grammars.grammar import Grammar, ranges, starts
-from eigentext.grammars.sparse_grammar import SparseGrammar, SparseRules
+from eigentext.grammars.sparse_grammar import SparseGrammar
 
 if TYPE_CHECKING:
     from eigentext.grammars.treebank.normal_form import Treebank
@@ -230,27 +231,31 @@ def _upwards(
 
 def _inside(forest: ParseForest, grammar: Grammar, *vectors: np.ndarray) -> bool:
     """The loop for this kind of grammar."""
+    from eigentext.grammars.chart._factored_forest_loops import inside_forest_factored
     from eigentext.grammars.chart._forest_loops import inside_forest
     from eigentext.grammars.chart._sparse_forest_loops import inside_forest_sparse
 
+    arrays = *forest[:1], *forest[3:8], grammar.n_states
     if isinstance(grammar, SparseGrammar):
-        return inside_forest_sparse(*forest[:1], *forest[3:8], *_sparse(grammar), *vectors)
-    return inside_forest(*forest[:1], *forest[3:8], *_dense(grammar), *vectors)
+        return inside_forest_sparse(*arrays, grammar.parts, *vectors)
+    if isinstance(grammar, FactoredGrammar):
+        return inside_forest_factored(*arrays, grammar.parts, *vectors)
+    return inside_forest(*arrays, *_dense(grammar), *vectors)
 
 
 def _outside(forest: ParseForest, grammar: Grammar, *vectors: np.ndarray) -> None:
+    from eigentext.grammars.chart._factored_forest_loops import outside_forest_factored
     from eigentext.grammars.chart._forest_loops import outside_forest
     from eigentext.grammars.chart._sparse_forest_loops import outside_forest_sparse
 
+    arrays = *forest[:1], *forest[3:8], grammar.n_states
     if isinstance(grammar, SparseGrammar):
-        outside_forest_sparse(*forest[:1], *forest[3:8], *_sparse(grammar), *vectors)
+        outside_forest_sparse(*arrays, grammar.parts, *vectors)
+    elif isinstance(grammar, FactoredGrammar):
+        outside_forest_factored(*arrays, grammar.parts, *vectors)
     else:
-        outside_forest(*forest[:1], *forest[3:8], *_dense(grammar), *vectors)
+        outside_forest(*arrays, *_dense(grammar), *vectors)
 
 
 def _dense(grammar: Grammar) -> tuple[np.ndarray, ...]:
-    return grammar.n_states, grammar.sizes, grammar.tensor_offsets, grammar.tensor
-
-
-def _sparse(grammar: SparseGrammar) -> tuple[np.ndarray, SparseRules]:
-    return grammar.n_states, grammar.parts
+    return grammar.sizes, grammar.tensor_offsets, grammar.tensor

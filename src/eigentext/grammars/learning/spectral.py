@@ -66,6 +66,7 @@ def learn(task: Task, k: int) -> Learned:
 
     With validation trees, also try a half and a quarter of the states, and return what does best on
     them. The history has "singular_values" and "condition_number" (:meth:`Projections.spectra`).
+    With a `rank` it also has "rank_error" and "rank_share" (``low_rank.py``).
     """
     found = projections(task, k, noise=task.settings.noise)
     if task.score is None or task.settings.allocation == "held-out":  # which did this before
@@ -83,7 +84,14 @@ def _averages(task: Task, found: "Projections", most: np.ndarray) -> Learned:
     settings = task.settings
     n_states = found.n_states(most, settings.tolerance, settings.nodes_per_state)
     level = spectral(task.counted, found, n_states, smoothing=settings.smoothing)
-    return Learned(level, found.spectra(task.counted.treebank.symbols, n_states))
+    history = found.spectra(task.counted.treebank.symbols, n_states)
+    if settings.rank is None:
+        return Learned(level, history)
+    from eigentext.grammars.learning.low_rank import low_rank
+
+    small = low_rank(level.grammar, settings.rank, *found.deviations(n_states))
+    history |= {"rank_error": small.error, "rank_share": small.share}
+    return Learned(Level(small.grammar, level.words), history)
 
 
 def _judge(task: Task) -> HeldOut[Learned]:
@@ -142,6 +150,17 @@ class Projections:
             [self.outside[a][:, :n] for a, n in every],
             self.weights,
         )
+
+    def deviations(self, n_states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The root mean squares of Y and of Z, packed by states."""
+        y, z = [], []
+        for nodes, s, inside, outside, m in zip(
+            self.nodes, self.singular_values, self.inside, self.outside, n_states.tolist()
+        ):
+            w = self.weights[nodes] / max(self.weights[nodes].sum(), 1e-300)
+            y.append(np.sqrt(w @ inside[:, :m] ** 2))
+            z.append(np.sqrt(w @ outside[:, :m] ** 2) / np.where(s[:m] > 0, s[:m], 1.0))
+        return np.concatenate(y), np.concatenate(z)
 
     def spectra(self, symbols: list[Symbol], n_states: np.ndarray) -> dict[str, Any]:
         """For diagnostics: the singular values kept and the next three, as shares of the largest.
