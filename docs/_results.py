@@ -72,7 +72,10 @@ PAGES = {
     ),
     "kernels": (
         "Kernels and reranking",
-        ["kernels", "peers_kernels", "reranking_test", "reranking_dev", "reranking_tried"],
+        [
+            *("kernels", "peers_kernels", "reranking_test", "reranking_dev", "reranking_tried"),
+            "reranking_trees_tried",
+        ],
     ),
     "tagging": (
         "Tagging",

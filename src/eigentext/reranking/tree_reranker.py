@@ -270,7 +270,8 @@ class TreeReranker(Estimator, Saved):
         beam
             If a number, all trees in the packed forest of the parser (``parser.forest``) are
             candidates, and the search keeps that many for each label over a span
-            (:mod:`eigentext.reranking.forest`). It takes much longer.
+            (:mod:`eigentext.reranking.forest`). A beam of 5 takes about twice as long as 25
+            candidates of each kind.
         """
         words = [one.split() if isinstance(one, str) else list(one) for one in sentences]
         if beam is None:
