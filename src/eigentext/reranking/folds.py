@@ -119,3 +119,10 @@ def words_of(structure: Any) -> list[str]:
     if isinstance(structure, Tree):
         return structure.leaves()
     return [word for word, _ in structure]
+
+
+def proposed(model: Any, sentences: Sequence[list[str]], k: int) -> list[list[Any]]:
+    """Return the candidates of a parser, or the k best trees of a model without `candidates`."""
+    if hasattr(model, "candidates_many"):
+        return list(model.candidates_many(sentences, k))
+    return n_best(model, sentences, k)

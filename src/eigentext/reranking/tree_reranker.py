@@ -24,6 +24,7 @@ from eigentext import engine
 from eigentext.corpus.trees import Tree, as_tree
 from eigentext.errors import ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
+from eigentext.evaluate.vectors import words_and_bit_strings
 from eigentext.kernels.candidate import Candidate, is_tree
 from eigentext.linear.perceptron import FACTS
 from eigentext.parameters import Choice, Number, is_whole
@@ -33,7 +34,7 @@ from eigentext.reranking._findings import tree_reranker_findings
 from eigentext.reranking.bracket_model import fit_logistic, fit_perceptron, sigmoid
 from eigentext.reranking.brackets import BracketLists
 from eigentext.reranking.extraction import Extractor
-from eigentext.reranking.folds import BaseModel, as_gold, jackknife, n_best, words_of
+from eigentext.reranking.folds import BaseModel, as_gold, jackknife, proposed, words_of
 from eigentext.reranking.forest import best_tree, corrector
 from eigentext.reranking.head_vectors import HeadVectors
 from eigentext.reranking.measures import tree_f1
@@ -466,13 +467,6 @@ class TreeReranker(Estimator, Saved):
         return lists, lists.scores(sigmoid(lists.odds + corrections))
 
 
-def proposed(model: Any, sentences: Sequence[list[str]], k: int) -> list[list[Any]]:
-    """Return the candidates of a parser, or the k best trees of a model without `candidates`."""
-    if hasattr(model, "candidates_many"):
-        return list(model.candidates_many(sentences, k))
-    return n_best(model, sentences, k)
-
-
 def _gold_trees(lists: BracketLists, gold: Iterable[Any]) -> list[Tree]:
     """Return the gold tree of each list."""
     found = resolved(lists.lists, list(gold))
@@ -498,6 +492,4 @@ def _value(
 
 def _paths(clusters: Any) -> Mapping[str, str] | None:
     """Return the bit string of each word."""
-    if clusters is None or isinstance(clusters, Mapping):
-        return clusters
-    return dict(zip(clusters.vocabulary_.words, clusters.bit_strings_))
+    return None if clusters is None else dict(zip(*words_and_bit_strings(clusters)))
