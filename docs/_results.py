@@ -54,6 +54,7 @@ PAGES = {
     "parsers": (
         "Parsers",
         [
+            *("parsers_cv_text", "parsers_best_penn", "parsers_best_gum", "parsers_cv_states"),
             *("grammars", "peers_parsing", "grammars_cost", "grammars_size", "parse_phases"),
             *("backoff", "grammars_tried"),
         ],
@@ -74,7 +75,7 @@ PAGES = {
         "Kernels and reranking",
         [
             *("kernels", "peers_kernels", "reranking_test", "reranking_dev", "reranking_tried"),
-            "reranking_trees_tried",
+            *("reranking_cv", "reranking_trees_tried"),
         ],
     ),
     "tagging": (
