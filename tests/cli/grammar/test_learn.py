@@ -66,6 +66,23 @@ def test_fit_is_the_estimator(fit, treebank, tmp_path, method, arguments, expect
     assert told["peak_memory"] > 10e6
 
 
+def test_plain_text_is_given_to_the_estimator(fit, cli, treebank, tmp_path):
+    trees = et.read_trees(treebank)
+    words = sorted({w for tree in trees for w in et.normalize_tree(tree).leaves()})
+    paths, known = tmp_path / "paths", {word: f"{x % 4:02b}" for x, word in enumerate(words)}
+    paths.write_text("".join(f"{bits}\t{word}\t1\n" for word, bits in known.items()))
+    model, told = fit(treebank, "--method", "pcfg", "--clusters", paths)
+    assert told["coverage"] == model.provenance_["coverage"] == {"clusters": 1.0}
+    sentence = ["she", "sells", "the", "unheard", "bread", "."]
+    expected = et.PCFG(clusters=known).fit(trees)
+    assert model.scores(sentence) == expected.scores(sentence)
+    shown = cli(
+        *("grammar", "fit", treebank, "-o", tmp_path / "again"),
+        *("--method", "pcfg", "--clusters", paths),
+    )
+    assert "known tokens    100.0% by clusters" in shown.out
+
+
 def test_every_option_reaches_the_estimator(fit, treebank):
     binarization = ("--binarize", "right", "--horizontal", "all", "--vertical", 2)
     words = ("--rare", 3, "--beta", 0.5, "--gamma", 2)
@@ -181,7 +198,7 @@ def test_what_people_read(cli, process, treebank, tmp_path):
 def test_info_tells_all(cli, latent):
     shown = cli("info", latent)
     assert shown.status == 0
-    assert "eigentext.latent-pcfg.v2, written by" in shown.out
+    assert "eigentext.latent-pcfg.v3, written by" in shown.out
     for line in ("n_states                 2", "n_trees                  8", "history"):
         assert line in shown.out
     assert max(map(len, shown.out.splitlines())) < 250
