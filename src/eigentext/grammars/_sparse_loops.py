@@ -1,5 +1,7 @@
 """Compiled loops over the tensors of sparse grammars (``sparse_grammar.py``)."""
 
+import numpy as np
+
 from eigentext.engine.compiled import njit
 
 
@@ -17,7 +19,7 @@ def fill(rules, r, tensor):
             p23 = p2 * rules.share[rules.right_states[r] + c]
             x, y, z = left + b * ma, right + c * ma, (b * mc + c) * ma
             for a in range(ma):
-                given = 1.0 * rules.left[x + a] * rules.right[y + a]  # in 64 bits
+                given = np.float64(rules.left[x + a]) * rules.right[y + a]
                 tensor[z + a] = given + p23 * rules.top[top + a]
     for k in range(rules.entries[r], rules.entries[r + 1]):
         z = (rules.b[k] * mc + rules.c[k]) * ma + rules.a[k]

@@ -88,7 +88,7 @@ def hand_down(rules, r, w, inside, outside, vl, vr, above, x, y):
             z += rules.right[at + h3 * ma + h] * x[h]
         outside[vr + h3] += z
     for k in range(rules.entries[r], rules.entries[r + 1]):
-        z = w * rules.value[k] * above[rules.a[k]]
+        z = w * above[rules.a[k]] * rules.value[k]
         il, ir = vl + rules.b[k], vr + rules.c[k]
         outside[il] += z * inside[ir]
         outside[ir] += z * inside[il]
