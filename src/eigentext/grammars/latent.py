@@ -327,6 +327,9 @@ class LatentPCFG(Parser):
             What the method gave, one for each grammar.
         """
         self = learned_with(cls, dict(settings))
+        for level in (cascade.middle, *cascade.levels):
+            if level is not None:
+                _rounded(level)
         self._keep(counted, cascade)
         self._tell(counted, learned)
         return self
