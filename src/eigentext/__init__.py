@@ -23,6 +23,7 @@ _HOMES = {
     "NgramMoments": "eigentext.moments",
     "PCFG": "eigentext.grammars",
     "Perceptron": "eigentext.linear",
+    "Phrases": "eigentext.words",
     "PolynomialKernel": "eigentext.kernels",
     "Reranker": "eigentext.reranking",
     "SequenceKernel": "eigentext.kernels",
@@ -85,6 +86,7 @@ __all__ = [
     "LatentPCFG",
     "NgramMoments",
     "Perceptron",
+    "Phrases",
     "PolynomialKernel",
     "Reranker",
     "SequenceKernel",
@@ -174,7 +176,7 @@ if TYPE_CHECKING:
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel
-    from eigentext.words import Eigentokens, Eigenwords, TextVectors, WordClusters
+    from eigentext.words import Eigentokens, Eigenwords, Phrases, TextVectors, WordClusters
 
 
 def __getattr__(name: str):

@@ -165,7 +165,7 @@ def test_a_saved_model_is_the_same_model(tmp_path, lines):
         assert isinstance(loaded.vectors_, np.memmap)
         assert np.array_equal(loaded.vectors_, words.vectors_)
         assert loaded.vocabulary_ == words.vocabulary_
-        assert loaded.get_params() == words.get_params()
+        assert loaded.get_params() == dict(words.parameters_)
         assert loaded.diagnostics_ == words.diagnostics_
         assert loaded.provenance_ == words.provenance_
         assert loaded.moments_ == words.moments_

@@ -9,8 +9,15 @@ if TYPE_CHECKING:
     from eigentext.moments.document_rows import document_counts
     from eigentext.moments.documents import DocumentMoments
     from eigentext.moments.ngrams import NgramMoments
+    from eigentext.moments.two_windows import TwoWindowMoments
 
-__all__ = ["CooccurrenceMoments", "DocumentMoments", "NgramMoments", "document_counts"]
+__all__ = [
+    "CooccurrenceMoments",
+    "DocumentMoments",
+    "NgramMoments",
+    "TwoWindowMoments",
+    "document_counts",
+]
 
 __getattr__ = lazily(
     __name__,
@@ -18,6 +25,7 @@ __getattr__ = lazily(
         "CooccurrenceMoments": "cooccurrence",
         "DocumentMoments": "documents",
         "NgramMoments": "ngrams",
+        "TwoWindowMoments": "two_windows",
         "document_counts": "document_rows",
     },
 )

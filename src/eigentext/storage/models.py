@@ -25,6 +25,7 @@ _READERS = {
     "eigentext.ngrams": ("eigentext.moments", "NgramMoments"),
     "eigentext.pcfg": ("eigentext.grammars", "PCFG"),
     "eigentext.perceptron": ("eigentext.linear", "Perceptron"),
+    "eigentext.phrases": ("eigentext.words", "Phrases"),
     "eigentext.reranker": ("eigentext.reranking", "Reranker"),
     "eigentext.tree-reranker": ("eigentext.reranking", "TreeReranker"),
     "eigentext.tagger": ("eigentext.tagging", "Tagger"),
@@ -32,6 +33,7 @@ _READERS = {
     "eigentext.topics": ("eigentext.topics", "TopicModel"),
     "eigentext.two-view-classifier": ("eigentext.tagging", "TwoViewClassifier"),
     "eigentext.two-view-regressor": ("eigentext.tagging", "TwoViewRegressor"),
+    "eigentext.two-windows": ("eigentext.moments", "TwoWindowMoments"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }
 

@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from eigentext.words.clusters import WordClusters
     from eigentext.words.eigentokens import Eigentokens
     from eigentext.words.eigenwords import Eigenwords
+    from eigentext.words.phrases import Phrases
     from eigentext.words.template import factored_counts, scaled_counts
     from eigentext.words.text_vectors import TextVectors
 
 __all__ = [
     "Eigentokens",
     "Eigenwords",
+    "Phrases",
     "TextVectors",
     "WordClusters",
     "factored_counts",
@@ -25,6 +27,7 @@ __getattr__ = lazily(
     {
         "Eigentokens": "eigentokens",
         "Eigenwords": "eigenwords",
+        "Phrases": "phrases",
         "TextVectors": "text_vectors",
         "WordClusters": "clusters",
         "factored_counts": "template",

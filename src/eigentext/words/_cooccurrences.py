@@ -25,7 +25,7 @@ class CooccurrenceModel(Saved, Estimator):
     """
 
     n_components: int
-    window: int
+    window: int | None
     context: "Context"
     weighting: "Weighting" = "flat"
     min_count: int
@@ -67,13 +67,7 @@ class CooccurrenceModel(Saved, Estimator):
     def _counted(self, corpus: Any, **settings: Any) -> "CooccurrenceMoments":
         from eigentext.moments import CooccurrenceMoments
 
-        return CooccurrenceMoments.from_corpus(
-            corpus,
-            window=self.window,
-            context=self.context,
-            weighting=self.weighting,
-            **settings,
-        )
+        return CooccurrenceMoments.from_corpus(corpus, **self._windows(), **settings)
 
     @learning
     def fit_moments(
@@ -97,9 +91,7 @@ class CooccurrenceModel(Saved, Estimator):
     def _pairs_of(self, ngrams: "NgramMoments") -> "CooccurrenceMoments":
         from eigentext.moments import CooccurrenceMoments
 
-        return CooccurrenceMoments.from_ngrams(
-            ngrams, window=self.window, context=self.context, weighting=self.weighting
-        )
+        return CooccurrenceMoments.from_ngrams(ngrams, **self._windows())
 
     def _learn(self, moments: "CooccurrenceMoments") -> Self:
         raise NotImplementedError
@@ -118,7 +110,11 @@ class CooccurrenceModel(Saved, Estimator):
     def _check_together(self) -> None:
         from eigentext.moments.pairs import check_window
 
-        check_window(self.window, self.weighting, self.context)
+        check_window(**self._windows())
+
+    def _windows(self) -> dict[str, Any]:
+        """The definition of a context."""
+        return {"window": self.window, "context": self.context, "weighting": self.weighting}
 
     def _limits(self) -> dict[str, Any]:
         """The limits of the vocabulary of the moments."""
@@ -133,9 +129,8 @@ class CooccurrenceModel(Saved, Estimator):
                 f"{type(self).__name__} learns from CooccurrenceMoments, not from "
                 f"{type(moments).__name__}; give text to fit"
             )
-        for name in ("window", "context", "weighting"):
-            mine, theirs = getattr(self, name), getattr(moments, name)
-            if mine != theirs:
+        for name, mine in self._windows().items():
+            if mine != (theirs := getattr(moments, name)):
                 raise MomentsError(f"{name}={mine!r}, but the moments were counted with {theirs!r}")
         if not moments.whole:
             return moments

@@ -24,11 +24,10 @@ from eigentext.corpus import Vocabulary
 from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import Finding, adding, check_is_fitted, framed, learned_with
 from eigentext.matrices import budget
-from eigentext.matrices.budget import give_back
 from eigentext.parameters import Choice, Count, argument, takes_old_names
 from eigentext.words import parameters
-from eigentext.words._cooccurrences import CooccurrenceModel
 from eigentext.words._saved import UNIT_ROWS, part_of, words_schema
+from eigentext.words._windowed import WindowedModel
 from eigentext.words.imported import ImportedVectors, imported_findings
 from eigentext.words.lookup import WordLookup
 
@@ -38,15 +37,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-    from eigentext.moments import CooccurrenceMoments
+    from eigentext.moments import CooccurrenceMoments, TwoWindowMoments
     from eigentext.moments.cooccurrence import Context, Weighting
     from eigentext.words.export import Format
-    from eigentext.words.template import Scaling, Transform
+    from eigentext.words.purposes import Purpose
+    from eigentext.words.template import Scaling, Transform, VectorPart
 
 _ZEROS = Choice("drop", of=("drop", "keep"))
 
 
-class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
+class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
     r"""Word vectors from counts of the words around each word.
 
     The defaults had the best results in similarity and analogies together, for all sizes of the
@@ -59,8 +59,15 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
     ----------
     n_components : int
         The dimension m of the vectors.
-    window : int
-        The number of context words on each side. A window never leaves its unit (line, document).
+    purpose : "topical", "balanced" or "functional", optional
+        What the vectors are for: a preset of `window`, `beta`, `narrow` and `narrow_weight`. Those
+        that are given count. "topical" has a window of 20 and finds words of one topic.
+        "functional" finds words that are used alike: half of its dimensions are narrow. "balanced"
+        has a window of 20 and a fifth of narrow dimensions. It is better than the default in most
+        tests, and takes longer (docs/results/purposes.md).
+    window : int, optional
+        The number of context words on each side; 10 by default. A window never leaves its unit
+        (line, document).
     min_count : int
         Rarer words get no vector. They keep their place in windows as one shared symbol.
     count_transform : "sqrt", "two-thirds", "log" or "none"
@@ -70,13 +77,22 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         Step 2.
     alpha : float, at most 1
         The smoothing of the context distribution, only for "cca" and "ppmi".
-    beta : float, at most 1
-        The exponent of the singular values in step 4.
+    beta : float, at most 1, optional
+        The exponent of the singular values in step 4; 0.5 by default.
     context : "bag", "list" or "next"
         Whether a context word is the same at every place in the window. "next" has only the words
         after it: with a window of 1, the matrix of bigrams.
     weighting : "flat" or "distance"
         Whether a pair counts 1 or 1/distance.
+    narrow : int, optional
+        How many of the dimensions come from a second, narrow window: the two words on each side,
+        with their places. They tell apart parts of speech and inflections. None by default.
+    narrow_weight : float, optional
+        The weight of the cosine of the narrow dimensions beside that of the others; 0.15 by
+        default.
+    phrases : bool
+        Whether to find phrases first, and join each into one word, such as "new_york": see
+        :class:`~eigentext.Phrases`. The text is then read in this process.
     max_size : int, optional
         The largest vocabulary.
     keep_moments : "none", "cut" or "whole"
@@ -97,8 +113,10 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         Unit rows; a row of zeros for a word that was always alone in its unit.
     vocabulary_ : Vocabulary
     singular_values_ : array, shape (n_components,)
-        Empty for vectors that were learned elsewhere (:meth:`from_file`, :meth:`from_gensim`).
-    moments_ : CooccurrenceMoments or None
+        Those of the narrow window come last. Empty for vectors that were learned elsewhere
+        (:meth:`from_file`, :meth:`from_gensim`).
+    moments_ : CooccurrenceMoments, TwoWindowMoments or None
+    phrases_ : Phrases or None
     spelling_ : CharacterRidge or None
     diagnostics_ : dict
         The singular values that were kept and the next ones, their condition number, and how many
@@ -125,14 +143,18 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         self,
         n_components: int = 300,
         *,
-        window: int = 10,
+        purpose: "Purpose | None" = None,
+        window: int | None = None,
         min_count: int = 5,
         count_transform: "Transform" = "sqrt",
         scaling: "Scaling" = "cca",
         alpha: float = 1.0,
-        beta: float = 0.5,
+        beta: float | None = None,
         context: "Context" = "bag",
         weighting: "Weighting" = "distance",
+        narrow: int | None = None,
+        narrow_weight: float | None = None,
+        phrases: bool = False,
         max_size: int | None = None,
         keep_moments: Literal["none", "cut", "whole"] = "none",
         keep_pairs: int = 0,
@@ -140,6 +162,7 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         random_state: int = 0,
     ):
         self.n_components = n_components
+        self.purpose: Purpose | None = purpose
         self.window = window
         self.min_count = min_count
         self.count_transform: Transform = count_transform
@@ -148,6 +171,9 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         self.beta = beta
         self.context: Context = context
         self.weighting: Weighting = weighting
+        self.narrow = narrow
+        self.narrow_weight = narrow_weight
+        self.phrases = phrases
         self.max_size = max_size
         self.keep_moments = keep_moments
         self.keep_pairs = keep_pairs
@@ -156,24 +182,32 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
 
     # Learning.
 
-    def _learn(self, moments: "CooccurrenceMoments") -> Self:
-        from eigentext.words.template import decomposed, scaled_moments, unit_rows
+    def _learn(self, moments: "CooccurrenceMoments | TwoWindowMoments") -> Self:
+        from eigentext.moments import TwoWindowMoments
+        from eigentext.words.template import side_by_side
 
+        chosen = self._plan()
+        vars(self).update(chosen._asdict())  # what a purpose stands for is kept with the model
+        self.phrases_ = getattr(self, "phrases_", None)
         cut = self._cut(moments)
-        Omega, n_pairs = scaled_moments(
-            cut, transform=self.count_transform, scaling=self.scaling, alpha=self.alpha
-        )
-        self._describe(cut, n_pairs)
+        parts = [cut.wide, cut.narrow] if isinstance(cut, TwoWindowMoments) else [cut]
         kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
+        self._describe(parts[0], 0)
         del cut, moments  # the factorization needs their memory
-        give_back()
-        U, s, _, spectrum = decomposed(Omega, self.n_components, random_state=self.random_state)
-        del Omega
-        # U has one more row than there are words if rare words share one.
-        self.vectors_, n_alone = unit_rows(U, s**self.beta, len(self.vocabulary_))
-        self.singular_values_ = s
-        found = {"words_without_context": n_alone}
-        self.diagnostics_ = spectrum | self.diagnostics_ | found
+        sizes = [self.n_components - chosen.narrow, chosen.narrow]
+        found = []
+        while parts:
+            m = sizes[len(found)]
+            found.append(self._factored(parts.pop(0), m))
+        self.diagnostics_["pairs"] = sum(part.n_pairs for part in found)
+        self.vectors_ = side_by_side(
+            [part.rows for part in found], [1.0, chosen.narrow_weight][: len(found)]
+        )
+        self.singular_values_ = np.concatenate([part.s for part in found])
+        n_alone = {"words_without_context": found[0].n_zero}
+        self.diagnostics_ = found[0].spectrum | self.diagnostics_ | n_alone
+        if len(found) > 1:
+            self.diagnostics_["narrow_singular_values"] = found[1].s.tolist()
         self.moments_ = kept and kept.thresholded(self.keep_pairs)
         self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
         return self
@@ -191,7 +225,8 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         """Add text to what was learned before; the result equals a fit of all the text.
 
         This needs whole moments: start with ``keep_moments="whole"``. With `fixed_vocabulary`, cut
-        moments are enough: the old words keep their places, and new words count as rare.
+        moments are enough: the old words keep their places, and new words count as rare. Phrases
+        stay those of the first text.
         """
         if self.keep_moments == "none":
             raise ParameterError(
@@ -212,6 +247,7 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
                 "(--fixed-vocabulary)"
             )
         with budget.within(memory):
+            corpus, self.phrases_ = self._phrased(corpus, cache=cache)
             new = self._counted(corpus, cache=cache)  # of all words
             return self._learn(new if old is None else old + new)
 
@@ -243,7 +279,7 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         from eigentext.words.texts import mean_vectors
 
         check_is_fitted(self)
-        return mean_vectors(X, self.provenance_["options"], self._vectors_of)
+        return mean_vectors(X, self.provenance_["options"], self._vectors_of, self.phrases_)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the dimensions, for scikit-learn."""
@@ -351,6 +387,12 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
     def _size_findings(self) -> Iterator[Finding]:
         return iter(()) if "imported" in self.provenance_ else super()._size_findings()
 
+    def _factored(self, cut: "CooccurrenceMoments", m: int) -> "VectorPart":
+        from eigentext.words.template import vectors_of
+
+        how = {"transform": self.count_transform, "scaling": self.scaling, "alpha": self.alpha}
+        return vectors_of(cut, m, beta=self.beta or 0.0, random_state=self.random_state, **how)
+
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
 
@@ -377,6 +419,9 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         if self.moments_ is not None:
             parts, about["moments"] = self.moments_._to_saved()
             arrays |= {f"moments.{name}": part for name, part in parts.items()}
+        if self.phrases_ is not None:
+            parts, about["phrases"] = self.phrases_._to_saved()
+            arrays |= {f"phrases.{name}": part for name, part in parts.items()}
         if self.spelling_ is not None:
             parts, about["spelling"] = self.spelling_._to_saved()
             arrays |= {f"spelling.{name}": part for name, part in parts.items()}
@@ -395,11 +440,16 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.provenance_ = about["provenance"]
         self.diagnostics_ = about["diagnostics"]
-        self.moments_ = self.spelling_ = None
+        self.moments_ = self.spelling_ = self.phrases_ = None
         if "moments" in about:
-            from eigentext.moments import CooccurrenceMoments
+            from eigentext.moments import CooccurrenceMoments, TwoWindowMoments
 
-            self.moments_ = part_of(CooccurrenceMoments, "moments", arrays, about)
+            kind = TwoWindowMoments if "narrow" in about["moments"] else CooccurrenceMoments
+            self.moments_ = part_of(kind, "moments", arrays, about)
+        if "phrases" in about:
+            from eigentext.words.phrases import Phrases
+
+            self.phrases_ = part_of(Phrases, "phrases", arrays, about)
         if "spelling" in about:
             from eigentext.words.subwords import CharacterRidge
 

@@ -84,7 +84,7 @@ class ImportedVectors:
         self.vectors_ = unit
         self.vocabulary_ = Vocabulary(names, _checked_counts(counts, len(names)))
         self.singular_values_ = np.zeros(0)
-        self.moments_ = self.spelling_ = None
+        self.moments_ = self.spelling_ = self.phrases_ = None
         self.provenance_ = {
             "n_tokens": int(self.vocabulary_.counts.sum()),
             "options": {"tokenizer": tokenizer, "lowercase": bool(lowercase), "unit": "line"},

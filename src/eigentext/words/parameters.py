@@ -14,7 +14,17 @@ Eigenwords = Table(
     "Eigenwords",
     renamed={"transform": "count_transform"},
     n_components=_DIM,
-    window=Count(10, most=_LARGEST_WINDOW, help="Context words on each side."),
+    purpose=Choice(
+        None,
+        of=("topical", "balanced", "functional"),
+        help="What the vectors are for; it sets the windows and beta.",
+    ),
+    window=Count(
+        None,
+        most=_LARGEST_WINDOW,
+        help="Context words on each side.",
+        shown="10, or that of --purpose",
+    ),
     min_count=_MIN_COUNT,
     count_transform=Choice(
         "sqrt",
@@ -33,7 +43,12 @@ Eigenwords = Table(
         only={"scaling": ("cca", "ppmi")},
         help="Smoothing of the context distribution; 1 means none.",
     ),
-    beta=Number(0.5, most=1, help="The exponent of the singular values."),
+    beta=Number(
+        None,
+        most=1,
+        help="The exponent of the singular values.",
+        shown="0.5, or that of --purpose",
+    ),
     context=Choice(
         "bag",
         of=("bag", "list", "next"),
@@ -42,6 +57,19 @@ Eigenwords = Table(
     weighting=Choice(
         "distance", of=("flat", "distance"), help="distance: a pair counts 1/distance."
     ),
+    narrow=Count(
+        None,
+        least=0,
+        help="Dimensions that come from the two words on each side and their places.",
+        shown="0, or that of --purpose",
+    ),
+    narrow_weight=Number(
+        None,
+        above=0,
+        flags="",
+        shown="0.15, or that of the purpose",
+    ),
+    phrases=Flag(False, flags="--phrases", help="Join words that often occur together."),
     max_size=_MAX_SIZE,
     keep_moments=Choice(
         "none",
@@ -60,6 +88,29 @@ Eigenwords = Table(
         help="characters: predict vectors of unseen words from their spelling.",
     ),
     random_state=_SEED,
+)
+
+Phrases = Table(
+    "Phrases",
+    min_count=Count(5, help="The least number of occurrences of a phrase."),
+    scoring=Choice(
+        "npmi",
+        of=("npmi", "count"),
+        help="The score of a pair of words; count: that of gensim.",
+    ),
+    threshold=Number(
+        None,
+        help="A phrase has a higher score.",
+        shown="0.5, or 10 for --scoring count",
+    ),
+    delimiter=Given(
+        "_",
+        what="a string that is not empty and has no blanks",
+        test=lambda value: isinstance(value, str) and value.split() == [value],
+        flags="--delimiter",
+        help="What stands between the words of a phrase.",
+    ),
+    n_passes=Count(1, most=8, flags="--passes", help="Two passes find phrases of four words."),
 )
 
 Eigentokens = Table(

@@ -16,7 +16,7 @@ Step 1 transforms all of #(w, c), #(w) and #(c); step 2 scales, with
 for ``none``, ``reg``, ``ppmi`` and ``cca``. Step 3 is the SVD of rank m.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,7 @@ from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import svd
 from eigentext.matrices import budget
+from eigentext.matrices.budget import give_back
 from eigentext.matrices.disk import Growing, rows_of
 from eigentext.matrices.products import Factorable, row_blocks, scaled_symmetric, with_transpose
 from eigentext.matrices.runs import assembled, is_on_disk, sums, transposed
@@ -270,6 +271,48 @@ def unit_rows(U: np.ndarray, scale: np.ndarray, n_words: int) -> tuple[np.ndarra
             n_zero += zero
             advance(len(part))
     return vectors.finish(), n_zero
+
+
+class VectorPart(NamedTuple):
+    """Unit vectors from the counts of one window, and what is known about them."""
+
+    rows: np.ndarray
+    s: np.ndarray
+    spectrum: dict[str, Any]
+    n_zero: int
+    n_pairs: int
+
+
+def vectors_of(
+    moments: CooccurrenceMoments, m: int, *, beta: float, random_state: int, **how: Any
+) -> VectorPart:
+    """Steps 1 to 4 for the counts of one window, which are freed as soon as possible."""
+    Omega, n_pairs = scaled_moments(moments, **how)
+    n_words = len(moments.vocabulary)
+    del moments
+    give_back()
+    U, s, _, spectrum = decomposed(Omega, m, random_state=random_state)
+    del Omega
+    # U has one more row than there are words if rare words share one.
+    rows, n_zero = unit_rows(U, s**beta, n_words)
+    return VectorPart(rows, s, spectrum, n_zero, n_pairs)
+
+
+def side_by_side(blocks: list[np.ndarray], weights: list[float]) -> np.ndarray:
+    """Unit rows made of the unit rows of several blocks.
+
+    The cosine of two rows is the mean of the cosines of the blocks, by their weights. A row whose
+    blocks are all zero stays zero.
+    """
+    if len(blocks) == 1:
+        return blocks[0]
+    n_words, total = len(blocks[0]), sum(weights)
+    width = sum(block.shape[1] for block in blocks)
+    vectors = Growing(np.float32, budget.current().left / 2, (width,))
+    for rows in row_blocks(n_words):
+        parts = [block[rows] * np.float32(np.sqrt(w / total)) for block, w in zip(blocks, weights)]
+        vectors.append(np.hstack(parts))
+    return vectors.finish()
 
 
 def _only(n_words: int) -> str:

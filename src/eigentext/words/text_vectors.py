@@ -121,7 +121,7 @@ class TextVectors(Saved, Estimator):
         d = self.words_.vectors_.shape[1]
         if self.remove >= d:
             raise ParameterError(f"remove is {self.remove}, but the vectors have {d} dimensions")
-        texts = encoded_texts(X, self.words_.provenance_["options"])
+        texts = encoded_texts(X, self.words_.provenance_["options"], self.words_.phrases_)
         if texts is None:
             raise CorpusError("there are no texts to learn from; give at least one")
         self.weights_ = self._learned_weights(texts)
@@ -148,7 +148,7 @@ class TextVectors(Saved, Estimator):
         was from which the words were learned.
         """
         check_is_fitted(self)
-        texts = encoded_texts(X, self.words_.provenance_["options"])
+        texts = encoded_texts(X, self.words_.provenance_["options"], self.words_.phrases_)
         if texts is None:
             return np.zeros((0, self.words_.vectors_.shape[1]), np.float32)
         return self._without_common(means_of(texts, self._weighted)) * np.float32(self.scale_)

@@ -14,6 +14,7 @@ from eigentext.corpus.items import listed
 from eigentext.corpus.tokenizers import NAMED
 from eigentext.errors import CorpusError
 from eigentext.matrices.products import sparse_times
+from eigentext.words.phrases import Phrases
 
 VectorsOf = Callable[[list[str]], tuple[np.ndarray, np.ndarray]]
 
@@ -27,7 +28,9 @@ class TextTokens(NamedTuple):
     words: list[str]
 
 
-def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.ndarray:
+def mean_vectors(
+    X: Any, options: dict[str, Any], vectors_of: VectorsOf, phrases: Phrases | None = None
+) -> np.ndarray:
     """A float32 row for each word or text: the mean of the vectors of its tokens.
 
     Tokens without a vector are left out.
@@ -42,13 +45,17 @@ def mean_vectors(X: Any, options: dict[str, Any], vectors_of: VectorsOf) -> np.n
     vectors_of : function
         It takes a list of distinct words and returns which of them have vectors, and the vectors,
         with rows of zeros for the others.
+    phrases : Phrases, optional
+        The phrases that were joined in the text of the fit.
     """
-    texts = encoded_texts(X, options)
+    texts = encoded_texts(X, options, phrases)
     return vectors_of([])[1] if texts is None else means_of(texts, vectors_of)
 
 
-def encoded_texts(X: Any, options: dict[str, Any]) -> TextTokens | None:
-    """The tokens of the texts; None if there are no texts."""
+def encoded_texts(
+    X: Any, options: dict[str, Any], phrases: Phrases | None = None
+) -> TextTokens | None:
+    """The tokens of the texts, with phrases joined; None if there are no texts."""
     corpus = _as_corpus(X, options)
     if corpus is None:
         return None
@@ -56,6 +63,8 @@ def encoded_texts(X: Any, options: dict[str, Any]) -> TextTokens | None:
         tokens, words = corpus.tokens, corpus.words
     else:
         tokens, words, _ = encoded_tokens(corpus)
+    if phrases is not None and "phrases" not in corpus.options:
+        tokens, words = phrases.joined_tokens(tokens, words)
     tokens = tokens[:-1]  # without the mark at the end
     ends = tokens == END
     if skips_empty(corpus):
