@@ -266,6 +266,14 @@ _CLUSTERS: Uses = {
     "words": lambda m: m.words("0"),
     "to_tsv": lambda m: _written(m.to_tsv),
 }
+_PHRASES: Uses = {
+    "transform": lambda m: m.transform([["the", "cat", "sees", "a", "dog"]]),
+    "join": lambda m: m.join(_sentences()).words,
+}
+_TWO_WINDOWS: Uses = {
+    "sum": lambda m: (m + m).n_tokens,
+    "cut": lambda m: m.restrict(max_size=4).narrow.counts().sum(),
+}
 _EIGENTOKENS: Uses = {
     "transform": lambda m: m.transform([LIKE_THE_SEEN, UNSEEN, ["a"]]),
 }
@@ -454,6 +462,9 @@ ZOO: dict[str, Specimen] = {
             "top_features": lambda m: m.top_features(3),
         },
     ),
+    "phrases": Specimen(
+        lambda: et.Phrases(2, threshold=0.1, n_passes=2).fit(_sentences()), _PHRASES
+    ),
     "reranker": Specimen(lambda: _reranker(_tree_lists), _reranking(_trees_only)),
     "reranker/taggings": Specimen(
         lambda: _reranker(_tagging_lists, et.SequenceKernel(0.5), None), _reranking(_taggings_only)
@@ -500,6 +511,9 @@ ZOO: dict[str, Specimen] = {
     "topics/anchors": Specimen(
         lambda: et.TopicModel(2, method="anchors", refine=0).fit(_documents()), _TOPICS
     ),
+    "two-windows": Specimen(
+        lambda: et.moments.TwoWindowMoments.from_corpus(_sentences(), window=3), _TWO_WINDOWS
+    ),
     "two-view-classifier": Specimen(
         lambda: _two_view(et.TwoViewClassifier, lambda X, h: np.array(["é", "b"])[h]),
         _CLASSIFIER,
@@ -516,6 +530,9 @@ ZOO: dict[str, Specimen] = {
     ),
     "words": Specimen(lambda: _eigenwords(), _WORDS),
     "words/moments": Specimen(lambda: _eigenwords(keep_moments="whole"), _WORDS),
+    "words/narrow": Specimen(
+        lambda: _eigenwords(narrow=1, phrases=True, keep_moments="cut"), _WORDS
+    ),
     "words/spelling": Specimen(lambda: _eigenwords(oov="characters"), _WORDS),
     "words/imported": Specimen(
         lambda: et.Eigenwords.from_vectors(NOUNS, np.random.default_rng(0).normal(size=(4, 3))),

@@ -16,6 +16,7 @@ from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_wo
 from eigentext.evaluate.compare import Comparison, compare, compare_results
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.cross_validation import CrossValidation, Fold, cross_validate, folds
+from eigentext.evaluate.hubs import HubnessResult, hubness
 from eigentext.evaluate.readers import (
     Pair,
     Question,
@@ -39,6 +40,7 @@ __all__ = [
     "CompletionResult",
     "CrossValidation",
     "Fold",
+    "HubnessResult",
     "Pair",
     "Pairs",
     "Question",
@@ -57,6 +59,7 @@ __all__ = [
     "distinct_words",
     "folds",
     "half",
+    "hubness",
     "kind_of",
     "next_word_pairs",
     "read_pairs",

@@ -68,6 +68,11 @@ class WordVectors:
     def __len__(self) -> int:
         return len(self._kept)
 
+    @property
+    def kept(self) -> np.ndarray:
+        """The rows of the words that have a direction, in order."""
+        return self._kept
+
     def place(self, word: str) -> int:
         """Return the place of the word among the words with a direction, or -1 if it is missing."""
         if word in self._places or self.case == "exact":

@@ -17,6 +17,8 @@ Found = list[tuple[str, float]]  # words with their cosines, the nearest first
 Unweighted = str | np.ndarray  # a word or a vector
 Key = Unweighted | tuple[Unweighted, float]
 _TOPN = Count(10, least=0)
+_CANDIDATES = 100  # words of highest cosine among which hubs are reduced
+_CROWD = 10  # nearest words that show whether a word is a hub
 _METHOD = Choice("mul", of=("mul", "add"))
 
 
@@ -70,10 +72,15 @@ class WordLookup:
         *,
         positive: Key | Sequence[Key] = (),
         negative: Unweighted | Sequence[Unweighted] = (),
+        reduce_hubs: bool = False,
     ) -> Found: ...
     @overload
     def most_similar(
-        self, word: list[str] | tuple[str, ...] | list[np.ndarray], topn: int = 10
+        self,
+        word: list[str] | tuple[str, ...] | list[np.ndarray],
+        topn: int = 10,
+        *,
+        reduce_hubs: bool = False,
     ) -> list[Found]: ...
     def most_similar(
         self,
@@ -82,6 +89,7 @@ class WordLookup:
         *,
         positive: Key | Sequence[Key] = (),
         negative: Unweighted | Sequence[Unweighted] = (),
+        reduce_hubs: bool = False,
     ) -> Any:
         """The words nearest to a word (without itself) or to a vector, with their cosines.
 
@@ -96,6 +104,11 @@ class WordLookup:
             Instead of `word`: the nearest words of the sum of the unit vectors of `positive` minus
             those of `negative`, as in gensim. The words that are given are left out. `positive`
             may have pairs (word, weight), with weights of any sign.
+        reduce_hubs : bool
+            Whether to put words back that are near to very many words. The order is then by
+            2 cos(x, y) - r(y), where r(y) is the mean cosine of y with its ten nearest words
+            (Conneau et al. 2018), among the words of highest cosine.
+            :func:`eigentext.evaluate.hubness` measures whether a model has such words.
 
         Examples
         --------
@@ -112,12 +125,13 @@ class WordLookup:
         weighted = [*map(_weighted, _listed(positive)), *map(_negated, _listed(negative))]
         if word is None:
             query, left_out = self._combined(weighted)
-            return self._nearest(query[None], [left_out], topn)[0]
+            return self._nearest(query[None], [left_out], topn, reduce_hubs)[0]
         if weighted:
             raise ParameterError("give either a word, or positive and negative words; not both")
         several = _several(word)
         asked = [word] if several is None else several
-        found = self._nearest(self._directions(asked), [self._own([one]) for one in asked], topn)
+        left_out = [self._own([one]) for one in asked]
+        found = self._nearest(self._directions(asked), left_out, topn, reduce_hubs)
         return found[0] if several is None else found
 
     def analogy(
@@ -137,16 +151,30 @@ class WordLookup:
 
     # Private steps.
 
-    def _nearest(self, queries: np.ndarray, left_out: list[list[int]], topn: int) -> list[Found]:
+    def _nearest(
+        self, queries: np.ndarray, left_out: list[list[int]], topn: int, reduce_hubs: bool = False
+    ) -> list[Found]:
         longest = max(map(len, left_out), default=0)
         unwanted = [[*places, *[-1] * (longest - len(places))] for places in left_out]
         unwanted = np.array(unwanted, np.int64).reshape(len(queries), longest)
-        rows, cosines = self._neighbors.search(queries, topn, leave_out=unwanted)
+        wanted = max(_CANDIDATES, 5 * topn) if reduce_hubs else topn
+        rows, cosines = self._neighbors.search(queries, wanted, leave_out=unwanted)
         words = self.vocabulary_.words
-        return [
+        found = [
             [(words[place], cosine) for place, cosine in zip(*found) if place >= 0]
             for found in zip(rows.tolist(), cosines.tolist())
         ]
+        if not reduce_hubs:
+            return found
+        return [self._without_hubs(near)[:topn] for near in found]
+
+    def _without_hubs(self, near: Found) -> Found:
+        """The same words in the order of local scaling; each keeps its cosine."""
+        places = self.vocabulary_.ids_of([word for word, _ in near])
+        own = places[:, None].astype(np.int64)
+        cosines = self._neighbors.search(self._rows(places), _CROWD, leave_out=own)[1]
+        scores = 2 * np.array([cosine for _, cosine in near]) - cosines.mean(axis=1)
+        return [near[k] for k in np.argsort(-scores, kind="stable").tolist()]
 
     def _directions(self, asked: Sequence[Any]) -> np.ndarray:
         """A row for each word or vector."""

@@ -12,7 +12,7 @@ The first is at most 1, for words that occur only together (Bouma 2009). The sec
 Mikolov et al. (2013) with the factor V of gensim, the number of distinct words and pairs. A pair is
 a phrase if it is counted `min_count` times or more, and its score is above the threshold. Text is
 scanned from left to right, and each phrase becomes one token. With several passes, phrases join
-again: "new_york", then "new_york_times".
+again: "new_york", then "new_york_times". Tokens without a letter or a digit join nothing.
 """
 
 import hashlib
@@ -29,6 +29,7 @@ from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import INTEGERS
 from eigentext.errors import CorpusError, MomentsError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
+from eigentext.matrices import budget
 from eigentext.moments import NgramMoments
 from eigentext.storage import Saved, facts
 from eigentext.storage.schema import Array, Schema, Strings
@@ -45,7 +46,8 @@ class Phrases(Saved, Estimator):
     min_count : int
         The least number of occurrences of a phrase.
     scoring : "npmi" or "count"
-        The score of a pair; see the module. "count" gives the phrases of gensim's `Phrases`.
+        The score of a pair; see the module. "count" gives the phrases of gensim's `Phrases`,
+        without those of punctuation.
     threshold : float, optional
         A phrase has a higher score. The default is 0.5 for "npmi" and 10 for "count".
     delimiter : str
@@ -95,17 +97,23 @@ class Phrases(Saved, Estimator):
         corpus: Any,
         y: None = None,
         *,
+        memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> Self:
-        """Find the phrases of a corpus, of anything that :class:`TextCorpus` takes."""
-        encoded = encode(corpus, cache=cache)
-        self._begin(encoded.options, [encoded.fingerprint], encoded.n_tokens)
-        for number in range(self.n_passes):
-            found = self._find(NgramMoments.from_corpus(encoded, order=2))
-            if not found:
-                break
-            if number + 1 < self.n_passes:
-                encoded = _joined(encoded, found, self.delimiter)
+        """Find the phrases of a corpus, of anything that :class:`TextCorpus` takes.
+
+        `memory` (the bytes that the process may take) and `cache` (a folder for encoded text) do
+        not change the result.
+        """
+        with budget.within(memory):
+            encoded = encode(corpus, cache=cache, memory=budget.current().memory)
+            self._begin(encoded.options, [encoded.fingerprint], encoded.n_tokens)
+            for number in range(self.n_passes):
+                found = self._find(NgramMoments.from_corpus(encoded, order=2))
+                if not found:
+                    break
+                if number + 1 < self.n_passes:
+                    encoded = _joined(encoded, found, self.delimiter)
         return self._finish()
 
     @learning
@@ -177,8 +185,9 @@ class Phrases(Saved, Estimator):
         inside = (pairs.row < len(words)) & (pairs.col < len(words))
         a, b, together = pairs.row[inside], pairs.col[inside], pairs.data[inside]
         n_entries = len(words) + len(together)
-        frequent = together >= self.min_count
-        a, b, together = a[frequent], b[frequent], together[frequent]
+        spoken = np.array([any(map(str.isalnum, word)) for word in words], bool)
+        chosen = (together >= self.min_count) & spoken[a] & spoken[b]
+        a, b, together = a[chosen], b[chosen], together[chosen]
         scores = self._scores(unigrams[a], unigrams[b], together, moments.n_tokens, n_entries)
         least = _THRESHOLDS[self.scoring] if self.threshold is None else self.threshold
         found = {

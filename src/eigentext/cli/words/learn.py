@@ -1,4 +1,4 @@
-"""From text to vectors: fit, tokens, add."""
+"""From text to vectors: fit, phrases, tokens, add."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +27,21 @@ def fit(
 
     model = Eigenwords(**parameters)
     report_vectors(fit_text(model, text, output, run), model)
+
+
+@with_options(tables.Phrases)
+def phrases(
+    output: OutputOption, parameters: Parameters, text: TextUnitOptions, run: FitOptions
+) -> None:
+    """Find words that often occur together, and write these phrases as one model file."""
+    from eigentext import Phrases
+
+    model = Phrases(**parameters)
+    fit = fit_text(model, text, output, run)
+    most = sorted(model.counts_, key=lambda name: -model.counts_[name])[:10]
+    facts = {"n_phrases": len(model.phrases_), "most_frequent": most}
+    shown = f", such as {', '.join(most[:5])}" if most else ""
+    fit.report(facts, f"{len(model.phrases_):,} phrases{shown}")
 
 
 @with_options(tables.Eigentokens)

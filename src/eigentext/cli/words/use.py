@@ -1,4 +1,4 @@
-"""Look up vectors, and export them: neighbors, analogy, export."""
+"""Look up vectors, and export them: neighbors, hubs, analogy, export."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -24,6 +24,10 @@ def neighbors(
     words: Annotated[list[str], typer.Argument(help="Words to look up.")],
     table: TableOptions,
     topn: CountOption = 10,
+    reduce_hubs: Annotated[
+        bool,
+        typer.Option("--reduce-hubs", help="Put words back that are near to very many words."),
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
     """Print the words nearest to each of the given words, by cosine."""
@@ -32,7 +36,7 @@ def neighbors(
     format = table.chosen(json=json)
     check_not_read(table.output, [model])
     vectors = load_words(model)
-    found = {word: vectors.most_similar(word, topn) for word in words}
+    found = {word: vectors.most_similar(word, topn, reduce_hubs=reduce_hubs) for word in words}
     if format != PLAIN:
         write_result(neighbor_table(found), table.output, format)
     elif str(table.output) != "-":
@@ -43,6 +47,30 @@ def neighbors(
     else:
         for line in _lines(found):
             print_plain(line, style=None if line.startswith(" ") else "bold")
+
+
+def hubs(
+    model: ModelArgument,
+    topn: CountOption = 10,
+    k: Annotated[int, typer.Option("-k", min=1, help="The length of lists of neighbors.")] = 10,
+    reduced: Annotated[
+        bool, typer.Option("--reduced", help="Measure lists of `neighbors --reduce-hubs`.")
+    ] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Measure whether some words are neighbors of far too many others."""
+    from eigentext.evaluate import hubness
+
+    found = hubness(load_words(model), k=k, reduced=reduced)
+    if json:
+        print_json(found.to_dict())
+        return
+    print_plain(
+        f"skewness {found.skewness:.2f}; {found.never:.1%} of {found.n_words:,} words are in no "
+        f"list of {found.k} neighbors; the mean is {found.k} lists for each word"
+    )
+    for word, count in found.largest[:topn]:
+        print_plain(f"  {word}  {count}")
 
 
 def analogy(
