@@ -118,7 +118,7 @@ CASES = [
     _eigenwords("reg of lists", TOKENS, [line.split() for line in OTHER], LISTS, scaling="reg"),
     _eigenwords("by position", context="list", count_transform="log", beta=0.0),
     _eigenwords("with all", oov="characters", keep_moments="whole", max_size=9),
-    _eigenwords("with a purpose", purpose="functional", narrow=1, phrases=True),
+    _eigenwords("with a purpose", purpose="functional", narrow=1),
     Case(
         "Phrases",
         make=lambda: et.Phrases(2, threshold=0.1, n_passes=2),
@@ -126,10 +126,8 @@ CASES = [
         other=lambda: (OTHER,),
         bad=lambda: ([],),
         forms=TEXTS,
-        grid={"threshold": [0.1, 0.4]},
         asks={
             "transform": lambda model: model.transform([["the", "cat", "sat", "here"], []]),
-            "phrases": lambda model: [model.phrases_, model.counts_],
             "join": lambda model: model.join(["the cat sat here"]).words,
         },
     ),
