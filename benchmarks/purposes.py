@@ -14,7 +14,6 @@ the difference from the default, by 500 paired bootstrap samples of the pairs or
 import argparse
 import json
 import lzma
-import resource
 import subprocess
 import sys
 import time
@@ -76,7 +75,9 @@ def learn(corpus: str, name: str, folder: Path) -> None:
     begin = time.process_time()
     words = et.Eigenwords(**ROWS[name]).fit(et.TextCorpus(path))
     seconds = time.process_time() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # ru_maxrss would include the memory of the process that started this one.
+    status = Path("/proc/self/status").read_text()
+    peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
     words.save(folder / "words")
     (folder / "cost.json").write_text(json.dumps({"s": seconds, "MB": peak}))
 
