@@ -50,12 +50,12 @@ def later_text() -> Path:
     path = scratch("enwiki-later.txt")
     if not path.exists():
         part, seen = path.with_suffix(".part"), 0
-        with lzma.open(data("text/enwiki-30m.tok.txt.xz"), "rt", encoding="utf-8") as lines:
-            with part.open("w", encoding="utf-8") as file:
-                for line in lines:
-                    if seen >= _SKIPPED:
-                        file.write(line.lower())
-                    seen += len(line.split())
+        packed = lzma.open(data("text/enwiki-30m.tok.txt.xz"), "rt", encoding="utf-8")
+        with packed as lines, part.open("w", encoding="utf-8") as file:
+            for line in lines:
+                if seen >= _SKIPPED:
+                    file.write(line.lower())
+                seen += len(line.split())
         part.rename(path)
     return path
 
