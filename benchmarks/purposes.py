@@ -50,8 +50,11 @@ def later_text() -> Path:
     path = scratch("enwiki-later.txt")
     if not path.exists():
         part, seen = path.with_suffix(".part"), 0
-        packed = lzma.open(data("text/enwiki-30m.tok.txt.xz"), "rt", encoding="utf-8")
-        with packed as lines, part.open("w", encoding="utf-8") as file:
+        packed = data("text/enwiki-30m.tok.txt.xz")
+        with (
+            lzma.open(packed, "rt", encoding="utf-8") as lines,
+            part.open("w", encoding="utf-8") as file,
+        ):
             for line in lines:
                 if seen >= _SKIPPED:
                     file.write(line.lower())
