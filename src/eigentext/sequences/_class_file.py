@@ -1,17 +1,19 @@
 """The file of a class bigram: words, classes and shares, and the bigrams of classes inside."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigentext.corpus import Vocabulary
-from eigentext.parameters import Count
+from eigentext.evaluate.classes import class_of_words
+from eigentext.parameters import Count, Settings
 from eigentext.sequences import _saved
 from eigentext.sequences.kneser_ney import KneserNey
 from eigentext.storage.facts import PROVENANCE, facts
 from eigentext.storage.models import nested, restored
-from eigentext.storage.schema import Array, Schema, damage
+from eigentext.storage.schema import Array, Schema, Strings, damage
 
 _PREFIX = "transitions."
 _DIAGNOSTICS = facts(
@@ -33,8 +35,8 @@ class Content(NamedTuple):
     transitions: KneserNey
 
 
-def packed(content: Content) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arrays, and the document of the bigrams of classes."""
+def packed(parameters: Settings, content: Content) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arrays, and a document with the parameters and about the bigrams of classes."""
     inner, about = nested(content.transitions)
     arrays = {
         "words": content.vocabulary.words,
@@ -43,7 +45,23 @@ def packed(content: Content) -> tuple[dict[str, Any], dict[str, Any]]:
         "emission": content.emission,
         **{_PREFIX + name: array for name, array in inner.items()},
     }
-    return arrays, {"transitions": about}
+    used, given = dict(parameters), parameters.clusters
+    if isinstance(given, os.PathLike):
+        used["clusters"] = os.fspath(given)
+    elif given is not None and not isinstance(given, str):
+        classes = class_of_words(given)
+        used["clusters"] = None  # they are arrays
+        arrays["clusters.words"] = list(classes)
+        arrays["clusters.classes"] = list(map(str, classes.values()))
+    return arrays, {"parameters": used, "transitions": about}
+
+
+def parameters_of(arrays: Mapping[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a file. Given clusters are a dictionary."""
+    if "clusters.words" not in arrays:
+        return about["parameters"]
+    given = dict(zip(arrays["clusters.words"], arrays["clusters.classes"]))
+    return {**about["parameters"], "clusters": given}
 
 
 def schema() -> Schema:
@@ -53,6 +71,8 @@ def schema() -> Schema:
             **_saved.WORDS,
             "classes": Array("int32", ("words",), least=0),
             "emission": Array("float64", ("words",), least=0, below=1.001),
+            "clusters.words": Strings("clustered", unique=True, optional=True),
+            "clusters.classes": Strings("clustered", optional=True),
         },
         {
             "provenance": PROVENANCE,

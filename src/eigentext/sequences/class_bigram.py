@@ -284,12 +284,18 @@ class ClassBigram(LanguageModel, Saved, Estimator):
             return self.vocabulary_[str(word)]  # raises an error that suggests similar words
         return float(self._classes_after(given)[self.classes_[place]] * self.emission_[place])
 
-    def distribution(self, given: Word | None = None) -> np.ndarray:
+    def distribution(self, given: Word | None = None, *, start: bool = False) -> np.ndarray:
         """Return p(· | given) of all words, of the rare word, and of the end of a unit.
 
-        The sum is 1. In a model of a stream, the end has probability 0.
+        With `start`, it is that of the first word of a unit. The sum is 1. In a model of a stream,
+        the end has probability 0.
         """
-        return self._words_of(self._classes_after(given))
+        if not start:
+            return self._words_of(self._classes_after(given))
+        check_is_fitted(self)
+        if given is not None or is_stream(self.provenance_["options"]):
+            raise ParameterError("no word comes before a start, and a stream has no starts")
+        return self._words_of(self.transitions_._tables.distribution([self._n_classes + 1]))
 
     def class_of(self, word: Word) -> int:
         """Return the class of a word."""
@@ -440,9 +446,9 @@ class ClassBigram(LanguageModel, Saved, Estimator):
 
     def _next(self, context: list[Word]) -> np.ndarray:
         check_is_fitted(self)
-        if context or is_stream(self.provenance_["options"]):
-            return self.distribution(context[-1] if context else None)
-        return self._words_of(self.transitions_._tables.distribution([self._n_classes + 1]))
+        if context:
+            return self.distribution(context[-1])
+        return self.distribution(start=not is_stream(self.provenance_["options"]))
 
     def _classes_after(self, given: Word | None) -> np.ndarray:
         """p(c | given) of all classes, the rare word and the end."""
@@ -465,10 +471,8 @@ class ClassBigram(LanguageModel, Saved, Estimator):
     def _to_saved(self):
         check_is_fitted(self)
         content = self.vocabulary_, self.classes_, self.emission_, self.transitions_
-        arrays, about = _class_file.packed(_class_file.Content(*content))
+        arrays, about = _class_file.packed(self.parameters_, _class_file.Content(*content))
         return arrays, about | {
-            # The classes are in the file, and the clusters that they came from are not.
-            "parameters": {**dict(self.parameters_), "clusters": None},
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
             "history": self.history_,
@@ -481,7 +485,7 @@ class ClassBigram(LanguageModel, Saved, Estimator):
 
     @classmethod
     def _from_saved(cls, arrays, about):
-        self = learned_with(cls, about["parameters"])
+        self = learned_with(cls, _class_file.parameters_of(arrays, about))
         content = _class_file.unpacked(arrays, about)
         self.vocabulary_, self.classes_, self.emission_, self.transitions_ = content
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
