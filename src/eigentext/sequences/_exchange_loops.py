@@ -97,14 +97,16 @@ def _neighbors(pairs, labels, w, counts):
 
 @njit(cache=True, nogil=True)
 def _shift(N, T, left, right, R, L, b, own, n_after, n_before, sign):
-    """Add a word to class b (sign 1), or take it out (sign -1)."""
+    """Add a word to class b (sign 1), or take it out (sign -1).
+
+    While the word is in no class, its neighbors still count in `left` and `right`: their sums do
+    not depend on its class.
+    """
     for c in range(len(R)):
         N[b, c] += sign * R[c]
         N[c, b] += sign * L[c]
         T[c, b] += sign * R[c]
         T[b, c] += sign * L[c]
-        left[c] += sign * L[c]
-        right[c] += sign * R[c]
     N[b, b] += sign * own
     T[b, b] += sign * own
     left[b] += sign * n_after

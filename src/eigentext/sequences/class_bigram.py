@@ -314,9 +314,10 @@ class ClassBigram(LanguageModel, Saved, Estimator):
     @property
     def average_mutual_information_(self) -> float:
         """Brown's objective: the mutual information of adjacent classes of the text, in nats."""
-        if "diagnostics_" not in vars(self):
-            raise AttributeError("the model is not fitted; call fit first")
-        return self.diagnostics_["average_mutual_information"]
+        found = vars(self).get("diagnostics_", {})
+        if "average_mutual_information" not in found:
+            raise AttributeError("the model is not fitted, or was read from files without counts")
+        return found["average_mutual_information"]
 
     def transition_matrix(self) -> np.ndarray:
         """Return p(c_2 | c_1), a row for each c_1: the classes, the rare word, the edge of a unit.
