@@ -71,6 +71,7 @@ ClassBigram = Table(
     ),
     exchange=Flag(
         None,
+        flags="--exchange/--no-exchange",
         help="Whether words move between classes while the text gets more likely.",
         shown="unless there are --clusters",
     ),
