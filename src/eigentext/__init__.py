@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BigramModel": "eigentext.sequences",
+    "ClassBigram": "eigentext.sequences",
     "CooccurrenceMoments": "eigentext.moments",
     "DocumentMoments": "eigentext.moments",
     "EigentextError": "eigentext.errors",
@@ -75,6 +76,7 @@ __all__ = [
     "HMM",
     "PCFG",
     "BigramModel",
+    "ClassBigram",
     "CooccurrenceMoments",
     "DocumentMoments",
     "EigentextError",
@@ -172,7 +174,7 @@ if TYPE_CHECKING:
     from eigentext.linear import KernelPerceptron, Perceptron
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.reranking import Reranker, TreeReranker
-    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
+    from eigentext.sequences import HMM, BigramModel, ClassBigram, HMMTagger, KneserNey
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel

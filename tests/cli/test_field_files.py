@@ -36,6 +36,7 @@ FITS = {
     "hmm": ("--states", 2, "--min-count", 1),
     "kneser-ney": (),
     "bigram": ("--states", 2, "--min-count", 1),
+    "class-bigram": ("--classes", 2, "--min-count", 1),
     "topics": ("-k", 2, "--min-df", 1),
 }
 

@@ -132,6 +132,9 @@ def _sequences() -> Iterator[tuple[str, Case]]:
             for method in ("pivot", "em", "pivot+em"):
                 make = partial(et.BigramModel, k, method=method, n_iter=5)
                 yield f"BigramModel, {method}, {k}: {name}", Case(make, (lines,), _predicts)
+            for init in ("cca", "frequency", "brown"):
+                make = partial(et.ClassBigram, n_classes=k, init=init)
+                yield f"ClassBigram, {init}, {k}: {name}", Case(make, (lines,), _predicts)
         for order in (1, 2, 3):
             make = partial(et.KneserNey, order)
             yield f"KneserNey, {order}: {name}", Case(make, (lines,), _predicts)

@@ -178,6 +178,15 @@ _BIGRAM: Uses = {
     "probability": lambda m: [m.probability("cat", given="the"), m.probability("a", given="sees")],
     "states": lambda m: m.states("the"),
 }
+_CLASS_BIGRAM: Uses = {
+    **_LM,
+    "distribution": lambda m: m.distribution("the"),
+    "distribution, start": lambda m: m.distribution(),
+    "probability": lambda m: [m.probability("cat", given="the"), m.probability("a", given="sees")],
+    "class": lambda m: [m.class_of("cat"), m.words(0)],
+    "transitions": lambda m: m.transition_matrix(),
+    "hmm": lambda m: m.to_hmm().probability(["the", "cat"]),
+}
 _KNESER_NEY: Uses = {
     **_LM,
     "distribution": lambda m: m.distribution(["the"]),
@@ -370,6 +379,12 @@ def _latent(**settings: Any) -> Callable[[], Any]:
 
 ZOO: dict[str, Specimen] = {
     "bigram": Specimen(lambda: et.BigramModel(2, n_iter=5).fit(_sentences()), _BIGRAM),
+    "class-bigram": Specimen(
+        lambda: et.ClassBigram(n_classes=3).fit(_sentences()), _CLASS_BIGRAM
+    ),
+    "class-bigram/unsmoothed": Specimen(
+        lambda: et.ClassBigram(n_classes=3, smoothing="none").fit(_sentences()), _CLASS_BIGRAM
+    ),
     "clusters": Specimen(lambda: et.WordClusters(3).fit(_eigenwords()), _CLUSTERS),
     "clusters/kmeans": Specimen(
         lambda: et.WordClusters(3, method="kmeans").fit(_eigenwords()), _CLUSTERS

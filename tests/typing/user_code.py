@@ -69,6 +69,8 @@ def sequences(corpus: et.TextCorpus) -> None:
     assert_type(et.HMM(20).fit(corpus).score(corpus), float)
     assert_type(et.BigramModel(128).fit(corpus), et.BigramModel)
     assert_type(et.KneserNey().fit(corpus).perplexity(corpus), float)
+    assert_type(et.ClassBigram(n_classes=100).fit(corpus), et.ClassBigram)
+    assert_type(et.ClassBigram(n_classes=100).fit(corpus).to_hmm(), et.HMM)
 
 
 def grammars(gold: list[et.Tree], sentences: list[str]) -> None:

@@ -12,6 +12,7 @@ _HOMES = {
     "words": ("words", "app"),
     "kneser-ney": ("sequences", "kneser_ney_app"),
     "bigram": ("sequences", "bigram_app"),
+    "class-bigram": ("sequences", "class_bigram_app"),
     "hmm": ("sequences", "hmm_app"),
     "topics": ("topics", "app"),
     "grammar": ("grammar", "app"),

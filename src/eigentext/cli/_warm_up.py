@@ -93,7 +93,7 @@ def _topics() -> None:
 
 def _sequences() -> None:
     from eigentext.moments import NgramMoments
-    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
+    from eigentext.sequences import HMM, BigramModel, ClassBigram, HMMTagger, KneserNey
 
     lines = _lines()
 
@@ -114,6 +114,8 @@ def _sequences() -> None:
             BigramModel(3, method=method).fit(lines),
             lambda model: (use(model), model.probability("bal", given="bam")),
         )
+    for init in ("cca", "brown"):
+        _both(ClassBigram(n_classes=3, init=init).fit(lines), use)
     for order in (2, 3):
         _both(KneserNey(order=order).fit(lines), use)
     moments = NgramMoments.from_corpus(lines, order=3)

@@ -12,6 +12,7 @@ from eigentext.evaluate.calibration import (
     tag_pairs,
 )
 from eigentext.evaluate.chunks import Chunks, chunk_spans, chunks
+from eigentext.evaluate.classes import average_mutual_information
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
 from eigentext.evaluate.compare import Comparison, compare, compare_results
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
@@ -47,6 +48,7 @@ __all__ = [
     "SimilarityResult",
     "Tags",
     "analogies",
+    "average_mutual_information",
     "brackets",
     "calibration",
     "chunk_spans",

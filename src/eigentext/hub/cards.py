@@ -27,6 +27,7 @@ _TASKS = {
 }
 _USES = {
     "BigramModel": 'model.probability("dog", given="the")',
+    "ClassBigram": 'model.probability("dog", given="the")',
     "Eigentokens": 'model.transform([["a", "sentence", "of", "tokens"]])',
     "Eigenwords": 'model.most_similar("word")',
     "HMM": 'model.log_probability(["a", "sentence", "of", "tokens"])',

@@ -6,17 +6,19 @@ from eigentext.lazy import lazily
 
 if TYPE_CHECKING:
     from eigentext.sequences.bigram import BigramModel
+    from eigentext.sequences.class_bigram import ClassBigram
     from eigentext.sequences.hmm import HMM
     from eigentext.sequences.hmm_tagger import HMMTagger
     from eigentext.sequences.interpolation import Interpolation
     from eigentext.sequences.kneser_ney import KneserNey
 
-__all__ = ["HMM", "BigramModel", "HMMTagger", "Interpolation", "KneserNey"]
+__all__ = ["HMM", "BigramModel", "ClassBigram", "HMMTagger", "Interpolation", "KneserNey"]
 
 __getattr__ = lazily(
     __name__,
     {
         "BigramModel": "bigram",
+        "ClassBigram": "class_bigram",
         "Interpolation": "interpolation",
         "HMM": "hmm",
         "HMMTagger": "hmm_tagger",

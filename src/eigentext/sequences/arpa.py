@@ -69,7 +69,7 @@ def write_arpa(
     stream
         Whether the model knows no edges. Then n-grams with edges are left out.
     """
-    _check_words(words)
+    check_words(words)
     path = Path(path)
     names = [pa.array([*words, UNKNOWN, edge], pa.large_string()) for edge in (START, END)]
     nodes = [_nodes(tables, k, stream) for k in range(1, tables.trie.order + 1)]
@@ -87,7 +87,8 @@ def write_arpa(
         file.write(b"\n\\end\\\n")
 
 
-def _check_words(words: Sequence[str]) -> None:
+def check_words(words: Sequence[str]) -> None:
+    """Raise EigentextError if a word cannot stand in an ARPA file."""
     for word in words:
         if word in (START, END, *_UNKNOWNS):
             raise EigentextError(

@@ -67,6 +67,33 @@ def bigram(model: Any) -> Glance:
     )
 
 
+def class_bigram(model: Any) -> Glance:
+    """Sizes, the curve of the sweeps, and the words of some classes."""
+    found = model.diagnostics_
+    n_classes = found["n_classes"]
+    rows = [(k, notebook.words(model.words(k, _WORDS))) for k in range(min(n_classes, _STATES))]
+    more = n_classes - len(rows)
+    last = f"and {more:,} more classes" if more > 0 else ""
+    return Glance(
+        "pairs of words through their classes",
+        facts=[
+            ("classes", n_classes),
+            ("words", len(model.vocabulary_)),
+            *_tokens(model),
+            *_known(found, n_iter="sweeps", average_mutual_information="mutual information"),
+        ],
+        picture=notebook.curve(model.history_, title="log-likelihood per token"),
+        parts=[notebook.table(("class", "most probable words"), rows, last=last)],
+        calls=[
+            ("model.class_of('cat')", "the class of a word"),
+            ("model.words(0)", "the words of a class"),
+            ("model.perplexity(tokens)", "on other text"),
+            ("model.to_hmm()", "the same as a hidden Markov model"),
+            *_MORE,
+        ],
+    )
+
+
 def kneser_ney(model: Any) -> Glance:
     """The numbers of n-grams and the discounts of each order."""
     found = model.diagnostics_
@@ -129,6 +156,7 @@ _MORE = (
 GLANCES = {
     "HMM": hmm,
     "BigramModel": bigram,
+    "ClassBigram": class_bigram,
     "KneserNey": kneser_ney,
     "Interpolation": interpolation,
     "HMMTagger": hmm_tagger,

@@ -1,7 +1,8 @@
 """The tables of parameters of the models of sequences."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
+from os import PathLike
 from typing import Any
 
 from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table
@@ -40,6 +41,46 @@ BigramModel = Table(
     ),
     n_candidates=Count(None, flags="", only=_PIVOT),
     random_state=_SEED,
+)
+
+
+def _are_classes(value: object) -> bool:
+    if isinstance(value, (str, PathLike)):
+        return str(value) != ""
+    return isinstance(value, Mapping) or (
+        hasattr(value, "vocabulary_")
+        and (hasattr(value, "bit_strings_") or hasattr(value, "classes_"))
+    )
+
+
+ClassBigram = Table(
+    "ClassBigram",
+    clusters=Given(
+        None,
+        what="fitted WordClusters, a dictionary of words and classes, or the name of a paths file",
+        test=_are_classes,
+        parse=str,
+        metavar="FILE",
+        help="A paths file of `words cluster` or wcluster: the class of each word.",
+    ),
+    n_classes=Count(1000, flags="--classes -k", help="The number of classes to learn."),
+    init=Choice(
+        "cca",
+        of=("cca", "frequency", "brown"),
+        help="Where learning starts: clusters of vectors, frequent words, or Brown's merges.",
+    ),
+    exchange=Flag(
+        None,
+        flags="--exchange/--no-exchange",
+        help="Whether words move between classes while the text gets more likely.",
+        shown="unless there are --clusters",
+    ),
+    n_iter=Count(20, least=0, flags="--iterations", help="The largest number of sweeps."),
+    tol=Number(1e-4, least=0, flags=""),
+    min_count=Count(1, help=_RARE),
+    smoothing=Choice(
+        "kneser-ney", of=("kneser-ney", "none"), help="How bigrams of classes are smoothed."
+    ),
 )
 
 HMM = Table(

@@ -82,6 +82,26 @@ def bigram(name, make):
     )
 
 
+def class_bigram(name, make, data=LINES, other=OTHER):
+    return Case(
+        name,
+        make=make,
+        data=lambda: (data,),
+        other=lambda: (other,),
+        bad=lambda: (["alone"],),
+        forms={} if isinstance(data[0], str) else FORMS,
+        grid={"n_classes": [1, 2]},
+        asks={
+            **PREDICTS,
+            "distribution": lambda model: model.distribution("the"),
+            "probability": lambda model: model.probability("dog", given="the"),
+            "classes": lambda model: (model.words(0), model.classes_, model.emission_),
+            "class_of": lambda model: [model.class_of("dog"), model.transition_matrix()],
+            "to_hmm": lambda model: model.to_hmm().log_probability(["the", "dog"]),
+        },
+    )
+
+
 def tagger(name, make, data=TAGGED, other=OTHER_TAGGED, saves=True):
     words = [[word for word, _ in line] for line in data[:3]]
     return Case(
@@ -167,6 +187,14 @@ CASES = [
     bigram("BigramModel", lambda: et.BigramModel(2, n_iter=5)),
     bigram("BigramModel, pivot", lambda: et.BigramModel(2, method="pivot", n_iter=5)),
     bigram("BigramModel, em", lambda: et.BigramModel(2, method="em", n_iter=5)),
+    class_bigram("ClassBigram", lambda: et.ClassBigram(n_classes=3)),
+    class_bigram("ClassBigram, brown", lambda: et.ClassBigram(n_classes=2, init="brown")),
+    class_bigram(
+        "ClassBigram, clusters",
+        lambda: et.ClassBigram({"the": 0, "a": 0, "cat": 1, "dog": 1}, exchange=True, min_count=2),
+        STREAM,
+        OTHER_STREAM,
+    ),
     tagger("HMMTagger", lambda: et.HMMTagger()),
     tagger("HMMTagger, order 1", lambda: et.HMMTagger(1, classes=None)),
     tagger("HMMTagger, factor", lambda: et.HMMTagger(classes="factor", scheme="bio", rare=2)),

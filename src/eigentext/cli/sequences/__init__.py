@@ -1,7 +1,7 @@
-"""`eigentext kneser-ney`, `eigentext bigram` and `eigentext hmm`: models of sequences."""
+"""`eigentext kneser-ney`, `bigram`, `class-bigram` and `hmm`: models of sequences."""
 
 from eigentext.cli._options import command_group
-from eigentext.cli.sequences import bigram, hmm, kneser_ney
+from eigentext.cli.sequences import bigram, class_bigram, hmm, kneser_ney
 from eigentext.cli.sequences.generating import generate, next_words
 from eigentext.cli.sequences.perplexity import perplexity
 
@@ -19,8 +19,15 @@ bigram_app = command_group(
     next=next_words,
     generate=generate,
 )
+class_bigram_app = command_group(
+    "Language models of pairs of word classes.",
+    class_bigram.fit,
+    perplexity,
+    class_bigram.export,
+    **{"import": class_bigram.import_arpa, "next": next_words, "generate": generate},
+)
 hmm_app = command_group(
     "Hidden Markov models of text.", hmm.fit, hmm.score, next=hmm.next_words, generate=generate
 )
 
-__all__ = ["bigram_app", "hmm_app", "kneser_ney_app"]
+__all__ = ["bigram_app", "class_bigram_app", "hmm_app", "kneser_ney_app"]

@@ -9,9 +9,9 @@ from eigentext.cli._fitting import Fitting
 from eigentext.errors import EigentextError
 
 if TYPE_CHECKING:
-    from eigentext import HMM, BigramModel, KneserNey
+    from eigentext import HMM, BigramModel, ClassBigram, KneserNey
 
-    LanguageModel = KneserNey | BigramModel | HMM
+    LanguageModel = KneserNey | BigramModel | ClassBigram | HMM
 
 
 def reading_of(path: Path, model: "LanguageModel") -> dict[str, Any]:

@@ -6,6 +6,7 @@ from eigentext.explorer.models.base import Explored
 
 _HOMES = {
     "BigramModel": ("sequences", "ExploredBigrams"),
+    "ClassBigram": ("sequences", "ExploredClassBigram"),
     "Eigentokens": ("words", "ExploredVectors"),
     "Eigenwords": ("words", "ExploredWords"),
     "HMM": ("sequences", "ExploredHMM"),

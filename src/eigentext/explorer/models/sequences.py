@@ -15,18 +15,18 @@ from eigentext.explorer.models.base import Explored, Fact, findings_of_noise
 from eigentext.explorer.tokens import as_learned
 
 if TYPE_CHECKING:
-    from eigentext.sequences import HMM, BigramModel, KneserNey
+    from eigentext.sequences import HMM, BigramModel, ClassBigram, KneserNey
 
 _NEXT = 10  # the words of a distribution that are shown
 _END = "<end>"
 
 
 class ExploredSequences(Explored):
-    """The common part of the three kinds."""
+    """The common part of all kinds."""
 
     light = ()
     heavy = ("next",)
-    model: "HMM | BigramModel | KneserNey"
+    model: "HMM | BigramModel | ClassBigram | KneserNey"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -188,6 +188,30 @@ class ExploredBigrams(ExploredSequences):
 
     def _state_is(self) -> str:
         return "probabilities"
+
+
+class ExploredClassBigram(ExploredSequences):
+    """Bigrams of classes of words."""
+
+    kind = "class-bigram"
+    model: "ClassBigram"  # type: ignore[assignment]
+
+    def title(self) -> str:
+        """The numbers of classes and words: "1,000 classes of 50,000 words"."""
+        return f"{self.found['n_classes']:,} classes of {len(self.model.vocabulary_):,} words"
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the text and of the model, and how good the classes are."""
+        yield from super().facts()
+        yield "classes", self.found["n_classes"]
+        if "average_mutual_information" in self.found:
+            yield "sweeps", self.model.n_iter_
+            yield "average mutual information", float(self.found["average_mutual_information"])
+
+    def _steps(self, tokens: list[Any]) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        yield self.model.distribution(start=not is_stream(self.options)), None
+        for token in tokens:
+            yield self.model.distribution(token), None
 
 
 class ExploredKneserNey(ExploredSequences):
