@@ -24,6 +24,7 @@ _HOMES = {
     "PCFG": "eigentext.grammars",
     "Perceptron": "eigentext.linear",
     "PolynomialKernel": "eigentext.kernels",
+    "RefinementHMM": "eigentext.sequences",
     "Reranker": "eigentext.reranking",
     "SequenceKernel": "eigentext.kernels",
     "Tagger": "eigentext.tagging",
@@ -86,6 +87,7 @@ __all__ = [
     "NgramMoments",
     "Perceptron",
     "PolynomialKernel",
+    "RefinementHMM",
     "Reranker",
     "SequenceKernel",
     "Tagger",
@@ -170,7 +172,7 @@ if TYPE_CHECKING:
     from eigentext.linear import KernelPerceptron, Perceptron
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.reranking import Reranker, TreeReranker
-    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
+    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey, RefinementHMM
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel
