@@ -109,7 +109,7 @@ def _read_states(text: str) -> Any:
 RefinementHMM = Table(
     "RefinementHMM",
     n_states=Given(
-        4,
+        8,
         what="a whole number, 1 or more, or a mapping of tags to such numbers",
         test=_is_states,
         keep=lambda given: dict(given) if isinstance(given, Mapping) else int(given),

@@ -68,10 +68,7 @@ class Inference:
             labels = self._viterbi(local) if decoding == "viterbi" else self._by(local, decoding)
             if labels is not None:
                 return labels
-        raise CorpusError(  # every word may have every tag now, so the tags never follow each other
-            f"no tagging of {len(words)} words is possible: the tags of this model never fit "
-            "together; fit it again, with other tags or scheme=None"
-        )
+        raise _impossible(words)
 
     def infer(self, words: Sequence[str]) -> Inferred:
         """Return the repaired marginals of a sentence of one word or more."""
@@ -191,3 +188,11 @@ class Inference:
             model.mean, moves.flat, moves.seen, moves.place, model.blocks, labels, states,
         )  # fmt: skip
         return labels if best > -np.inf else None
+
+
+def _impossible(words: Sequence[str]) -> CorpusError:
+    # Every word may have every tag at last, so the tags never follow each other.
+    return CorpusError(
+        f"no tagging of {len(words)} words is possible: the tags of this model never fit "
+        "together; fit it again, with other tags or scheme=None"
+    )

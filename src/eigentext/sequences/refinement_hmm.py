@@ -126,7 +126,7 @@ class RefinementHMM(Saved, Estimator, NltkTagging):
 
     def __init__(
         self,
-        n_states: int | Mapping[str, int] = 4,
+        n_states: int | Mapping[str, int] = 8,
         *,
         method: Literal["spectral+em", "em", "spectral"] = "spectral+em",
         decoding: Literal["marginals", "pairs", "viterbi"] = "marginals",

@@ -43,7 +43,7 @@ from eigentext.sequences.learning.recovery import _k_means
 from eigentext.sequences.refined import Averages, edged
 
 KAPPA = 5.0  # added to the counts that scale features
-_DENSE = 1 << 20  # cells of a matrix that is factored as it is
+_DENSE = 1 << 16  # cells of a matrix that is factored as it is
 _SPARE, _POWERS = 10, 4  # of the randomized SVD
 _ROUNDING = 1e-9  # a singular value below this share of the largest is zero
 _REACH = 2  # labels and words that features may look at, on each side
@@ -167,11 +167,11 @@ def project(
             )
             sides = ((word + future, past), (future, word + past))
             pre, post = (_covariance_svd(*side, w, m - 1, kappa) for side in sides)
-            m = 1 + min(_useful(pre[2], tolerance), _useful(post[2], tolerance))
-            for place, part in enumerate((pre[0], pre[1] / _nonzero(pre[2]),
-                                          post[0], post[1] / _nonzero(post[2]))):  # fmt: skip
-                vectors[place][its, 1:m] = part[:, : m - 1]
-            sizes[a] = m
+            kept = [_useful(found[2], tolerance) for found in (pre, post)]
+            for place, (k, found) in enumerate(zip(kept, (pre, post))):
+                vectors[2 * place][its, 1 : k + 1] = found[0][:, :k]
+                vectors[2 * place + 1][its, 1 : k + 1] = found[1][:, :k] / found[2][:k]
+            sizes[a] = 1 + max(kept)  # where one side has fewer, the rest is zero
             spectra.append(pre[2])
             advance(1)
     return Projections(sizes, *vectors, spectra)
@@ -226,8 +226,8 @@ def clusters(stream: Stream, found: Projections, seed: int) -> np.ndarray:
         m, s = int(found.sizes[a]), found.singular_values[a]
         if m < 2:
             continue
-        s = s[: m - 1]
-        rows = np.sqrt(s) * (found.y[its, 1:m] + s * found.z[its, 1:m])
+        k = min(m - 1, len(s))
+        rows = np.sqrt(s[:k]) * (found.y[its, 1 : k + 1] + s[:k] * found.z[its, 1 : k + 1])
         rows /= np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-300)
         state[its] = _k_means(rows, stream.weights[its], m, rng).argmin(axis=1)
     return state
@@ -294,7 +294,3 @@ def _one_hot(side: list[np.ndarray], w: np.ndarray, kappa: float) -> sp.csr_arra
 def _useful(s: np.ndarray, tolerance: float) -> int:
     """How many singular values are not too small to divide by."""
     return int((s > max(tolerance, _ROUNDING) * s[0]).sum()) if len(s) and s[0] > _ROUNDING else 0
-
-
-def _nonzero(s: np.ndarray) -> np.ndarray:
-    return np.where(s > 0, s, 1.0)
