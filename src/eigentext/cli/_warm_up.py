@@ -93,7 +93,7 @@ def _topics() -> None:
 
 def _sequences() -> None:
     from eigentext.moments import NgramMoments
-    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
+    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey, RefinementHMM
 
     lines = _lines()
 
@@ -121,6 +121,9 @@ def _sequences() -> None:
     for order in (1, 2):
         tagger = HMMTagger(order=order).fit(_tagged(lines))
         _both(tagger, lambda tagger: (tagger.tag(lines[0]), tagger.k_best(lines[0], 3)))
+    for method, decoding in (("spectral", "pairs"), ("em", "viterbi"), ("em", "marginals")):
+        states = RefinementHMM(2, method=method, decoding=decoding, n_iter=2)
+        _both(states.fit(_tagged(lines)), lambda tagger: tagger.tag(lines[0]))
 
 
 def _tagged(lines: Iterable[list[str]]) -> list[list[tuple[str, str]]]:

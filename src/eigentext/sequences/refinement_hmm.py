@@ -220,6 +220,7 @@ class RefinementHMM(Saved, Estimator, NltkTagging):
             found = self._inference.infer(words)
             token = np.repeat(np.arange(len(words)), np.diff(found.local.border))
             np.add.at(rows, (token, self._tag_of[found.local.active]), found.marginals)
+            rows /= rows.sum(axis=1, keepdims=True)  # for rounding
         return rows
 
     def log_probability(self, sentence: Sequence[tuple[str, str]] | Sequence[str] | str) -> float:

@@ -195,9 +195,8 @@ def averages(stream: Stream, found: Projections, smoothing: float) -> Averages:
     add_products(stream.into[first], w[first], np.repeat(edge, len(first), 0), found.y[first],
                  blocks)  # fmt: skip
     add_products(stream.after, w[ends], found.z_after[ends], np.repeat(edge, len(ends), 0), blocks)
-    times = np.bincount(stream.into[inner + 1], w[inner], len(blocks))
-    times += np.bincount(stream.into[first], w[first], len(blocks))
-    times += np.bincount(stream.after, w[ends], len(blocks))
+    into = np.concatenate([stream.into[inner + 1], stream.into[first], stream.after])
+    times = np.bincount(into, np.concatenate([w[inner], w[first], w[ends]]), len(blocks))
     blocks /= np.maximum(times, 1e-300)[:, None, None]
     sizes = edged(found.sizes)
     edges = np.repeat(edge, len(sizes), axis=0)
