@@ -122,7 +122,7 @@ def _sequences() -> None:
         tagger = HMMTagger(order=order).fit(_tagged(lines))
         _both(tagger, lambda tagger: (tagger.tag(lines[0]), tagger.k_best(lines[0], 3)))
     for method, decoding in (("spectral", "pairs"), ("em", "viterbi"), ("em", "marginals")):
-        states = RefinementHMM(2, method=method, decoding=decoding, n_iter=2)
+        states = RefinementHMM(2, n_iter=2).set_params(method=method, decoding=decoding)
         _both(states.fit(_tagged(lines)), lambda tagger: tagger.tag(lines[0]))
 
 

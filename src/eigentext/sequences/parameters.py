@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table, is_whole
@@ -128,8 +129,8 @@ RefinementHMM = Table(
         of=("marginals", "pairs", "viterbi"),
         help="How tags are chosen: by each token, by each two tokens, or all with their states.",
     ),
-    classes=HMMTagger["classes"],
-    joint=HMMTagger["joint"],
+    classes=replace(HMMTagger["classes"], flags=""),
+    joint=Flag(None, help="States belong to a tag together with the class of its word."),
     rare=HMMTagger["rare"],
     scheme=HMMTagger["scheme"],
     smoothing=Number(10.0, least=0, help="Tokens of its tag that are added to each state."),

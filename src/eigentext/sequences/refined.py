@@ -23,7 +23,7 @@ each transition does not depend on the label before. It has the matrix
 :math:`p(b)\, E[z_j' | a]\, E[y_j | b]^\top`.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class RefinedEmissions:
             self._found[word, first, breadth] = found
         return found
 
-    def __getstate__(self) -> dict[str, object]:
+    def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_groups": {}, "_found": {}}
 
     def _averages(self, word: str, first: bool, active: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ each token a state. See `grammars/learning/clusters.py`, which does the same wit
 HMMs, CoNLL 2013.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -174,7 +174,8 @@ def project(
             sizes[a] = 1 + max(kept)  # where one side has fewer, the rest is zero
             spectra.append(pre[2])
             advance(1)
-    return Projections(sizes, *vectors, spectra)
+    y, z, y_after, z_after = vectors
+    return Projections(sizes, y, z, y_after, z_after, spectra)
 
 
 def averages(stream: Stream, found: Projections, smoothing: float) -> Averages:
@@ -257,13 +258,14 @@ def _covariance_svd(
     phi, psi = (_one_hot(side, w, kappa) for side in (future, past))
     total = w.sum()
     mean_phi, mean_psi = (phi.T @ w) / total, (psi.T @ w) / total
-    omega = sp.csr_array((sp.diags_array(w / total) @ phi).T @ psi)
+    omega: Any = sp.csr_array((sp.diags_array(w / total) @ phi).T @ psi)
     rank = min(rank, *omega.shape)
     if omega.shape[0] * omega.shape[1] <= _DENSE:
         U, s, Vt = svd(omega.toarray() - np.outer(mean_phi, mean_psi), rank, method="exact")
     else:
         across = omega.T.tocsr()
-        centered = LinearOperator(
+        operator: Any = LinearOperator  # its types know only one way to make one
+        centered = operator(
             omega.shape,
             matvec=lambda v: omega @ v - mean_phi * (mean_psi @ v),
             rmatvec=lambda v: across @ v - mean_psi * (mean_phi @ v),

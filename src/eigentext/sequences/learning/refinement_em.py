@@ -124,7 +124,7 @@ class Training:
         before = np.concatenate([[0], state[:-1]])
         before[stream.begins[:-1]] = 0
         np.add.at(moves, (stream.into, before, state), 1.0)
-        np.add.at(moves, (stream.after, state[stream.begins[1:] - 1], 0), 1.0)
+        np.add.at(moves[:, :, 0], (stream.after, state[stream.begins[1:] - 1]), 1.0)
         # What was not seen must not stay at zero.
         shares += 0.1 * self.p_pair[:, None] * self.has[stream.pair_label]
         first, second = stream.bigrams.T
