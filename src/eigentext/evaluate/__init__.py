@@ -13,7 +13,7 @@ from eigentext.evaluate.calibration import (
 )
 from eigentext.evaluate.chunks import Chunks, chunk_spans, chunks
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
-from eigentext.evaluate.compare import Comparison, compare, compare_results
+from eigentext.evaluate.compare import Comparison, compare, compare_results, compare_taggings
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.cross_validation import CrossValidation, Fold, cross_validate, folds
 from eigentext.evaluate.readers import (
@@ -52,6 +52,7 @@ __all__ = [
     "coherence",
     "compare",
     "compare_results",
+    "compare_taggings",
     "completion_perplexity",
     "cross_validate",
     "distinct_words",
