@@ -29,8 +29,12 @@ import numpy as np
 
 from eigentext.sequences.emissions import Emissions
 
-_CACHED = 1 << 13  # how many words and groups have their matrices kept
+_CACHED = 1 << 14  # how many words have their matrices kept
+_CACHED_BYTES = 1 << 26  # of the averages of groups
+_PART = 1 << 12  # pairs that are added together: the products need memory
 _RARELY = 1e-12  # a smaller weight is none
+# The labels of a word, p(word | label) over the largest of them, averages, and log of the largest.
+Scores = tuple[np.ndarray, np.ndarray, np.ndarray, float]
 
 
 class Averages(NamedTuple):
@@ -95,24 +99,23 @@ class RefinedEmissions:
         counts = plain.counts
         totals = np.bincount(counts.indices, counts.data, counts.shape[1])
         self.mean = np.zeros((counts.shape[1], *shares.shape[1:]))
-        for start in range(0, len(shares), 1 << 12):  # in parts: the products need memory
-            part = slice(start, start + (1 << 12))
+        for start in range(0, len(shares), _PART):
+            part = slice(start, start + _PART)
             weighted = shares[part] * counts.data[part, None, None]
             np.add.at(self.mean, counts.indices[part], weighted)
         self.mean /= np.maximum(totals, 1)[:, None, None]
-        self._groups: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-        self._found: dict[tuple[str, bool, int], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._groups: dict[str, np.ndarray] = {}
+        self._found: dict[tuple[str, bool, int], Scores] = {}
 
-    def scores(
-        self, word: str, first: bool, breadth: int = 0
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the labels that a word may have, log p(word | label), and the averages."""
+    def scores(self, word: str, first: bool, breadth: int = 0) -> Scores:
+        """Return the labels that a word may have, with p(word | label) and the averages."""
         found = self._found.get((word, first, breadth))
         if found is None:
             if len(self._found) >= _CACHED:
                 self._found.clear()
             active, scores = self.plain.scores(word, first, breadth)
-            found = active, scores, self._averages(word, first, active)
+            most = float(scores.max(initial=-np.inf))
+            found = active, np.exp(scores - most), self._averages(word, first, active), most
             self._found[word, first, breadth] = found
         return found
 
@@ -120,45 +123,35 @@ class RefinedEmissions:
         return vars(self) | {"_groups": {}, "_found": {}}
 
     def _averages(self, word: str, first: bool, active: np.ndarray) -> np.ndarray:
-        plain, averages = self.plain, self.mean[active]
+        """The averages of the active labels of a word."""
+        plain = self.plain
         x = plain.numbers.get(word, -1)
         if x < 0 and first and plain.endings:
             x = plain.numbers.get(word.lower(), -1)
+        averages = self.mean
         if x < 0 or plain.is_rare[x]:
-            name = word if x < 0 else plain.words[x]
-            for group in plain._groups(name):
+            for group in plain._groups(word if x < 0 else plain.words[x]):
                 if group in plain.groups:
-                    averages = self._smoothed(averages, active, *self._group(group))
-        if x >= 0:
-            begin, end = plain.counts.indptr[x : x + 2]
-            its = slice(int(begin), int(end))
-            sums = self.shares[its] * plain.counts.data[its, None, None]
-            averages = self._smoothed(
-                averages, active, plain.counts.indices[its], plain.counts.data[its], sums
-            )
+                    averages = self._group(group, averages)
+        averages = averages[active]
+        if x < 0:
+            return averages
+        begin, end = plain.counts.indptr[x : x + 2].tolist()
+        place = {label: e for e, label in enumerate(plain.counts.indices[begin:end].tolist())}
+        kappa = self.smoothing
+        for i, label in enumerate(active.tolist()):
+            if (e := place.get(label)) is not None:
+                c = plain.counts.data[begin + e]
+                averages[i] = (c * self.shares[begin + e] + kappa * averages[i]) / (c + kappa)
         return averages
 
-    def _smoothed(
-        self,
-        larger: np.ndarray,
-        active: np.ndarray,
-        labels: np.ndarray,
-        counts: np.ndarray,
-        sums: np.ndarray,
-    ) -> np.ndarray:
-        """(S + kappa G) / (c + kappa) of each active label, where G is that of the larger group."""
-        c = np.zeros(len(self.mean))
-        c[labels] = counts
-        at = np.zeros(len(self.mean), np.int64)
-        at[labels] = np.arange(len(labels))
-        c = c[active][:, None, None]
-        S = np.where(c > 0, sums[at[active]], 0.0)
-        return (S + self.smoothing * larger) / (c + self.smoothing)
+    def _group(self, name: str, larger: np.ndarray) -> np.ndarray:
+        """(S + kappa G) / (c + kappa) of each label, where G is that of the larger group.
 
-    def _group(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The labels of a group of words, how often each occurs, and the sums of their averages."""
+        S is the sum over the tokens of the group, and c their number.
+        """
         if name not in self._groups:
-            if len(self._groups) >= _CACHED:
+            if len(self._groups) * larger.nbytes >= _CACHED_BYTES:
                 self._groups.clear()
             plain, g = self.plain, self.plain.groups[name]
             its = slice(*plain.members.indptr[g : g + 2].tolist())
@@ -166,11 +159,12 @@ class RefinedEmissions:
             begins, ends = plain.counts.indptr[words], plain.counts.indptr[words + 1]
             sizes = ends - begins
             pairs = np.repeat(ends - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+            labels = plain.counts.indices[pairs]
             c = np.repeat(weights, sizes) * plain.counts.data[pairs]
-            labels, at = np.unique(plain.counts.indices[pairs], return_inverse=True)
-            sums = np.zeros((len(labels), *self.shares.shape[1:]))
-            for start in range(0, len(pairs), 1 << 12):
-                part = slice(start, start + (1 << 12))
-                np.add.at(sums, at[part], c[part, None, None] * self.shares[pairs[part]])
-            self._groups[name] = labels, np.bincount(at, c), sums
+            found = self.smoothing * larger
+            for start in range(0, len(pairs), _PART):
+                part = slice(start, start + _PART)
+                np.add.at(found, labels[part], c[part, None, None] * self.shares[pairs[part]])
+            c = np.bincount(labels, c, len(larger)) + self.smoothing
+            self._groups[name] = found / c[:, None, None]
         return self._groups[name]

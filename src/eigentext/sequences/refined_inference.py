@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigentext.errors import CorpusError
-from eigentext.sequences.refined import Averages, RefinedEmissions, Transitions
+from eigentext.sequences.refined import Averages, RefinedEmissions, Scores, Transitions
 from eigentext.trellis import first_order_paths
 
 _BREADTHS = (0, 1, 2)  # see `Emissions.scores`
@@ -109,18 +109,16 @@ class Inference:
 
     def local(self, words: Sequence[str], breadth: int, tags: Sequence[int] | None = None) -> Local:
         """Find the labels that each word may have; with `tags`, only those of its tag."""
-        parts, log_scale = [], 0.0
-        for i, word in enumerate(words):
-            active, scores, emitted = self.emissions.scores(word, i == 0, breadth)
-            if tags is not None:
-                its = self.tag_of[active] == tags[i]
-                active, scores, emitted = active[its], scores[its], emitted[its]
-            largest = float(scores.max(initial=-np.inf))
-            log_scale += largest
-            parts.append((active, np.exp(scores - largest), emitted))
-        border = np.cumsum([0, *(len(part[0]) for part in parts)])
-        active, weight, emitted = (np.concatenate(column) for column in zip(*parts))
-        return Local(active, border, weight, emitted, log_scale)
+        scores = self.emissions.scores
+        parts = [scores(word, i == 0, breadth) for i, word in enumerate(words)]
+        if tags is not None:
+            parts = [_of_tag(part, self.tag_of[part[0]] == t) for part, t in zip(parts, tags)]
+        active, weight, emitted, logs = zip(*parts)
+        border = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(one) for one in active], out=border[1:])
+        columns = (np.concatenate(column) for column in (active, weight, emitted))
+        active, weight, emitted = columns
+        return Local(active, border, weight, emitted, sum(logs))
 
     def _sums(self, local: Local, plain: bool = False) -> Inferred:
         """Sum over labels and states; with `plain`, as if all labels had one state."""
@@ -188,6 +186,11 @@ class Inference:
             model.mean, moves.flat, moves.seen, moves.place, model.blocks, labels, states,
         )  # fmt: skip
         return labels if best > -np.inf else None
+
+
+def _of_tag(part: Scores, its: np.ndarray) -> Scores:
+    active, weight, emitted, log_scale = part
+    return active[its], weight[its], emitted[its], log_scale
 
 
 def _impossible(words: Sequence[str]) -> CorpusError:
