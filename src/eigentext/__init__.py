@@ -26,6 +26,7 @@ _HOMES = {
     "Perceptron": "eigentext.linear",
     "Phrases": "eigentext.words",
     "PolynomialKernel": "eigentext.kernels",
+    "RefinementHMM": "eigentext.sequences",
     "Reranker": "eigentext.reranking",
     "SequenceKernel": "eigentext.kernels",
     "Tagger": "eigentext.tagging",
@@ -90,6 +91,7 @@ __all__ = [
     "Perceptron",
     "Phrases",
     "PolynomialKernel",
+    "RefinementHMM",
     "Reranker",
     "SequenceKernel",
     "Tagger",
@@ -174,7 +176,14 @@ if TYPE_CHECKING:
     from eigentext.linear import KernelPerceptron, Perceptron
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.reranking import Reranker, TreeReranker
-    from eigentext.sequences import HMM, BigramModel, ClassBigram, HMMTagger, KneserNey
+    from eigentext.sequences import (
+        HMM,
+        BigramModel,
+        ClassBigram,
+        HMMTagger,
+        KneserNey,
+        RefinementHMM,
+    )
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel

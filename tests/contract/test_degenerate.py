@@ -169,6 +169,9 @@ def _others() -> Iterator[tuple[str, Case]]:
             yield f"LatentPCFG, {method}: {name}", Case(make, (trees,), _parses)
     for name, tagged in TAGGED.items():
         yield f"HMMTagger: {name}", Case(et.HMMTagger, (tagged,), _tags)
+        for method in ("spectral", "em", "spectral+em"):
+            make = partial(et.RefinementHMM, 4, method=method)
+            yield f"RefinementHMM, {method}: {name}", Case(make, (tagged,), _tags)
         for model in ("perceptron", "crf"):
             make = partial(et.Tagger, model=model)
             yield f"Tagger, {model}: {name}", Case(make, (tagged,), _tags)

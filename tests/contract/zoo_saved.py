@@ -219,6 +219,13 @@ _HMM_TAGGER: Uses = {
     "log k_best": lambda m: m.k_best(LIKE_THE_SEEN, 3),
     "log_probability": lambda m: m.log_probability([("the", "D"), ("cat", "N")]),
 }
+_REFINEMENT_HMM: Uses = {
+    "tag": lambda m: m.tag(LIKE_THE_SEEN),
+    "tag, unseen": lambda m: m.tag(UNSEEN),
+    "marginals": lambda m: m.marginals(UNSEEN),
+    "log_probability": lambda m: m.log_probability([("the", "D"), ("cat", "N")]),
+    "transform": lambda m: m.transform([LIKE_THE_SEEN]),
+}
 _PARSER: Uses = {
     "parse": lambda m: str(m.parse(PARSED)),
     "parse, others": lambda m: [str(one) for one in m.parse_many([ALSO_PARSED, UNSEEN])],
@@ -421,6 +428,17 @@ ZOO: dict[str, Specimen] = {
     ),
     "hmm-tagger/bio": Specimen(
         lambda: et.HMMTagger(scheme="bio", joint=True).fit(_names()), _HMM_TAGGER
+    ),
+    "refinement-hmm": Specimen(
+        lambda: et.RefinementHMM(2, n_iter=3).fit(_tagged()), _REFINEMENT_HMM
+    ),
+    "refinement-hmm/spectral": Specimen(
+        lambda: et.RefinementHMM(2, method="spectral", classes=None).fit(_tagged()),
+        _REFINEMENT_HMM,
+    ),
+    "refinement-hmm/bio": Specimen(
+        lambda: et.RefinementHMM(2, method="em", scheme="bio", joint=True, n_iter=3).fit(_names()),
+        _REFINEMENT_HMM,
     ),
     "hmm/spectral": Specimen(lambda: _hmm(), _HMM),
     "hmm/rare": Specimen(lambda: _hmm(max_size=6, rank=2), _HMM),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from eigentext import evaluate
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import brackets, compare
 
@@ -81,3 +82,24 @@ def test_mistakes():
     for gold in (["(N dog)"], []):
         with pytest.raises(CorpusError, match="no brackets to compare"):
             compare(gold, gold, gold)
+
+
+def test_taggings_are_compared_by_tags_or_by_chunks():
+    gold = [["D", "N"], ["N", "V", "N"]] * 20
+    wrong = [["D", "N"], ["N", "V", "V"]] * 20
+    found = evaluate.compare_taggings(gold, wrong, gold)
+    assert (found.a, found.b) == (0.8, 1.0)
+    assert found.difference == pytest.approx(0.2)
+    assert found.interval[0] > 0.1
+    assert found.p < 0.01
+    same = evaluate.compare_taggings(gold, wrong, wrong)
+    assert (same.difference, same.p) == (0.0, 1.0)
+    gold = [["B-X", "I-X", "O", "B-Y"]] * 30
+    a = [["B-X", "O", "O", "B-Y"]] * 30
+    found = evaluate.compare_taggings(gold, a, [list(zip("abcd", one)) for one in gold])
+    assert (found.a, found.b) == (0.5, 1.0)
+    assert found.a == evaluate.chunks(gold, a).f1
+    with pytest.raises(ParameterError, match="30 gold sentences and 3 predicted ones"):
+        evaluate.compare_taggings(gold, a[:3], gold)
+    with pytest.raises(CorpusError, match="no tags to compare"):
+        evaluate.compare_taggings([[]], [[]], [[]])

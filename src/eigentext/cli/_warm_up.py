@@ -93,7 +93,14 @@ def _topics() -> None:
 
 def _sequences() -> None:
     from eigentext.moments import NgramMoments
-    from eigentext.sequences import HMM, BigramModel, ClassBigram, HMMTagger, KneserNey
+    from eigentext.sequences import (
+        HMM,
+        BigramModel,
+        ClassBigram,
+        HMMTagger,
+        KneserNey,
+        RefinementHMM,
+    )
 
     lines = _lines()
 
@@ -123,6 +130,9 @@ def _sequences() -> None:
     for order in (1, 2):
         tagger = HMMTagger(order=order).fit(_tagged(lines))
         _both(tagger, lambda tagger: (tagger.tag(lines[0]), tagger.k_best(lines[0], 3)))
+    for method, decoding in (("spectral", "pairs"), ("em", "viterbi"), ("em", "marginals")):
+        states = RefinementHMM(2, n_iter=2).set_params(method=method, decoding=decoding)
+        _both(states.fit(_tagged(lines)), lambda tagger: tagger.tag(lines[0]))
 
 
 def _tagged(lines: Iterable[list[str]]) -> list[list[tuple[str, str]]]:

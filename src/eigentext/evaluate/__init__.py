@@ -14,7 +14,7 @@ from eigentext.evaluate.calibration import (
 from eigentext.evaluate.chunks import Chunks, chunk_spans, chunks
 from eigentext.evaluate.classes import average_mutual_information
 from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_words
-from eigentext.evaluate.compare import Comparison, compare, compare_results
+from eigentext.evaluate.compare import Comparison, compare, compare_results, compare_taggings
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.cross_validation import CrossValidation, Fold, cross_validate, folds
 from eigentext.evaluate.hubs import HubnessResult, hubness
@@ -56,6 +56,7 @@ __all__ = [
     "coherence",
     "compare",
     "compare_results",
+    "compare_taggings",
     "completion_perplexity",
     "cross_validate",
     "distinct_words",

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from eigentext import notebook
+from eigentext.corpus.schemes import is_chunk_tags
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate.brackets import BracketResult, brackets
+from eigentext.evaluate.chunks import Tagging, chunk_spans, paired_tags
 
 _BLOCK = 1 << 21  # numbers drawn at a time
 
@@ -115,16 +117,73 @@ def compare_results(
     random_state: int | None = 0,
 ) -> Comparison:
     """Compare the scores of two parsers on the same sentences, as :func:`compare` does."""
+    _check(level, n_samples)
+    if a.n_sentences != b.n_sentences or a.gold != b.gold:
+        raise ParameterError("these are scores of other sentences; score both on the same ones")
+    counts = np.stack([_counts(a), _counts(b)])
+    if not counts[0, 1].sum():
+        raise CorpusError("the right trees have no brackets to compare: give longer sentences")
+    return _compared(counts, level, n_samples, random_state)
+
+
+def compare_taggings(
+    gold: Iterable[Tagging],
+    a: Iterable[Tagging],
+    b: Iterable[Tagging],
+    *,
+    level: float = 0.95,
+    n_samples: int = 10_000,
+    random_state: int | None = 0,
+) -> Comparison:
+    """Compare the tags of two taggers, with an interval and a p-value.
+
+    The measure is F1 of chunks if all right tags are tags of chunks, and else the share of right
+    tags. Sentences are lists of tags, or of tokens that end with their tag. The rest is as in
+    :func:`compare`.
+
+    Examples
+    --------
+    >>> from eigentext.evaluate import compare_taggings
+    >>> gold, other = [["N", "V"]] * 10, [["N", "N"]] * 10
+    >>> found = compare_taggings(gold, other, gold)
+    >>> found.difference, found.p < 0.01
+    (0.5, True)
+    """
+    _check(level, n_samples)
+    gold, counts = list(gold), []
+    for side in (a, b):
+        pairs = list(paired_tags(gold, side))
+        is_chunks = is_chunk_tags(tag for right, _ in pairs for tag in right)
+        counts.append([_of_chunks(*pair) if is_chunks else _of_tags(*pair) for pair in pairs])
+    table = np.array(counts, np.int64).reshape(2, -1, 2).transpose(0, 2, 1)
+    if not table[0, 1].sum():
+        raise CorpusError("the right sentences have no tags to compare: give longer sentences")
+    return _compared(table, level, n_samples, random_state)
+
+
+def _check(level: float, n_samples: int) -> None:
     if not 0 < level < 1:
         raise ParameterError(f"level must be between 0 and 1, not {level!r}")
     if isinstance(n_samples, bool) or not isinstance(n_samples, int) or n_samples < 1:
         raise ParameterError(f"n_samples must be a whole number, 1 or more, not {n_samples!r}")
-    if a.n_sentences != b.n_sentences or a.gold != b.gold:
-        raise ParameterError("these are scores of other sentences; score both on the same ones")
-    counts = np.stack([_counts(a), _counts(b)])
+
+
+def _of_tags(right: list[str], given: list[str]) -> tuple[int, int]:
+    """Right tags, and twice the number of tags."""
+    return sum(map(str.__eq__, right, given)), 2 * len(right)
+
+
+def _of_chunks(right: list[str], given: list[str]) -> tuple[int, int]:
+    """Chunks that are in both, and the right and the predicted ones together."""
+    gold, found = set(chunk_spans(right)), set(chunk_spans(given))
+    return len(gold & found), len(gold) + len(found)
+
+
+def _compared(
+    counts: np.ndarray, level: float, n_samples: int, random_state: int | None
+) -> Comparison:
+    """The bootstrap, from matches and totals of each sentence."""
     n = counts.shape[2]
-    if not counts[0, 1].sum():
-        raise CorpusError("the right trees have no brackets to compare: give longer sentences")
     first, second = _f1(counts.sum(axis=2))
     d = float(second - first)
     draws = np.concatenate([*_draws(counts, n_samples, np.random.default_rng(random_state))])

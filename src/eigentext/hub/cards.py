@@ -24,6 +24,7 @@ _TASKS = {
     "TextVectors": "feature-extraction",
     "Tagger": "token-classification",
     "HMMTagger": "token-classification",
+    "RefinementHMM": "token-classification",
 }
 _USES = {
     "BigramModel": 'model.probability("dog", given="the")',
@@ -32,6 +33,7 @@ _USES = {
     "Eigenwords": 'model.most_similar("word")',
     "HMM": 'model.log_probability(["a", "sentence", "of", "tokens"])',
     "HMMTagger": 'model.tag("A sentence as text.")',
+    "RefinementHMM": 'model.tag("A sentence as text.")',
     "KneserNey": 'model.perplexity([["a", "sentence", "of", "tokens"]])',
     "LatentPCFG": 'print(model.parse("A sentence as text."))',
     "PCFG": 'print(model.parse("A sentence as text."))',

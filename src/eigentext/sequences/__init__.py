@@ -11,8 +11,17 @@ if TYPE_CHECKING:
     from eigentext.sequences.hmm_tagger import HMMTagger
     from eigentext.sequences.interpolation import Interpolation
     from eigentext.sequences.kneser_ney import KneserNey
+    from eigentext.sequences.refinement_hmm import RefinementHMM
 
-__all__ = ["HMM", "BigramModel", "ClassBigram", "HMMTagger", "Interpolation", "KneserNey"]
+__all__ = [
+    "HMM",
+    "BigramModel",
+    "ClassBigram",
+    "HMMTagger",
+    "Interpolation",
+    "KneserNey",
+    "RefinementHMM",
+]
 
 __getattr__ = lazily(
     __name__,
@@ -23,5 +32,6 @@ __getattr__ = lazily(
         "HMM": "hmm",
         "HMMTagger": "hmm_tagger",
         "KneserNey": "kneser_ney",
+        "RefinementHMM": "refinement_hmm",
     },
 )

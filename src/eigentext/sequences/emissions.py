@@ -102,7 +102,7 @@ class Emissions:
                 member.append(x)
         weight = np.minimum(1.0, max(rare, 1) / self.totals)
         belongs = csr_array((weight[member], (group, member)), (len(numbers), len(words)))
-        self.groups, self.group_counts = numbers, belongs @ counts
+        self.groups, self.members, self.group_counts = numbers, belongs, belongs @ counts
         # A word of an unknown class gets the class that most rare words have.
         of_class = np.array([numbers[self._class(word)] for word in words])
         usual = np.bincount(of_class, self.totals * self.is_rare + weight).argmax()

@@ -149,6 +149,38 @@ def hmm_tagger(model: Any) -> Glance:
     )
 
 
+def refinement_hmm(model: Any) -> Glance:
+    """Sizes, the curve of EM, and the words of the states of the tag with most states."""
+    found = model.diagnostics_
+    names = {
+        "n_sentences": "sentences",
+        "n_tokens": "tokens",
+        "n_words": "words",
+        "n_tags": "tags",
+        "n_states": "states of all tags",
+    }
+    parts = []
+    if model.parameters_.method != "spectral":  # which has no emissions
+        tag = max(model.tags_, key=lambda one: (model.states_[one], one))
+        rows = [
+            (f"{tag}, state {state}", notebook.words(word for word, _ in words))
+            for state, words in enumerate(model.refinements(tag, _WORDS)[:_STATES])
+        ]
+        parts = [notebook.table(("state", "most probable words"), rows)]
+    return Glance(
+        "a tagger whose tags have hidden states",
+        facts=[*_known(found, **names), ("method", model.parameters_.method)],
+        picture=notebook.curve(model.history_, title="log-likelihood per token"),
+        parts=parts,
+        calls=[
+            ("model.tag('the cat sleeps')", "a sentence with its tags"),
+            ("model.marginals(sentence)", "the probability of each tag of each token"),
+            ("model.refinements('NN')", "the words of the states of a tag"),
+            *_MORE,
+        ],
+    )
+
+
 _MORE = (
     ("model.explore()", "the explorer, in this cell or in a browser"),
     ("model.save('my-model')", "a file; et.load reads it"),
@@ -160,6 +192,7 @@ GLANCES = {
     "KneserNey": kneser_ney,
     "Interpolation": interpolation,
     "HMMTagger": hmm_tagger,
+    "RefinementHMM": refinement_hmm,
 }
 
 

@@ -14,7 +14,6 @@ tags of rare and unknown words come from words of the same class and ending
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from operator import getitem
 from typing import Any, Literal, Self
 
@@ -23,18 +22,18 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.items import without_columns
 from eigentext.corpus.nltk_adapters import NltkTagging
-from eigentext.corpus.origins import TAGGED, origin_in, origin_of_tagged
+from eigentext.corpus.origins import TAGGED, origin_in
 from eigentext.corpus.policy import KEY, TokenPolicy, check_policy
 from eigentext.corpus.raw_text import RawCheck
 from eigentext.corpus.scarcity import once_findings
-from eigentext.corpus.schemes import allowed, check_tags
-from eigentext.corpus.tokenizers import check_unicode
+from eigentext.corpus.schemes import allowed
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.matrices.budget import check_room
 from eigentext.matrices.runs import CSR
 from eigentext.sequences import _saved, parameters
-from eigentext.sequences.emissions import Classes, Emissions, class_function
+from eigentext.sequences.emissions import Classes, Emissions
+from eigentext.sequences.tagged import checked_words, columns, read_tagged
 from eigentext.sequences.transitions import deleted_interpolation, transition_scores
 from eigentext.storage import Saved
 from eigentext.storage.facts import facts
@@ -114,37 +113,10 @@ class HMMTagger(Saved, Estimator, NltkTagging):
     @learning
     def fit(self, tagged: Iterable[Sequence[tuple[str, str]]], y: None = None) -> Self:
         """Learn from sentences, which are lists of (word, tag) pairs."""
-        from scipy.sparse import csr_array
-
-        if isinstance(tagged, str) or not isinstance(tagged, Iterable):
-            raise CorpusError("give a list of tagged sentences: lists of (word, tag) pairs")
-        sentences = [_columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
-        if not sentences:
-            raise CorpusError("no tagged sentences to learn from; give lists of (word, tag) pairs")
-        for n, (_, tags) in enumerate(sentences, 1):
-            if not tags:
-                raise CorpusError(
-                    f"sentence {n}, no tokens: an empty sentence has no tags; leave it out"
-                )
-            check_tags(tags, self.scheme, f"sentence {n}, ")
-        tokens = list(chain.from_iterable(words for words, _ in sentences))
-        tags = list(chain.from_iterable(tags for _, tags in sentences))
-        words, x = _numbered(tokens)
-        joint = self.classes == "factor" if self.joint is None else self.joint
-        class_of = class_function(self.classes if joint else None)
-        kinds, kind = _numbered(list(map(class_of, words)))
-        names, tag = _numbered(tags)
-        check_unicode([*words, *names], "a word or tag")
-        seen, h = np.unique(tag * len(kinds) + kind[x], return_inverse=True)
-        states = [(names[s // len(kinds)], kinds[s % len(kinds)]) for s in seen.tolist()]
-        counts = csr_array((np.ones(len(x), np.int64), (x, h)), (len(words), len(states)))
-        counts.sum_duplicates()
-        lengths = np.array([len(words) for words, _ in sentences])
-        grams, times = _grams(h, lengths, len(states), self.order)
-        self.diagnostics_ = {"n_sentences": len(sentences), "n_tokens": len(tokens)}
-        all_words, all_tags = zip(*sentences)
-        self.provenance_ = origin_of_tagged(all_words, all_tags)
-        self._set(words, states, counts, grams, times)
+        text = read_tagged(tagged, self.scheme, self.classes, self.joint)
+        self.diagnostics_ = {"n_sentences": len(text.lengths), "n_tokens": len(text.words)}
+        self.provenance_ = text.provenance
+        self._set(text.vocabulary, text.names, text.counts(), *text.grams(self.order))
         self.policy_ = self._learned_policy()
         return self
 
@@ -198,7 +170,7 @@ class HMMTagger(Saved, Estimator, NltkTagging):
     def log_probability(self, tagged: Sequence[tuple[str, str]]) -> float:
         """Return log p(words, tags) of a tagged sentence, or -inf if it is impossible."""
         check_is_fitted(self)
-        words, tags = _columns(tagged)
+        words, tags = columns(tagged)
         if not words:
             return 0.0
         end = len(self._states)
@@ -215,11 +187,11 @@ class HMMTagger(Saved, Estimator, NltkTagging):
     def score(self, tagged: Iterable[Sequence[tuple[str, str]]], y: None = None) -> float:
         """Return the accuracy: the share of tokens that get the tags of the tagged sentences."""
         check_is_fitted(self)
-        columns = [_columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
-        found = self.tag_many(words for words, _ in columns)
+        both = [columns(sentence, n) for n, sentence in enumerate(tagged, 1)]
+        found = self.tag_many(words for words, _ in both)
         right = [
             tag == gold
-            for (_, tags), sentence in zip(columns, found)
+            for (_, tags), sentence in zip(both, found)
             for gold, (_, tag) in zip(tags, sentence)
         ]
         if not right:
@@ -292,7 +264,7 @@ class HMMTagger(Saved, Estimator, NltkTagging):
     def _words(self, sentence: Any, check: RawCheck, number: int | None = None) -> list[str]:
         if isinstance(sentence, str):
             return self.policy_.split(sentence)
-        return check.see(_checked_words(sentence, number))
+        return check.see(checked_words(sentence, number))
 
     def _forbidden(self, states: list[tuple[str, str]]) -> np.ndarray:
         """A table that says whether state w never follows state v.
@@ -440,49 +412,3 @@ def _k_best_block(
     sentences: list[list[str]], tagger: HMMTagger, k: int
 ) -> list[list[ScoredTagging]]:
     return [tagger._k_best(words, k) for words in sentences]
-
-
-def _numbered(items: list[str]) -> tuple[list[str], np.ndarray]:
-    """The distinct items in order, and for each item its place among them."""
-    names = sorted(set(items))
-    place = {name: i for i, name in enumerate(names)}
-    return names, np.fromiter(map(place.__getitem__, items), np.int64, len(items))
-
-
-def _grams(h: np.ndarray, lengths: np.ndarray, m: int, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct windows of order + 1 states, and how often each occurs.
-
-    The state m stands twice before every sentence and once after it.
-    """
-    stream = np.full(len(h) + 3 * len(lengths), m)
-    is_token = np.ones(len(stream), bool)
-    begins = np.cumsum(lengths + 3) - lengths - 3
-    is_token[np.concatenate([begins, begins + 1, begins + lengths + 2])] = False
-    stream[is_token] = h
-    last = 2 + np.flatnonzero(is_token[1:-1] | is_token[2:])  # a token, or the end after one
-    sizes = (m + 1,) * (order + 1)
-    window = tuple(stream[last - back] for back in range(order, -1, -1))
-    codes, times = np.unique(np.ravel_multi_index(window, sizes), return_counts=True)
-    return np.stack(np.unravel_index(codes, sizes), axis=1), times
-
-
-def _columns(sentence: Any, number: int | None = None) -> tuple[list[str], list[str]]:
-    """The words and the tags of a tagged sentence."""
-    where = "" if number is None else f"sentence {number}, "
-    tokens = list(sentence) if isinstance(sentence, Iterable) else [sentence]
-    for i, token in enumerate(tokens, 1):
-        if not (isinstance(token, tuple) and len(token) == 2 and token[0] and token[1]
-                and isinstance(token[0], str) and isinstance(token[1], str)):  # fmt: skip
-            raise CorpusError(f"{where}token {i}: {token!r} is not a (word, tag) pair of strings")
-    return [word for word, _ in tokens], [tag for _, tag in tokens]
-
-
-def _checked_words(sentence: Any, number: int | None) -> list[str]:
-    where = "" if number is None else f"sentence {number}: "
-    if not isinstance(sentence, Iterable):
-        raise CorpusError(f"{where}{sentence!r} is not a sentence: give a list of words")
-    words = list(sentence)
-    for i, word in enumerate(words, 1):
-        if not isinstance(word, str) or not word:
-            raise CorpusError(f"{where}token {i}: {word!r} is not a word: give strings")
-    return words

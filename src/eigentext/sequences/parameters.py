@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table
+from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table, is_whole
 
 _RARE = "Words that occur less often share one symbol."
 _SPECTRAL = {"method": ("spectral", "spectral+em")}
@@ -128,6 +129,57 @@ HMMTagger = Table(
     joint=Flag(None),
     rare=Count(30, least=0, help="Words that occur at most this often are rare."),
     scheme=Choice(None, of=("bio",), help="The scheme that all taggings follow."),
+)
+
+
+def _is_states(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return is_whole(value) and value >= 1
+    return bool(value) and all(isinstance(k, str) and k and _is_states(v) for k, v in value.items())
+
+
+def _read_states(text: str) -> Any:
+    """Read "3" as a number, and "NN=3,VB=4" as a mapping; what is neither stays a text."""
+    try:
+        if "=" not in text:
+            return int(text)
+        return {tag: int(m) for tag, m in (part.rsplit("=", 1) for part in text.split(","))}
+    except ValueError:
+        return text
+
+
+RefinementHMM = Table(
+    "RefinementHMM",
+    n_states=Given(
+        8,
+        what="a whole number, 1 or more, or a mapping of tags to such numbers",
+        test=_is_states,
+        keep=lambda given: dict(given) if isinstance(given, Mapping) else int(given),
+        parse=_read_states,
+        metavar="NUMBER|TAG=NUMBER,…",
+        flags="--states -m",
+        help="The largest number of hidden states of a tag; NN=8,*=2: of NN, and of all others.",
+    ),
+    method=Choice(
+        "spectral+em",
+        of=("spectral+em", "em", "spectral"),
+        help="How hidden states are learned; spectral+em fits best.",
+    ),
+    decoding=Choice(
+        "marginals",
+        of=("marginals", "pairs", "viterbi"),
+        help="How tags are chosen: by each token, by each two tokens, or all with their states.",
+    ),
+    classes=replace(HMMTagger["classes"], flags=""),
+    joint=Flag(None, help="States belong to a tag together with the class of its word."),
+    rare=HMMTagger["rare"],
+    scheme=HMMTagger["scheme"],
+    smoothing=Number(10.0, least=0, help="Tokens of its tag that are added to each state."),
+    n_iter=Count(
+        30, least=0, flags="--iterations", help="The largest number of EM steps.", only=_EM
+    ),
+    tol=Number(1e-5, least=0, flags="", only=_EM),
+    random_state=_SEED,
 )
 
 

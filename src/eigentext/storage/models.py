@@ -21,6 +21,7 @@ _READERS = {
     "eigentext.hmm-tagger": ("eigentext.sequences", "HMMTagger"),
     "eigentext.hmm": ("eigentext.sequences", "HMM"),
     "eigentext.kernel-perceptron": ("eigentext.linear", "KernelPerceptron"),
+    "eigentext.refinement-hmm": ("eigentext.sequences", "RefinementHMM"),
     "eigentext.kneser-ney": ("eigentext.sequences", "KneserNey"),
     "eigentext.latent-pcfg": ("eigentext.grammars", "LatentPCFG"),
     "eigentext.ngrams": ("eigentext.moments", "NgramMoments"),

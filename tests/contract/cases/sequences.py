@@ -1,6 +1,7 @@
 """The cases of the contract for models of sequences."""
 
 import warnings
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -127,6 +128,18 @@ def tagger(name, make, data=TAGGED, other=OTHER_TAGGED, saves=True):
     )
 
 
+def refined(name, make, data=TAGGED, other=OTHER_TAGGED, saves=True):
+    case = tagger(name, make, data, other, saves)
+    words = [[word for word, _ in line] for line in data[:3]]
+    asks = {
+        **{name: ask for name, ask in case.asks.items() if name != "k_best"},
+        "marginals": lambda model: model.marginals(["the|D", "Fox|N", "99|X"]),
+        "words": lambda model: model.log_probability(words[0]),
+        "transform": lambda model: model.transform([*words, []]),
+    }
+    return replace(case, asks=asks, grid={"n_states": [1, 2]})
+
+
 def last_letter(word):
     return word[-1]
 
@@ -199,6 +212,19 @@ CASES = [
     tagger("HMMTagger, order 1", lambda: et.HMMTagger(1, classes=None)),
     tagger("HMMTagger, factor", lambda: et.HMMTagger(classes="factor", scheme="bio", rare=2)),
     tagger("HMMTagger, function", lambda: et.HMMTagger(classes=last_letter), saves=False),
+    refined("RefinementHMM", lambda: et.RefinementHMM(2, n_iter=5)),
+    refined("RefinementHMM, spectral", lambda: et.RefinementHMM(2, method="spectral")),
+    refined(
+        "RefinementHMM, em, factor",
+        lambda: et.RefinementHMM(
+            2, method="em", decoding="viterbi", classes="factor", scheme="bio", n_iter=5
+        ),
+    ),
+    refined(
+        "RefinementHMM, function",
+        lambda: et.RefinementHMM(2, classes=last_letter, decoding="pairs", n_iter=3),
+        saves=False,
+    ),
     mixture("Interpolation"),
     mixture("Interpolation, by count", by_count=True),
 ]

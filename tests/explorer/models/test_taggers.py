@@ -27,3 +27,12 @@ def test_columns_are_behind_bars():
     for text in ("cats", "cats|", "a|b|c"):
         with pytest.raises(RefusedError, match=r"word\|pos"):
             model.ask("tag", {"text": text})
+
+
+def test_confidences_are_marginals():
+    tagged = [[("dogs", "N"), ("bark", "V")], [("cats", "N"), ("sleep", "V")]] * 20
+    tagger = et.RefinementHMM(2).fit(tagged)
+    answer = explored(tagger, "states").ask("tag", {"text": "dogs sleep"})
+    assert [(one["word"], one["tag"]) for one in answer["tokens"]] == tagger.tag("dogs sleep")
+    sure = tagger.marginals("dogs sleep").max(axis=1)
+    assert [one["confidence"] for one in answer["tokens"]] == pytest.approx(sure)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from eigentext.corpus.columns import Columns, Head
     from eigentext.corpus.conll import PlacedSentence
 
-ModelArgument = Annotated[Path, typer.Argument(help="A model written by `tagger fit`.")]
+ModelArgument = Annotated[
+    Path, typer.Argument(help="A model written by `tagger fit` or `tagger refine`.")
+]
 TaggedArgument = Annotated[
     list[str],
     typer.Argument(
@@ -288,6 +290,13 @@ def places_of(sentences: "Sequence[PlacedSentence]") -> Iterator[None]:
 
 def load_tagger(path: Path) -> "Tagger":
     """Load a tagger."""
-    from eigentext import Tagger
+    from eigentext import RefinementHMM, Tagger
 
-    return load_kind(path, Tagger, "a tagger that `tagger fit` wrote")
+    kinds: Any = Tagger, RefinementHMM
+    found = load_kind(path, kinds, "a tagger that `tagger fit` wrote, or `tagger refine`")
+    if isinstance(found, RefinementHMM):
+        from eigentext.cli.tagger.refine import InColumns
+
+        adapted: Any = InColumns(found)
+        return adapted
+    return found

@@ -14,6 +14,7 @@ _HOMES = {
     "KneserNey": ("sequences", "ExploredKneserNey"),
     "LatentPCFG": ("grammars", "ExploredGrammar"),
     "PCFG": ("grammars", "ExploredGrammar"),
+    "RefinementHMM": ("taggers", "ExploredRefinementHMM"),
     "Reranker": ("rerankers", "ExploredReranker"),
     "Tagger": ("taggers", "ExploredTagger"),
     "TopicModel": ("topics", "ExploredTopics"),

@@ -8,7 +8,7 @@ from eigentext.explorer.asking import Arguments, RefusedError
 from eigentext.explorer.models.base import Explored, Fact
 
 if TYPE_CHECKING:
-    from eigentext.sequences import HMMTagger
+    from eigentext.sequences import HMMTagger, RefinementHMM
     from eigentext.tagging import Tagger
 
 
@@ -93,3 +93,21 @@ class ExploredHMMTagger(ExploredTagger):
         """Return the best tags of a sentence."""
         tagged = self.model.tag(self._words(arguments))
         return {"tokens": [{"word": word, "tag": tag, "confidence": None} for word, tag in tagged]}
+
+
+class ExploredRefinementHMM(ExploredHMMTagger):
+    """A hidden Markov model whose tags have hidden states; marginals are its confidences."""
+
+    model: "RefinementHMM"  # type: ignore[assignment]
+
+    def tag(self, arguments: Arguments) -> dict[str, Any]:
+        """Return the best tags of a sentence, with their confidences."""
+        words = self._words(arguments)
+        place = {tag: t for t, tag in enumerate(self.model.tags_)}
+        sure = self.model.marginals(words)
+        return {
+            "tokens": [
+                {"word": word, "tag": tag, "confidence": min(1.0, float(row[place[tag]]))}
+                for (word, tag), row in zip(self.model.tag(words), sure)
+            ]
+        }
