@@ -401,6 +401,7 @@ ZOO: dict[str, Specimen] = {
     ),
     "hmm/spectral": Specimen(lambda: _hmm(), _HMM),
     "hmm/rare": Specimen(lambda: _hmm(max_size=6, rank=2), _HMM),
+    "hmm/plain": Specimen(lambda: _hmm(repair="none"), _HMM),
     "hmm/em": Specimen(lambda: _hmm(method="em", n_init=1, n_iter=5), _EM_HMM),
     "kernel-perceptron/tree": Specimen(
         _kernelled(lambda: et.TreeKernel(0.5), _trees_only), _kernel_perceptron(_trees_only)

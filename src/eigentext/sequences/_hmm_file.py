@@ -9,11 +9,11 @@ from eigentext.corpus import Vocabulary
 from eigentext.parameters import Choice, Count, Flag, Number
 from eigentext.sequences import _saved
 from eigentext.sequences._symbols import Symbols
-from eigentext.sequences.forms import Form, HMMParameters, Operators
+from eigentext.sequences.forms import Form, HMMParameters, Operators, PlainOperators
 from eigentext.storage.facts import OPTIONS, PROVENANCE, facts
 from eigentext.storage.schema import Array, Schema, damage
 
-_KINDS = {"operators": Operators, "parameters": HMMParameters}
+_KINDS = {"operators": Operators, "plain": PlainOperators, "parameters": HMMParameters}
 _MOST = 1e50  # numbers in operators are smaller, so that products of a few are finite
 _CLOSE = 1e-6  # the relative error of sums, compared with the sum of absolute values
 _DIAGNOSTICS = facts(
@@ -30,7 +30,7 @@ _DIAGNOSTICS = facts(
 
 def packed(model: Form, symbols: Symbols) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arrays of a model by their names in a file, and what the document says of them."""
-    kind = "operators" if isinstance(model, Operators) else "parameters"
+    kind = next(name for name, form in _KINDS.items() if isinstance(model, form))
     words = {"words": symbols.vocabulary.words, "word_counts": symbols.vocabulary.counts}
     arrays = {f"{kind}.{name}": part for name, part in asdict(model).items()}
     about = {"kind": kind, "options": symbols.options, "has_rare": symbols.has_rare}
@@ -65,6 +65,12 @@ def schema(about: dict[str, Any]) -> Schema:
             "after": Array("float64", (n, "r"), **wild),
             "places": Array("int32", (n,), least=-1, below="k"),
             "floors": Array("float64", (n,), least=0, below=1.001),
+        }
+    elif about.get("kind") == "plain":
+        arrays = {
+            "operators": Array("float64", (n, "r", "r"), **wild),
+            "start": Array("float64", ("r",), **wild),
+            "end": Array("float64", ("r",), **wild),
         }
     else:
         probability: dict[str, Any] = {"least": 0, "below": 1.001}
@@ -106,7 +112,9 @@ def _model(arrays: dict[str, Any], kind: str) -> Form:
             _saved.check_sums(start + name, rows)
         return model
     if not model.rows.size:
-        raise damage(f"{start}rows", "is empty")
+        raise damage(f"{start}operators", "is empty")
+    if isinstance(model, PlainOperators):  # any numbers are a model
+        return model
     # The rows must add up to the end, and each state must have the product 1 with the end. Only
     # then are the repaired probabilities of all symbols in a state a distribution.
     _check_close(f"{start}rows", model.rows.T, np.ones(len(model.rows)), model.end)

@@ -1,11 +1,13 @@
-r"""The two forms of a hidden Markov model: parameters and operators.
+r"""The forms of a hidden Markov model: parameters, operators, and plain operators.
 
 Parameters are the probabilities :math:`\pi(h)`, :math:`t(h'|h)` and :math:`o(x|h)`. Operators are
 :math:`b_1`, :math:`b_\infty` and a matrix :math:`B_x` for each symbol, with
 
 .. math:: p(x_1 \dots x_T) = b_\infty^\top B_{x_T} \dots B_{x_1} b_1
 
-(an observable operator model). :mod:`eigentext.sequences.inference` answers questions about both.
+(an observable operator model). :class:`Operators` come with what repairs their probabilities.
+:class:`PlainOperators` are never repaired. :mod:`eigentext.sequences.inference` answers questions
+about all of them.
 """
 
 from dataclasses import dataclass
@@ -127,4 +129,44 @@ class Operators:
         return float(np.average(mass, weights=None if frequency is None else frequency[chosen]))
 
 
-Form: TypeAlias = HMMParameters | Operators
+@dataclass
+class PlainOperators:
+    """An observable operator model that is used as it is: its probabilities may be negative.
+
+    Attributes
+    ----------
+    start, end : arrays, shape (r,)
+        b_1 and b_inf.
+    operators : array, shape (n, r, r)
+        B_x of each symbol.
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    operators: np.ndarray
+
+    def operator(self, symbol: int) -> np.ndarray:
+        """Return B_x."""
+        return self.operators[symbol]
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The vectors b_inf B_x, which predict each symbol, shape (n, r)."""
+        return self.end @ self.operators
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """The sum of all operators: a step whose symbol is not known."""
+        return self.operators.sum(axis=0)
+
+    def negative_mass(self) -> float:
+        """Return the mean, over first symbols x, of the sum of all negative p(x' | x)."""
+        states = (self.operators[:1000] @ self.start)[self.rows[:1000] @ self.start > 0]
+        if not len(states):
+            return 0.0
+        values = states @ self.end
+        mass = -np.minimum(states @ self.rows.T, 0).sum(axis=1)
+        return float(mass.sum() / values.sum())
+
+
+Form: TypeAlias = HMMParameters | Operators | PlainOperators

@@ -12,8 +12,13 @@ algorithm, and the k most probable ones by :func:`eigentext.trellis.k_best_paths
 is :math:`B_x b / (b_\infty^\top B_x b)`. Sampling noise can make probabilities negative. They are
 *repaired*: each symbol gets at least its floor, and all are divided by their sum. Where a symbol
 that occurred gets no more than its floor, the past is forgotten and the state is :math:`a_x`.
+
+*Plain operators.* Nothing is repaired: :math:`p(x_1 \dots x_T)` is the product of the operators,
+and a conditional probability is the ratio of two of them. Negative ones have no logarithm. Their
+places are marked.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +26,7 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
-from eigentext.sequences.forms import Form, HMMParameters, Operators
+from eigentext.sequences.forms import Form, HMMParameters, Operators, PlainOperators
 from eigentext.trellis import k_best_paths
 
 _BLOCK = 1 << 22  # the numbers in a block of predictions
@@ -33,12 +38,15 @@ class Filtered(NamedTuple):
     logs: np.ndarray  # log p(x_t | x_1 .. x_t-1), (t,)
     states: np.ndarray  # the state after x_t, (t, m)
     repairs: dict[str, int]  # how many tokens there are, are unknown, and were repaired
+    negative: np.ndarray | None = None  # where logs are those of the absolute value, (t,)
 
 
 def filtered(model: Form, ids: np.ndarray) -> Filtered:
     """Return the log-probability of each symbol given those before it, and the state after it."""
     if isinstance(model, Operators):
         return _filtered_by_operators(model, ids)
+    if isinstance(model, PlainOperators):
+        return _filtered_plainly(model, ids)
     from eigentext.sequences._hmm_loops import filter_parameters
 
     logs, states = np.zeros(len(ids)), np.zeros((len(ids), len(model.initial)))
@@ -57,7 +65,10 @@ def next_symbols(model: Form, state: np.ndarray | None = None) -> np.ndarray:
     """Return the probability of each symbol after a filtered state, or at the start."""
     if isinstance(model, HMMParameters):
         return model.emission @ (model.initial if state is None else state @ model.transition)
-    p = np.maximum(model.rows @ (model.start if state is None else state), model.floors)
+    p = model.rows @ (model.start if state is None else state)
+    if isinstance(model, PlainOperators):
+        return p
+    p = np.maximum(p, model.floors)
     total = p.sum()
     return p / total if total > 0 else np.full(len(p), 1 / len(p))
 
@@ -95,8 +106,9 @@ def best_paths(model: HMMParameters, ids: np.ndarray, k: int) -> tuple[np.ndarra
 
 def sample(model: Form, n_sequences: int, length: int, rng: np.random.Generator) -> np.ndarray:
     """Draw sequences of one length, as an array of ids with a row for each sequence."""
-    draw = _sample_by_operators if isinstance(model, Operators) else _sample_by_parameters
-    return draw(model, n_sequences, length, rng)  # type: ignore[arg-type]
+    if isinstance(model, HMMParameters):
+        return _sample_by_parameters(model, n_sequences, length, rng)
+    return _sample_by_operators(model, n_sequences, length, rng)
 
 
 def _sample_by_parameters(
@@ -118,16 +130,29 @@ def _sample_by_parameters(
 
 
 def _sample_by_operators(
-    model: Operators, n_sequences: int, length: int, rng: np.random.Generator
+    model: Operators | PlainOperators, n_sequences: int, length: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """One symbol at a time is drawn from the repaired distribution."""
+    """One symbol at a time is drawn from the repaired distribution.
+
+    Plain operators are repaired here only: negative probabilities count as zero.
+    """
     ids = np.empty((n_sequences, length), np.int32)
     for row in ids:
         state = model.start
         for t in range(length):
-            row[t] = _drawn(np.cumsum(next_symbols(model, state)), np.array(rng.random()))
-            state = _operator_states(model, row[t : t + 1], state)[1][0]
+            chances = np.maximum(next_symbols(model, state), 0.0)
+            if not chances.any():
+                chances[:] = 1.0
+            row[t] = _drawn(np.cumsum(chances), np.array(rng.random()))
+            state = _step(model, row[t : t + 1], state)
     return ids.astype(np.int64)
+
+
+def _step(model: Operators | PlainOperators, ids: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """The state after one symbol more."""
+    if isinstance(model, Operators):
+        return _operator_states(model, ids, state)[1][0]
+    return filtered(replace(model, start=state), ids).states[0]
 
 
 def _drawn(cumulative: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -154,6 +179,17 @@ def _filtered_by_operators(model: Operators, ids: np.ndarray) -> Filtered:
         "floored": int((given <= model.floors[seen]).sum()),
     }
     return Filtered(logs, states, _counted(ids) | repairs)
+
+
+def _filtered_plainly(model: PlainOperators, ids: np.ndarray) -> Filtered:
+    from eigentext.sequences._hmm_loops import filter_plain
+
+    ratios, states = np.zeros(len(ids)), np.zeros((len(ids), len(model.start)))
+    filter_plain(ids, model.start, model.end, model.operators, model.mean, ratios, states)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.abs(ratios))
+    negative = ratios < 0
+    return Filtered(logs, states, _counted(ids) | {"negative": int(negative.sum())}, negative)
 
 
 def _operator_states(

@@ -7,7 +7,7 @@ from typing import Any
 from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table
 
 _RARE = "Words that occur less often share one symbol."
-_SPECTRAL = {"method": ("spectral", "spectral+em")}
+_SPECTRAL = {"method": ("spectral", "spectral+em"), "repair": ("floor",)}
 _EM = {"method": ("em", "spectral+em")}
 _PIVOT = {"method": ("pivot+em", "pivot")}
 _SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the same result.")
@@ -57,6 +57,12 @@ HMM = Table(
     ),
     rank=Count(
         None, help="Directions to use.", shown="those that exceed the noise", only=_SPECTRAL
+    ),
+    repair=Choice(
+        "floor",
+        of=("floor", "none"),
+        help="none is the plain algorithm: no choice of rank, no shrinkage, no least probability.",
+        only={"method": ("spectral",)},
     ),
     n_init=Count(None, flags="--starts", help="The number of starts of EM.", shown="10", only=_EM),
     n_iter=Count(

@@ -156,6 +156,7 @@ CASES = [
         OTHER_STREAM,
         grid="min_count",
     ),
+    hmm("HMM, spectral, plain", lambda: et.HMM(1, repair="none"), grid="random_state"),
     hmm("HMM, em", lambda: et.HMM(2, method="em", n_init=2, n_iter=5)),
     hmm(
         "HMM, em, stream",
