@@ -13,6 +13,8 @@ from eigentext.sequences import Interpolation
 LINES = [line.split() for line in ("the cat sat", "a dog ran", "the dog sat", "a cat ran")] * 8
 OTHER = [line.split() for line in ("the fox saw two dogs", "two dogs ran", "a dog sat")] * 9
 STREAM, OTHER_STREAM = ([*chain(*lines), "once", "a"] for lines in (LINES, OTHER))
+# Any word follows any other, so that no probability is negative.
+DRAWN = np.random.default_rng(0).choice(["the", "a", "cat", "dog", "sat", "ran"], 600).tolist()
 TAGS = {"the": "D", "a": "D", "cat": "N", "dog": "N", "sat": "V", "ran": "V"}
 TAGGED = [[(f"{word}|{TAGS[word]}", f"B-{TAGS[word]}") for word in line] for line in LINES]
 OTHER_TAGGED = [[(f"{word}|X", "B-X") for word in line] for line in OTHER]
@@ -156,7 +158,13 @@ CASES = [
         OTHER_STREAM,
         grid="min_count",
     ),
-    hmm("HMM, spectral, plain", lambda: et.HMM(1, repair="none"), grid="random_state"),
+    hmm(
+        "HMM, spectral, plain",
+        lambda: et.HMM(1, repair="none"),
+        DRAWN[:300],
+        DRAWN[200:],
+        grid="random_state",
+    ),
     hmm("HMM, em", lambda: et.HMM(2, method="em", n_init=2, n_iter=5)),
     hmm(
         "HMM, em, stream",
