@@ -36,6 +36,7 @@ _HOMES = {
     "TwoViewClassifier": "eigentext.tagging",
     "TwoViewRegressor": "eigentext.tagging",
     "Vocabulary": "eigentext.corpus",
+    "WeightedAutomaton": "eigentext.sequences",
     "WordClusters": "eigentext.words",
     "checkpointing": "eigentext.storage",
     "load": "eigentext.storage",
@@ -98,6 +99,7 @@ __all__ = [
     "TwoViewClassifier",
     "TwoViewRegressor",
     "Vocabulary",
+    "WeightedAutomaton",
     "WordClusters",
     "checkpointing",
     "corpus",
@@ -170,7 +172,7 @@ if TYPE_CHECKING:
     from eigentext.linear import KernelPerceptron, Perceptron
     from eigentext.moments import CooccurrenceMoments, DocumentMoments, NgramMoments
     from eigentext.reranking import Reranker, TreeReranker
-    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
+    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey, WeightedAutomaton
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
     from eigentext.topics import TopicModel

@@ -163,7 +163,7 @@ def test_plain_operators_multiply():
     mean = operators.sum(axis=0)
     ids = np.array([0, 1, 2, END, 2, UNKNOWN, 1, 3, 0, END], np.int32)
     ratios, states = np.zeros(len(ids)), np.zeros((len(ids), 2))
-    filter_plain(ids, start, end, operators, mean, ratios, states)
+    filter_plain(ids, start, end, operators, np.zeros(0), mean, ratios, states)
     b, before = start, 1.0
     for t in range(3):
         b = operators[ids[t]] @ b
@@ -177,6 +177,10 @@ def test_plain_operators_multiply():
     assert ratios[6] == pytest.approx(end @ operators[1] @ b / (end @ b))
     assert ratios[7] == ratios[8] == 0
     assert np.isfinite(states).all()
+    stop = np.array([0.1, 0.2])
+    filter_plain(np.array([1, 4], np.int32), start, end, operators, stop, mean, ratios, states)
+    b = operators[1] @ start
+    assert ratios[1] == pytest.approx(stop @ b / (end @ b))
 
 
 def test_projected_trigrams():

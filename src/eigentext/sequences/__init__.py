@@ -10,8 +10,16 @@ if TYPE_CHECKING:
     from eigentext.sequences.hmm_tagger import HMMTagger
     from eigentext.sequences.interpolation import Interpolation
     from eigentext.sequences.kneser_ney import KneserNey
+    from eigentext.sequences.weighted_automaton import WeightedAutomaton
 
-__all__ = ["HMM", "BigramModel", "HMMTagger", "Interpolation", "KneserNey"]
+__all__ = [
+    "HMM",
+    "BigramModel",
+    "HMMTagger",
+    "Interpolation",
+    "KneserNey",
+    "WeightedAutomaton",
+]
 
 __getattr__ = lazily(
     __name__,
@@ -21,5 +29,6 @@ __getattr__ = lazily(
         "HMM": "hmm",
         "HMMTagger": "hmm_tagger",
         "KneserNey": "kneser_ney",
+        "WeightedAutomaton": "weighted_automaton",
     },
 )

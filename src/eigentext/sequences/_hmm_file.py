@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.corpus import Vocabulary
-from eigentext.parameters import Choice, Count, Flag, Number
+from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, is_whole
 from eigentext.sequences import _saved
 from eigentext.sequences._symbols import Symbols
 from eigentext.sequences.forms import Form, HMMParameters, Operators, PlainOperators
@@ -41,7 +41,7 @@ def unpacked(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[Form, Symbo
     """Return the model and the symbols of a file. Raise ModelFileError if they are damaged."""
     vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
     symbols = Symbols(vocabulary, about["options"], about["has_rare"])
-    return _model(arrays, about["kind"]), symbols
+    return _model(arrays, about["kind"], ends=about.get("ends", False)), symbols
 
 
 def listed(diagnostics: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +53,12 @@ def listed(diagnostics: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema(about: dict[str, Any]) -> Schema:
-    """Return what a file must hold. The symbols are the words, and the rare word if it occurs."""
-    n = "words+1" if about.get("has_rare") is True else "words"
+    """Return what a file must hold.
+
+    The symbols are the words, the rare word if it occurs, and the end of models that have ends.
+    """
+    more = [about.get("has_rare") is True, about.get("ends") is True]
+    inside, n = (f"words+{k}" if k else "words" for k in (sum(more[:1]), sum(more)))
     wild: dict[str, Any] = {"least": -_MOST, "below": _MOST}
     if about.get("kind") == "operators":
         arrays = {
@@ -68,9 +72,10 @@ def schema(about: dict[str, Any]) -> Schema:
         }
     elif about.get("kind") == "plain":
         arrays = {
-            "operators": Array("float64", (n, "r", "r"), **wild),
+            "operators": Array("float64", (inside, "r", "r"), **wild),
             "start": Array("float64", ("r",), **wild),
             "end": Array("float64", ("r",), **wild),
+            "stop": Array("float64", ("r" if about.get("ends") is True else "none",), **wild),
         }
     else:
         probability: dict[str, Any] = {"least": 0, "below": 1.001}
@@ -79,6 +84,7 @@ def schema(about: dict[str, Any]) -> Schema:
             "transition": Array("float64", ("m", "m"), **probability),
             "emission": Array("float64", (n, "m"), **probability),
         }
+    sizes = {"none": 0} if about.get("kind") == "plain" else {}
     return Schema(
         _saved.WORDS | {f"{about.get('kind')}.{name}": part for name, part in arrays.items()},
         {
@@ -89,10 +95,31 @@ def schema(about: dict[str, Any]) -> Schema:
             "diagnostics": _DIAGNOSTICS,
             "history": _saved.FIGURES,
         },
+        sizes=sizes,
     )
 
 
-def _model(arrays: dict[str, Any], kind: str) -> Form:
+def automaton_schema(about: dict[str, Any]) -> Schema:
+    """Return what the file of a weighted automaton must hold."""
+    found = schema(about)
+    strings = Given(
+        REQUIRED,
+        what="two lists of lists of symbols",
+        test=lambda value: (
+            isinstance(value, list) and len(value) == 2 and all(map(_strings, value))
+        ),
+    )
+    return Schema(found.arrays, found.about | {"ends": Flag(True), "basis": strings}, found.sizes)
+
+
+def _strings(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(string, list) and all(isinstance(one, str) or is_whole(one) for one in string)
+        for string in value
+    )
+
+
+def _model(arrays: dict[str, Any], kind: str, *, ends: bool) -> Form:
     """The model of a file. Raise ModelFileError if its numbers do not make a model."""
     start = f"{kind}."
     parts = {
@@ -119,7 +146,7 @@ def _model(arrays: dict[str, Any], kind: str) -> Form:
     # then are the repaired probabilities of all symbols in a state a distribution.
     _check_close(f"{start}rows", model.rows.T, np.ones(len(model.rows)), model.end)
     _check_close(f"{start}start", model.start[None], model.end, 1.0)
-    _check_close(f"{start}after", model.after, model.end, 1.0)
+    _check_close(f"{start}after", model.after[: len(model.after) - ends], model.end, 1.0)
     return model
 
 

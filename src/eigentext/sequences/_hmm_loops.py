@@ -146,12 +146,13 @@ def filter_operators(
 
 
 @njit(cache=True, nogil=True)
-def filter_plain(ids, start, end, operators, mean, ratios, states):
+def filter_plain(ids, start, end, operators, stop, mean, ratios, states):
     """Equivalent to ``ratios[t] = p(x_1 .. x_t) / p(x_1 .. x_t-1)``, with ``p = end B .. B start``.
 
     ``ratios`` of the first symbol is p(x_1) itself. ``states[t]`` is the product of the operators
     and the start, divided by p(x_1 .. x_t). What follows a probability of zero has zero. So has an
-    unknown symbol, but the symbols after it go on from the product with `mean`.
+    unknown symbol, but the symbols after it go on from the product with `mean`. Symbol n of models
+    with ends, whose `stop` is not empty, has ``p = stop B .. B start``.
     """
     r = len(start)
     b, new = start.copy(), np.empty(r)
@@ -161,6 +162,12 @@ def filter_plain(ids, start, end, operators, mean, ratios, states):
         if x == END:
             b[:] = start
             before = 1.0
+            continue
+        if x == len(operators):
+            value = 0.0
+            for i in range(r):
+                value += stop[i] * b[i]
+            ratios[t] = 0.0 if before == 0.0 else value / before
             continue
         operator = mean if x == UNKNOWN else operators[x]
         value, largest = 0.0, 0.0

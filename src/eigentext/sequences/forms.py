@@ -10,7 +10,7 @@ Parameters are the probabilities :math:`\pi(h)`, :math:`t(h'|h)` and :math:`o(x|
 about all of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self, TypeAlias
 
@@ -90,7 +90,8 @@ class Operators:
         b_1 and b_inf.
     rows, after : arrays, shape (n, r)
         q_x, which predicts x, and a_x, the state after x. They are scaled so that
-        ``after @ end == 1``.
+        ``after @ end == 1``. In models with ends, the last row is that of the end of a sequence.
+        It has no state after it, which is zero.
     places : int32 array, shape (n,)
         The index of each symbol's operator in `operators`. It is -1 if the operator is
         ``outer(after[x], rows[x])``.
@@ -139,11 +140,14 @@ class PlainOperators:
         b_1 and b_inf.
     operators : array, shape (n, r, r)
         B_x of each symbol.
+    stop : array, shape (r,) or (0,)
+        In models with ends, b_# predicts the end of a sequence, which is symbol n.
     """
 
     start: np.ndarray
     end: np.ndarray
     operators: np.ndarray
+    stop: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def operator(self, symbol: int) -> np.ndarray:
         """Return B_x."""
@@ -151,8 +155,9 @@ class PlainOperators:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """The vectors b_inf B_x, which predict each symbol, shape (n, r)."""
-        return self.end @ self.operators
+        """The vectors b_inf B_x, which predict each symbol and the end, shape (n, r)."""
+        rows = self.end @ self.operators
+        return np.vstack([rows, self.stop]) if len(self.stop) else rows
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -161,7 +166,8 @@ class PlainOperators:
 
     def negative_mass(self) -> float:
         """Return the mean, over first symbols x, of the sum of all negative p(x' | x)."""
-        states = (self.operators[:1000] @ self.start)[self.rows[:1000] @ self.start > 0]
+        states = self.operators[:1000] @ self.start
+        states = states[states @ self.end > 0]
         if not len(states):
             return 0.0
         values = states @ self.end

@@ -185,7 +185,8 @@ def _filtered_plainly(model: PlainOperators, ids: np.ndarray) -> Filtered:
     from eigentext.sequences._hmm_loops import filter_plain
 
     ratios, states = np.zeros(len(ids)), np.zeros((len(ids), len(model.start)))
-    filter_plain(ids, model.start, model.end, model.operators, model.mean, ratios, states)
+    known = model.start, model.end, model.operators, model.stop, model.mean
+    filter_plain(ids, *known, ratios, states)
     with np.errstate(divide="ignore"):
         logs = np.log(np.abs(ratios))
     negative = ratios < 0

@@ -119,7 +119,8 @@ class OperatorModel(LanguageModel):
             logs[negative] = np.nan
             _warn_of_negative(int(negative.sum()), "tokens")
         if not rare:
-            logs[(ids == UNKNOWN) | (ids == len(self.vocabulary_))] = np.nan
+            rare_id = len(self.vocabulary_) if self._symbols.has_rare else UNKNOWN
+            logs[(ids == UNKNOWN) | (ids == rare_id)] = np.nan
         return logs[ids != END], 0 if negative is None else int(negative.sum())
 
     def predict_next(self, prefix: Words = ()) -> np.ndarray:
