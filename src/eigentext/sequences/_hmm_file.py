@@ -109,7 +109,9 @@ def automaton_schema(about: dict[str, Any]) -> Schema:
             isinstance(value, list) and len(value) == 2 and all(map(_strings, value))
         ),
     )
-    return Schema(found.arrays, found.about | {"ends": Flag(True), "basis": strings}, found.sizes)
+    return Schema(
+        found.arrays, dict(found.about) | {"ends": Flag(True), "basis": strings}, found.sizes
+    )
 
 
 def _strings(value: Any) -> bool:

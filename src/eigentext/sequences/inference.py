@@ -57,7 +57,7 @@ def filtered(model: Form, ids: np.ndarray) -> Filtered:
 def filtered_states(model: Form, ids: np.ndarray) -> np.ndarray:
     """Return the states of :func:`filtered` alone. With operators, this is much faster."""
     if isinstance(model, Operators):
-        return _operator_states(model, ids)[1]
+        return operator_states(model, ids)[1]
     return filtered(model, ids).states
 
 
@@ -151,7 +151,7 @@ def _sample_by_operators(
 def _step(model: Operators | PlainOperators, ids: np.ndarray, state: np.ndarray) -> np.ndarray:
     """The state after one symbol more."""
     if isinstance(model, Operators):
-        return _operator_states(model, ids, state)[1][0]
+        return operator_states(model, ids, state)[1][0]
     return filtered(replace(model, start=state), ids).states[0]
 
 
@@ -166,7 +166,7 @@ def _counted(ids: np.ndarray) -> dict[str, int]:
 
 
 def _filtered_by_operators(model: Operators, ids: np.ndarray) -> Filtered:
-    before, states, given = _operator_states(model, ids)
+    before, states, given = operator_states(model, ids)
     known = ids >= 0
     seen, given = ids[known], given[known]
     logs = np.full(len(ids), -np.inf)
@@ -193,10 +193,10 @@ def _filtered_plainly(model: PlainOperators, ids: np.ndarray) -> Filtered:
     return Filtered(logs, states, _counted(ids) | {"negative": int(negative.sum())}, negative)
 
 
-def _operator_states(
+def operator_states(
     model: Operators, ids: np.ndarray, state: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The state before and after each id, and the value q_x b that the state before gives it.
+    """Return the state before and after each id, and the value q_x b that the one before gives it.
 
     The first state is `state`, or the model's start.
     """

@@ -22,16 +22,16 @@ with any of the three statistics of :mod:`eigentext.moments.hankel`. The paper f
 prefixes and suffixes are single symbols, this is the spectral algorithm for hidden Markov models
 (:mod:`eigentext.sequences.learning.spectral`), with the same repairs:
 
-*Scaling.* With "cca", the rows and columns of H are divided by the square roots of how often p and s
-occur.
+*Scaling.* With "cca", the rows and columns of H are divided by the square roots of how often p and
+s occur.
 
 *Rank.* The singular values must exceed those of a matrix of noise: the difference of two random
 halves of all counts. Or held-out text decides. The directions of a smaller rank are the first ones
 of a larger rank, and so are the entries of the operators. One SVD serves all ranks.
 
 *Shrinkage.* :math:`B_x` is mixed with an operator of rank one, :math:`a_x q_x^\top`, as in hidden
-Markov models. A window adds to the entries of all p that end where x begins, and of all s that begin
-where it ends. Let :math:`u_t` and :math:`v_t` be the sums of their rows of U and V. Then the
+Markov models. A window adds to the entries of all p that end where x begins, and of all s that
+begin where it ends. Let :math:`u_t` and :math:`v_t` be the sums of their rows of U and V. Then the
 variance of :math:`U^\top H_x V` is :math:`\sum_t |u_t|^2 |v_t|^2` over the windows. It is summed
 over the entries :math:`H_x[p, s]`, with the increments of both squares along p and s.
 

@@ -4,10 +4,10 @@ r"""How large an automaton is, and its floor: by the noise of the counts, or by 
 symbol's frequency with which the last symbols of windows of the text have the highest likelihood,
 after the symbols before them in the window.
 
-*Validation.* The text is split. Automata of the first part, of many ranks and of several sizes of the
-basis, give probabilities to the second. The best one says which rank, basis and floor the automaton
-of the whole text has. Bases are nested, and so are ranks: one Hankel matrix serves all bases, and one
-SVD for each basis serves all ranks.
+*Validation.* The text is split. Automata of the first part, of many ranks and of several sizes of
+the basis, give probabilities to the second. The best one says which rank, basis and floor the
+automaton of the whole text has. Bases are nested, and so are ranks: one Hankel matrix serves all
+bases, and one SVD for each basis serves all ranks.
 """
 
 from dataclasses import replace
@@ -18,13 +18,14 @@ import numpy as np
 from eigentext.corpus.encoded import END
 from eigentext.moments.hankel import Trie
 from eigentext.sequences.forms import Operators
-from eigentext.sequences.inference import filtered, filtered_states
+from eigentext.sequences.inference import filtered_states, operator_states
 from eigentext.sequences.learning.automaton import Projected
 
 FLOORS = (0.02, 0.05, 0.1, 0.2, 0.3)  # fractions of the frequency that are tried
 _WINDOWS = 5000  # windows that decide on the floor
 _STEP = 1.4  # the ratio of two ranks that are tried
 _SCORED = 50_000  # held-out symbols that decide
+_BLOCK = 1 << 22  # the numbers in a block of predictions
 
 
 class Trial(NamedTuple):
@@ -51,18 +52,41 @@ def ranks_up_to(most: int) -> list[int]:
 
 
 def tried(found: Projected, held: np.ndarray, n_basis: int) -> list[Trial]:
-    """Return a trial for each rank, with its best floor. `held` are ids with END after sequences."""
+    """Return a trial for each rank, with its best floor.
+
+    `held` are ids, with END after sequences. Unknown symbols do not count.
+    """
     held = held[:_SCORED]
-    is_event, trials = held != END, []
+    trials = []
     for rank in ranks_up_to(found.size):
         model, _ = found.operators(rank)
-        scores = []
-        for floor in FLOORS:
-            model.floors = floor * found.usual
-            scores.append(float(filtered(model, held).logs[is_event].mean()))
+        scores = _scores(model, held, found.usual)
         best = int(np.argmax(scores))
-        trials.append(Trial(scores[best], n_basis, rank, FLOORS[best]))
+        trials.append(Trial(float(scores[best]), n_basis, rank, FLOORS[best]))
     return trials
+
+
+def _scores(model: Operators, ids: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """The mean log-probability of the known ids with each floor. The states are those of one."""
+    model.floors = FLOORS[len(FLOORS) // 2] * usual
+    before, _, _ = operator_states(model, ids)
+    before, ids = before[ids >= 0], ids[ids >= 0]
+    sums = np.zeros(len(FLOORS))
+    size = max(1, _BLOCK // len(usual))
+    for first in range(0, len(ids), size):
+        some = ids[first : first + size]
+        sums += _log_likelihoods(before[first : first + size] @ model.rows.T, some, usual)
+    return sums / max(1, len(ids))
+
+
+def _log_likelihoods(p: np.ndarray, ids: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """The log-likelihood of ids, of which p has the probabilities of all symbols, by floor."""
+    found = []
+    for floor in FLOORS:
+        repaired = np.maximum(p, floor * usual)
+        chances = repaired[np.arange(len(ids)), ids] / repaired.sum(axis=1)
+        found.append(np.log(np.maximum(chances, 1e-300)).sum())
+    return np.array(found)
 
 
 def floor_of_windows(
@@ -80,11 +104,7 @@ def floor_of_windows(
     if not np.isfinite(anywhere.start).all():
         return FLOORS[-1]
     states = filtered_states(anywhere, ids)[windows.shape[1] - 2 :: windows.shape[1]]
-    p, last = states @ model.rows.T, windows[:, -1]
-    gains = []
-    for floor in FLOORS:
-        repaired = np.maximum(p, floor * found.usual)
-        gains.append(np.log(repaired[np.arange(len(last)), last] / repaired.sum(axis=1)).sum())
+    gains = _log_likelihoods(states @ model.rows.T, windows[:, -1], found.usual)
     return FLOORS[int(np.argmax(gains))]
 
 
