@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigentext import HMM
+from eigentext import HMM, WeightedAutomaton
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +30,23 @@ def clear_hmm():
         own = np.arange(n) % m == np.arange(m)[:, None]
         emission = np.array([rng.dirichlet(np.where(mine, 3.0, 0.2)) for mine in own])
         return HMM.from_parameters(rng.dirichlet(np.full(m, 3.0)), transition, emission)
+
+    return draw
+
+
+@pytest.fixture(scope="session")
+def random_automaton():
+    """``random_automaton(m, n, seed)``: symbols depend on the state before and the state after.
+
+    No sequence is empty: the first state has no end.
+    """
+
+    def draw(m: int, n: int, seed: int = 0) -> WeightedAutomaton:
+        rng = np.random.default_rng([m, n, seed])
+        stop = np.append(rng.uniform(0.1, 0.4, m), 0.0)
+        weights = rng.dirichlet(np.full(n * m, 0.3), m + 1) * (1 - stop[:, None])
+        operators = np.zeros((n, m + 1, m + 1))
+        operators[:, :m] = weights.reshape(m + 1, n, m).transpose(1, 2, 0)
+        return WeightedAutomaton.from_operators(np.eye(m + 1)[m], operators, stop)
 
     return draw

@@ -18,7 +18,6 @@ and a conditional probability is the ratio of two of them. Negative ones have no
 places are marked.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -132,27 +131,48 @@ def _sample_by_parameters(
 def _sample_by_operators(
     model: Operators | PlainOperators, n_sequences: int, length: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """One symbol at a time is drawn from the repaired distribution.
+    """All sequences advance together. Symbols are drawn from the repaired distributions.
 
     Plain operators are repaired here only: negative probabilities count as zero.
     """
-    ids = np.empty((n_sequences, length), np.int32)
-    for row in ids:
-        state = model.start
+    ids = np.empty((n_sequences, length), np.int64)
+    u = rng.random((n_sequences, length))
+    size = max(1, _BLOCK // len(model.rows))
+    for first in range(0, n_sequences, size):
+        rows = slice(first, min(first + size, n_sequences))
+        states = np.tile(model.start, (rows.stop - first, 1))
         for t in range(length):
-            chances = np.maximum(next_symbols(model, state), 0.0)
-            if not chances.any():
-                chances[:] = 1.0
-            row[t] = _drawn(np.cumsum(chances), np.array(rng.random()))
-            state = _step(model, row[t : t + 1], state)
-    return ids.astype(np.int64)
+            chances = states @ model.rows.T
+            if isinstance(model, Operators):
+                chances = np.maximum(chances, model.floors)
+            sums = np.cumsum(np.maximum(chances, 0.0), axis=1)
+            sums[sums[:, -1] <= 0] = np.arange(1, len(model.rows) + 1)  # all are alike
+            drawn = (sums <= (u[rows, t] * sums[:, -1])[:, None]).sum(axis=1)
+            ids[rows, t] = drawn = drawn.clip(max=len(model.rows) - 1)
+            states = _moved(model, states, drawn)
+    return ids
 
 
-def _step(model: Operators | PlainOperators, ids: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """The state after one symbol more."""
-    if isinstance(model, Operators):
-        return operator_states(model, ids, state)[1][0]
-    return filtered(replace(model, start=state), ids).states[0]
+def _moved(model: Operators | PlainOperators, states: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """The states after one symbol more, a row for each sequence."""
+    new = np.empty_like(states)
+    for x in np.unique(drawn).tolist():
+        here = drawn == x
+        if isinstance(model, PlainOperators):
+            after = states[here] @ model.operator(x).T if x < len(model.operators) else states[here]
+            z = after @ model.end
+            new[here] = after / np.where(z == 0, 1.0, z)[:, None]
+            continue
+        new[here] = model.after[x]
+        if model.places[x] < 0:
+            continue
+        after, floor = states[here] @ model.operator(x).T, model.floors[x]
+        z = after @ model.end
+        sound = (z > floor) & (states[here] @ model.rows[x] > floor)
+        after /= np.where(sound, z, 1.0)[:, None]
+        sound &= (np.abs(after) < 1e50).all(axis=1)
+        new[np.flatnonzero(here)[sound]] = after[sound]
+    return new
 
 
 def _drawn(cumulative: np.ndarray, u: np.ndarray) -> np.ndarray:
