@@ -1,5 +1,7 @@
 """Hidden Markov models whose samples and moments the tests learn from."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,20 @@ def random_automaton():
         return WeightedAutomaton.from_operators(np.eye(m + 1)[m], operators, stop)
 
     return draw
+
+
+@pytest.fixture(scope="session")
+def penn_tags(data_folder):
+    """The tags of 1,500 sentences of the Penn Treebank sample, and of others."""
+    path = data_folder / "nltk_data/corpora/treebank.zip"
+    if not path.exists():
+        pytest.skip("needs the Penn Treebank sample")
+    lines = []
+    with zipfile.ZipFile(path) as archive:
+        for number in range(1, 90):
+            text = archive.read(f"treebank/tagged/wsj_{number:04d}.pos").decode()
+            for part in text.split("\n\n"):
+                tags = [item.rpartition("/")[2] for item in part.split() if "/" in item]
+                if tags:
+                    lines.append(tags)
+    return lines[:1500], lines[1500:]

@@ -277,8 +277,9 @@ class Hankel:
         How often s follows x anywhere, before an end if the statistic is that of strings.
     frequencies : array, shape (n,)
         How often each symbol occurs.
-    n_units : number
-        How many sequences there are, or windows of a stream.
+    n_units, n_windows : number
+        How many sequences there are, or windows of a stream; and how often the empty string occurs
+        as a prefix.
     stream, sampled : bool
         Whether this is a stream, and whether these are counts of a text and not probabilities.
     """
@@ -295,6 +296,7 @@ class Hankel:
     follow: CSR
     frequencies: np.ndarray
     n_units: float
+    n_windows: float
     stream: bool
     sampled: bool
 
@@ -324,6 +326,7 @@ class Hankel:
             follow=trie.rows(firsts, basis.suffixes, anchored=ends),
             frequencies=trie.counts[firsts],
             n_units=trie.counts[begin[0]].item(),
+            n_windows=trie.counts[origin].item(),
             stream=trie.stream,
             sampled=bool(np.issubdtype(trie.counts.dtype, np.integer)),
         )
@@ -344,6 +347,7 @@ class Hankel:
             self.follow[:, :n_suffixes],
             self.frequencies,
             self.n_units,
+            self.n_windows,
             self.stream,
             self.sampled,
         )
@@ -356,8 +360,14 @@ def check_statistics(trie: Trie, basis: Basis, statistics: Statistics) -> None:
             f"a stream has no starts and ends, so it has no {statistics} statistics; use "
             "statistics='substring', or give separate sequences"
         )
-    longest = (max(map(len, strings)) for strings in basis)
-    needed = order_of(statistics, *longest)
+    check_order(trie, statistics, *(max(map(len, strings)) for strings in basis))
+
+
+def check_order(
+    trie: Trie, statistics: Statistics, longest_prefix: int, longest_suffix: int
+) -> None:
+    """Raise a MomentsError if n-grams are too short for a basis."""
+    needed = order_of(statistics, longest_prefix, longest_suffix)
     if len(trie.levels) - 2 < needed:
         raise MomentsError(
             f"n-grams of {len(trie.levels) - 2} symbols, but this basis needs {needed}; count with "

@@ -158,7 +158,7 @@ class Projected:
 
     @property
     def _N(self) -> float:  # noqa: N802 - the letter of the mathematics
-        return _total(self.hankel)
+        return float(self.hankel.n_windows)
 
     @property
     def _nexts(self) -> CSR:
@@ -178,7 +178,7 @@ def projected(
     random_state: int | None = 0,
 ) -> Projected:
     """Factor H, and project all matrices H_x on its leading singular vectors."""
-    N = _total(hankel)
+    N = float(hankel.n_windows)
     left, right = np.ones(len(hankel.totals)), np.ones(len(hankel.masses))
     if scaling == "cca":
         ridge = _RIDGE if hankel.sampled else 0.0
@@ -204,11 +204,6 @@ def projected(
     U, V = left[:, None] * U[:, :R], right[:, None] * Vt[:R].T
     chosen, M = _middles(hankel, U, V)
     return Projected(hankel, basis, statistics, U, V, s, noise, chosen, M / N)
-
-
-def _total(hankel: Hankel) -> float:
-    """The number N of all windows, by which counts are divided."""
-    return max(float(hankel.totals.max(initial=0)), 1e-300)
 
 
 def _middles(hankel: Hankel, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from eigentext.corpus.symbols import is_stream, symbol_ids
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
-from eigentext.moments.hankel import Basis, Hankel, Statistics, String, Trie
+from eigentext.moments.hankel import Basis, Hankel, Statistics, String, Trie, check_order
 from eigentext.sequences._symbols import Symbols
 from eigentext.sequences.forms import Operators, PlainOperators
 from eigentext.sequences.learning.automaton import Projected, Scaling, projected
@@ -76,7 +76,7 @@ def learned(
         "prefixes": len(basis.prefixes),
         "suffixes": len(basis.suffixes),
         "never_seen": int((hankel.totals == 0).sum() + (hankel.masses == 0).sum()),
-        "windows": float(hankel.totals.max()),
+        "windows": float(hankel.n_windows),
     }
     if plain:
         check_rank(m, found.singular_values, max(hankel.H.shape), "the Hankel matrix")
@@ -190,7 +190,7 @@ def _basis(settings: Settings, trie: Trie, symbols: Symbols) -> Basis:
     """The most frequent strings, or those that are given."""
     if isinstance(settings.basis, int):
         statistics, k, longest = settings.statistics, settings.basis, settings.longest
-        longest = min(longest, len(trie.levels) - 3)
+        check_order(trie, statistics, longest, longest)
         origin = 0 if statistics == "substring" else trie.node([trie.edge])
         prefixes = trie.frequent(k, longest, after=origin)
         suffixes = trie.frequent(k, longest, anchored=statistics == "string")

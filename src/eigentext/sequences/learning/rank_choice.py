@@ -1,8 +1,7 @@
 r"""How large an automaton is, and its floor: by the noise of the counts, or by held-out text.
 
 *Noise.* The rank is the number of singular values above the noise. The floor is the fraction of a
-symbol's frequency with which the last symbols of windows of the text have the highest likelihood,
-after the symbols before them in the window.
+symbol's frequency with which windows of the text have the highest likelihood.
 
 *Validation.* The text is split. Automata of the first part, of many ranks and of several sizes of
 the basis, give probabilities to the second. The best one says which rank, basis and floor the
@@ -10,6 +9,7 @@ automaton of the whole text has. Bases are nested, and so are ranks: one Hankel 
 bases, and one SVD for each basis serves all ranks.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,10 +18,10 @@ import numpy as np
 from eigentext.corpus.encoded import END
 from eigentext.moments.hankel import Trie
 from eigentext.sequences.forms import Operators
-from eigentext.sequences.inference import filtered_states, operator_states
+from eigentext.sequences.inference import operator_states
 from eigentext.sequences.learning.automaton import Projected
 
-FLOORS = (0.02, 0.05, 0.1, 0.2, 0.3)  # fractions of the frequency that are tried
+FLOORS = (0.002, 0.01, 0.03, 0.1, 0.2, 0.3)  # fractions of the frequency that are tried
 _WINDOWS = 5000  # windows that decide on the floor
 _STEP = 1.4  # the ratio of two ranks that are tried
 _SCORED = 50_000  # held-out symbols that decide
@@ -68,7 +68,7 @@ def tried(found: Projected, held: np.ndarray, n_basis: int) -> list[Trial]:
 
 def _scores(model: Operators, ids: np.ndarray, usual: np.ndarray) -> np.ndarray:
     """The mean log-probability of the known ids with each floor. The states are those of one."""
-    model.floors = FLOORS[len(FLOORS) // 2] * usual
+    model.floors = FLOORS[2] * usual
     before, _, _ = operator_states(model, ids)
     before, ids = before[ids >= 0], ids[ids >= 0]
     sums = np.zeros(len(FLOORS))
@@ -92,39 +92,50 @@ def _log_likelihoods(p: np.ndarray, ids: np.ndarray, usual: np.ndarray) -> np.nd
 def floor_of_windows(
     model: Operators, found: Projected, trie: Trie, rng: np.random.Generator
 ) -> float:
-    """Return the floor with which the last symbols of windows have the highest likelihood."""
-    windows = _windows(trie, rng)
-    if not len(windows):
-        return FLOORS[-1]
-    ends = np.full(len(windows), END, np.int32)
-    ids = np.column_stack([windows[:, :-1], ends]).ravel()
-    follow = found.hankel.follow @ found.V[:, : len(model.start)]
-    mean = follow.sum(axis=0)
-    anywhere = replace(model, start=mean / (mean @ model.end), floors=FLOORS[0] * found.usual)
-    if not np.isfinite(anywhere.start).all():
-        return FLOORS[-1]
-    states = filtered_states(anywhere, ids)[windows.shape[1] - 2 :: windows.shape[1]]
-    gains = _log_likelihoods(states @ model.rows.T, windows[:, -1], found.usual)
+    """Return the floor with which some windows of the text have the highest likelihood.
+
+    A window inside a sequence begins in the mean state, and only its last symbol counts. In one
+    that begins with a sequence all count.
+    """
+    model = replace(model, floors=FLOORS[0] * found.usual)
+    mean = (found.hankel.follow @ found.V[:, : len(model.start)]).sum(axis=0)
+    scale = mean @ model.end
+    anywhere = replace(model, start=mean / scale if scale > 0 else model.start)
+    gains = np.zeros(len(FLOORS))
+    for windows in _windows(trie, rng):
+        at_start = bool(windows[0, 0] == trie.edge)
+        ids = windows[:, 1:] if at_start else windows
+        ids = np.where(ids == trie.edge, trie.n, ids)
+        length = ids.shape[1]
+        rows = np.column_stack([ids, np.full(len(ids), END)]).astype(np.int32)
+        before, _, _ = operator_states(model if at_start else anywhere, rows.ravel())
+        before = before.reshape(len(ids), length + 1, -1)[:, : -1 if at_start else length]
+        counted = slice(0 if at_start else length - 1, length)
+        states = before[:, counted].reshape(-1, len(model.start))
+        gains += _log_likelihoods(states @ model.rows.T, ids[:, counted].ravel(), found.usual)
     return FLOORS[int(np.argmax(gains))]
 
 
-def _windows(trie: Trie, rng: np.random.Generator) -> np.ndarray:
-    """Some windows of the longest length in the text, drawn by frequency.
+def _windows(trie: Trie, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield some windows of the text, drawn by frequency, in groups.
 
-    An edge may be their last symbol, and then stands for the end. No window begins with one.
+    They have the longest length, or end with their sequence. All windows of a group have the same
+    length, and all or none of them begin with an edge.
     """
-    for depth in range(len(trie.levels) - 2, 1, -1):  # sequences may be shorter than windows
-        nodes = np.arange(trie.levels[depth], trie.levels[depth + 1])
-        sums = np.cumsum(trie.counts[nodes])
-        if not len(sums) or not sums[-1] > 0:
-            continue
-        drawn = nodes[np.searchsorted(sums, rng.integers(sums[-1], size=_WINDOWS), side="right")]
-        windows = np.empty((len(drawn), depth), np.int32)
+    n_nodes = trie.levels[-1]
+    leaves = np.flatnonzero(trie.begins[:n_nodes] == trie.begins[1:])
+    leaves = leaves[leaves >= trie.levels[2]]
+    sums = np.cumsum(trie.counts[leaves])
+    if not len(sums) or not sums[-1] > 0:
+        return
+    n_drawn = max(500, min(_WINDOWS, _BLOCK // trie.n))
+    drawn = leaves[np.searchsorted(sums, rng.integers(sums[-1], size=n_drawn), side="right")]
+    depths = np.searchsorted(trie.levels, drawn, side="right") - 1
+    for depth in np.unique(depths).tolist():
+        nodes = drawn[depths == depth]
+        windows = np.empty((len(nodes), depth), np.int64)
         for place in range(depth - 1, -1, -1):
-            windows[:, place] = trie.symbols[drawn]
-            drawn = np.searchsorted(trie.begins, drawn, side="right") - 1
-        windows = windows[windows[:, 0] != trie.edge]
-        windows[windows == trie.edge] = trie.n
-        if len(windows):
-            return windows
-    return np.zeros((0, 2), np.int32)
+            windows[:, place] = trie.symbols[nodes]
+            nodes = np.searchsorted(trie.begins, nodes, side="right") - 1
+        at_start = windows[:, 0] == trie.edge
+        yield from (part for part in (windows[at_start], windows[~at_start]) if len(part))
