@@ -397,6 +397,20 @@ ZOO: dict[str, Specimen] = {
         ).fit(_sentences()),
         _EIGENTOKENS,
     ),
+    "automaton": Specimen(
+        lambda: et.WeightedAutomaton(4, basis=30).fit(_sentences()),
+        {**_HMM, "beginning": lambda m: m.log_probability(["the"], end=False)},
+    ),
+    "automaton/rare": Specimen(
+        lambda: et.WeightedAutomaton(3, basis=30, statistics="prefix", max_size=6).fit(
+            _sentences()
+        ),
+        _HMM,
+    ),
+    "automaton/plain": Specimen(
+        lambda: et.WeightedAutomaton(1, basis=9, repair="none").fit(_drawn()),
+        {name: use for name, use in _HMM.items() if "score_samples" not in name},
+    ),
     "hmm-tagger": Specimen(lambda: et.HMMTagger().fit(_tagged()), _HMM_TAGGER),
     "hmm-tagger/first-order": Specimen(
         lambda: et.HMMTagger(1, classes=None, joint=False, rare=1).fit(_tagged()), _HMM_TAGGER

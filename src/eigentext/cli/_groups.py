@@ -13,6 +13,7 @@ _HOMES = {
     "kneser-ney": ("sequences", "kneser_ney_app"),
     "bigram": ("sequences", "bigram_app"),
     "hmm": ("sequences", "hmm_app"),
+    "automaton": ("sequences", "automaton_app"),
     "topics": ("topics", "app"),
     "grammar": ("grammar", "app"),
     "rerank": ("rerank", "app"),

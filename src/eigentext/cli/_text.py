@@ -24,9 +24,17 @@ from eigentext.cli._options import Bundle
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 
 if TYPE_CHECKING:
-    from eigentext import HMM, BigramModel, Eigentokens, Eigenwords, KneserNey, TextCorpus
+    from eigentext import (
+        HMM,
+        BigramModel,
+        Eigentokens,
+        Eigenwords,
+        KneserNey,
+        TextCorpus,
+        WeightedAutomaton,
+    )
 
-    TextModel = Eigenwords | Eigentokens | KneserNey | BigramModel | HMM
+    TextModel = Eigenwords | Eigentokens | KneserNey | BigramModel | HMM | WeightedAutomaton
 
 
 @dataclass(kw_only=True)

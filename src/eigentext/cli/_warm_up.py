@@ -93,7 +93,7 @@ def _topics() -> None:
 
 def _sequences() -> None:
     from eigentext.moments import NgramMoments
-    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey
+    from eigentext.sequences import HMM, BigramModel, HMMTagger, KneserNey, WeightedAutomaton
 
     lines = _lines()
 
@@ -109,6 +109,7 @@ def _sequences() -> None:
     for method in ("spectral", "em", "spectral+em"):
         few: dict[str, Any] = {} if method == "spectral" else {"n_iter": 3}
         _both(HMM(3, method=method, **few).fit(lines), ask)
+    _both(WeightedAutomaton(3, basis=30).fit(lines), use)
     for method in ("pivot", "em", "pivot+em"):
         _both(
             BigramModel(3, method=method).fit(lines),

@@ -67,6 +67,25 @@ def hmm(name, make, data=LINES, other=OTHER, grid="n_states"):
     )
 
 
+def automaton(name, make, data=LINES, other=OTHER):
+    return Case(
+        name,
+        make=make,
+        data=lambda: (data,),
+        other=lambda: (other,),
+        bad=lambda: ([[]],),
+        forms={} if isinstance(data[0], str) else FORMS,
+        grid={"n_states": [3, 5]},
+        asks={name: ask for name, ask in HMM_ASKS.items() if name != "moments"}
+        | {
+            "beginning": lambda model: model.log_probability(["a"], end=False),
+            "basis": lambda model: (
+                model.stop_ if model.stop_ is None else model.stop_ @ model.start_
+            ),
+        },
+    )
+
+
 def bigram(name, make):
     return Case(
         name,
@@ -173,6 +192,26 @@ CASES = [
         OTHER_STREAM,
     ),
     hmm("HMM, spectral+em", lambda: et.HMM(2, method="spectral+em", n_init=1, n_iter=5)),
+    automaton("WeightedAutomaton", lambda: et.WeightedAutomaton(4, basis=30)),
+    automaton(
+        "WeightedAutomaton, stream",
+        lambda: et.WeightedAutomaton(3, basis=20, longest=2, min_count=2, rank=2, n_jobs=2),
+        STREAM,
+        OTHER_STREAM,
+    ),
+    automaton(
+        "WeightedAutomaton, validation",
+        lambda: et.WeightedAutomaton(4, statistics="prefix", longest=1, selection="validation"),
+    ),
+    automaton(
+        "WeightedAutomaton, strings",
+        lambda: et.WeightedAutomaton(
+            3,
+            statistics="string",
+            basis=[[(), ("the",), ("a", "dog")], [(), ("sat",), ("ran",)]],
+            scaling="none",
+        ),
+    ),
     bigram("BigramModel", lambda: et.BigramModel(2, n_iter=5)),
     bigram("BigramModel, pivot", lambda: et.BigramModel(2, method="pivot", n_iter=5)),
     bigram("BigramModel, em", lambda: et.BigramModel(2, method="em", n_iter=5)),

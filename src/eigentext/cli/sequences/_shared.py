@@ -9,9 +9,9 @@ from eigentext.cli._fitting import Fitting
 from eigentext.errors import EigentextError
 
 if TYPE_CHECKING:
-    from eigentext import HMM, BigramModel, KneserNey
+    from eigentext import HMM, BigramModel, KneserNey, WeightedAutomaton
 
-    LanguageModel = KneserNey | BigramModel | HMM
+    LanguageModel = KneserNey | BigramModel | HMM | WeightedAutomaton
 
 
 def reading_of(path: Path, model: "LanguageModel") -> dict[str, Any]:
