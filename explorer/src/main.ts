@@ -14,7 +14,6 @@ const KINDS: Record<string, string> = {
   clusters: "Word clusters",
   eigentokens: "Token vectors",
   hmm: "Hidden Markov model",
-  automaton: "Weighted automaton",
   bigram: "Bigram model",
   "kneser-ney": "N-gram model",
   grammar: "Grammar",
