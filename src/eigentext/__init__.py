@@ -39,6 +39,7 @@ _HOMES = {
     "TwoViewClassifier": "eigentext.tagging",
     "TwoViewRegressor": "eigentext.tagging",
     "Vocabulary": "eigentext.corpus",
+    "WeightedAutomaton": "eigentext.sequences",
     "WordClusters": "eigentext.words",
     "checkpointing": "eigentext.storage",
     "load": "eigentext.storage",
@@ -104,6 +105,7 @@ __all__ = [
     "TwoViewClassifier",
     "TwoViewRegressor",
     "Vocabulary",
+    "WeightedAutomaton",
     "WordClusters",
     "checkpointing",
     "corpus",
@@ -183,6 +185,7 @@ if TYPE_CHECKING:
         HMMTagger,
         KneserNey,
         RefinementHMM,
+        WeightedAutomaton,
     )
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor

@@ -151,6 +151,11 @@ def _hmm(**settings: Any) -> Any:
     return et.HMM(2, random_state=0, **settings).fit(_sentences())
 
 
+def _drawn() -> list[str]:
+    """A stream in which any word follows any other: plain operators give nothing negative."""
+    return random.Random(0).choices(sorted({word for line in _sentences() for word in line}), k=800)
+
+
 def _eigenwords(**settings: Any) -> Any:
     return et.Eigenwords(2, window=2, min_count=1, **settings).fit(_sentences())
 
@@ -422,6 +427,20 @@ ZOO: dict[str, Specimen] = {
         ).fit(_sentences()),
         _EIGENTOKENS,
     ),
+    "automaton": Specimen(
+        lambda: et.WeightedAutomaton(4, basis=30).fit(_sentences()),
+        {**_HMM, "beginning": lambda m: m.log_probability(["the"], end=False)},
+    ),
+    "automaton/rare": Specimen(
+        lambda: et.WeightedAutomaton(3, basis=30, statistics="prefix", max_size=6).fit(
+            _sentences()
+        ),
+        _HMM,
+    ),
+    "automaton/plain": Specimen(
+        lambda: et.WeightedAutomaton(1, basis=9, repair="none").fit(_drawn()),
+        {name: use for name, use in _HMM.items() if "score_samples" not in name},
+    ),
     "hmm-tagger": Specimen(lambda: et.HMMTagger().fit(_tagged()), _HMM_TAGGER),
     "hmm-tagger/first-order": Specimen(
         lambda: et.HMMTagger(1, classes=None, joint=False, rare=1).fit(_tagged()), _HMM_TAGGER
@@ -442,6 +461,10 @@ ZOO: dict[str, Specimen] = {
     ),
     "hmm/spectral": Specimen(lambda: _hmm(), _HMM),
     "hmm/rare": Specimen(lambda: _hmm(max_size=6, rank=2), _HMM),
+    "hmm/plain": Specimen(
+        lambda: et.HMM(1, repair="none").fit(_drawn()),
+        {name: use for name, use in _HMM.items() if "score_samples" not in name},
+    ),
     "hmm/em": Specimen(lambda: _hmm(method="em", n_init=1, n_iter=5), _EM_HMM),
     "kernel-perceptron/tree": Specimen(
         _kernelled(lambda: et.TreeKernel(0.5), _trees_only), _kernel_perceptron(_trees_only)

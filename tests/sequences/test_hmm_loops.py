@@ -14,6 +14,7 @@ from eigentext.sequences._hmm_loops import (
     expect,
     filter_operators,
     filter_parameters,
+    filter_plain,
     project_trigrams,
 )
 from eigentext.sequences._row_loops import padded
@@ -153,6 +154,33 @@ def test_operators_and_their_floors():
             new = after[x] if forgets else operators[places[x]] @ b
         b = new / (end @ new)
         assert np.allclose(states[t], b)
+
+
+def test_plain_operators_multiply():
+    rng = np.random.default_rng(1)
+    start, end, operators = rng.standard_normal(2), rng.standard_normal(2), np.zeros((4, 2, 2))
+    operators[:3] = rng.standard_normal((3, 2, 2))  # the last symbol never occurred
+    mean = operators.sum(axis=0)
+    ids = np.array([0, 1, 2, END, 2, UNKNOWN, 1, 3, 0, END], np.int32)
+    ratios, states = np.zeros(len(ids)), np.zeros((len(ids), 2))
+    filter_plain(ids, start, end, operators, np.zeros(0), mean, ratios, states)
+    b, before = start, 1.0
+    for t in range(3):
+        b = operators[ids[t]] @ b
+        assert ratios[t] == pytest.approx(end @ b / before)
+        assert np.allclose(states[t], b / (end @ b))
+        before = end @ b
+    b = mean @ operators[2] @ start
+    assert ratios[4] == pytest.approx(end @ operators[2] @ start)
+    assert ratios[5] == 0
+    assert np.allclose(states[5], b / (end @ b))
+    assert ratios[6] == pytest.approx(end @ operators[1] @ b / (end @ b))
+    assert ratios[7] == ratios[8] == 0
+    assert np.isfinite(states).all()
+    stop = np.array([0.1, 0.2])
+    filter_plain(np.array([1, 4], np.int32), start, end, operators, stop, mean, ratios, states)
+    b = operators[1] @ start
+    assert ratios[1] == pytest.approx(stop @ b / (end @ b))
 
 
 def test_projected_trigrams():

@@ -47,7 +47,7 @@ def test_negative_probabilities_are_repaired():
     )
     assert np.allclose(next_symbols(model), np.array([0.9, 0.4, 0.02]) / 1.32)
     assert np.allclose(next_symbols(model, np.array([0.0, 1.0])), np.array([0.3, 0.03, 0.9]) / 1.23)
-    logs, states, repairs = filtered(model, np.array([2, 1, 0, UNKNOWN], np.int32))
+    logs, states, repairs, _ = filtered(model, np.array([2, 1, 0, UNKNOWN], np.int32))
     assert np.allclose(np.exp(logs[:2]), [0.02 / 1.32, 0.03 / 1.23])
     assert logs[3] == -np.inf
     assert np.allclose(states[:3], model.after[[2, 1, 0]])

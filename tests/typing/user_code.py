@@ -67,6 +67,8 @@ def topics(texts: list[str]) -> None:
 def sequences(corpus: et.TextCorpus) -> None:
     assert_type(et.HMM(20).fit(corpus), et.HMM)
     assert_type(et.HMM(20).fit(corpus).score(corpus), float)
+    assert_type(et.WeightedAutomaton(20).fit(corpus), et.WeightedAutomaton)
+    assert_type(et.WeightedAutomaton(20).fit(corpus).log_probability(["a"], end=False), float)
     assert_type(et.BigramModel(128).fit(corpus), et.BigramModel)
     assert_type(et.KneserNey().fit(corpus).perplexity(corpus), float)
     assert_type(et.ClassBigram(n_classes=100).fit(corpus), et.ClassBigram)

@@ -14,6 +14,7 @@ _HOMES = {
     "bigram": ("sequences", "bigram_app"),
     "class-bigram": ("sequences", "class_bigram_app"),
     "hmm": ("sequences", "hmm_app"),
+    "automaton": ("sequences", "automaton_app"),
     "topics": ("topics", "app"),
     "grammar": ("grammar", "app"),
     "rerank": ("rerank", "app"),

@@ -32,9 +32,12 @@ if TYPE_CHECKING:
         Eigenwords,
         KneserNey,
         TextCorpus,
+        WeightedAutomaton,
     )
 
-    TextModel = Eigenwords | Eigentokens | KneserNey | BigramModel | ClassBigram | HMM
+    TextModel = (
+        Eigenwords | Eigentokens | KneserNey | BigramModel | ClassBigram | HMM | WeightedAutomaton
+    )
 
 
 @dataclass(kw_only=True)

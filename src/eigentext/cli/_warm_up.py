@@ -100,6 +100,7 @@ def _sequences() -> None:
         HMMTagger,
         KneserNey,
         RefinementHMM,
+        WeightedAutomaton,
     )
 
     lines = _lines()
@@ -116,6 +117,7 @@ def _sequences() -> None:
     for method in ("spectral", "em", "spectral+em"):
         few: dict[str, Any] = {} if method == "spectral" else {"n_iter": 3}
         _both(HMM(3, method=method, **few).fit(lines), ask)
+    _both(WeightedAutomaton(3, basis=30).fit(lines), use)
     for method in ("pivot", "em", "pivot+em"):
         _both(
             BigramModel(3, method=method).fit(lines),

@@ -32,6 +32,7 @@ _USES = {
     "Eigentokens": 'model.transform([["a", "sentence", "of", "tokens"]])',
     "Eigenwords": 'model.most_similar("word")',
     "HMM": 'model.log_probability(["a", "sentence", "of", "tokens"])',
+    "WeightedAutomaton": 'model.log_probability(["a", "sentence", "of", "tokens"])',
     "HMMTagger": 'model.tag("A sentence as text.")',
     "RefinementHMM": 'model.tag("A sentence as text.")',
     "KneserNey": 'model.perplexity([["a", "sentence", "of", "tokens"]])',

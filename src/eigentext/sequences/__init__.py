@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from eigentext.sequences.interpolation import Interpolation
     from eigentext.sequences.kneser_ney import KneserNey
     from eigentext.sequences.refinement_hmm import RefinementHMM
+    from eigentext.sequences.weighted_automaton import WeightedAutomaton
 
 __all__ = [
     "HMM",
@@ -21,6 +22,7 @@ __all__ = [
     "Interpolation",
     "KneserNey",
     "RefinementHMM",
+    "WeightedAutomaton",
 ]
 
 __getattr__ = lazily(
@@ -33,5 +35,6 @@ __getattr__ = lazily(
         "HMMTagger": "hmm_tagger",
         "KneserNey": "kneser_ney",
         "RefinementHMM": "refinement_hmm",
+        "WeightedAutomaton": "weighted_automaton",
     },
 )

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from eigentext.corpus import Vocabulary
-from eigentext.parameters import Choice, Count, Flag, Number
+from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, is_whole
 from eigentext.sequences import _saved
 from eigentext.sequences._symbols import Symbols
-from eigentext.sequences.forms import Form, HMMParameters, Operators
+from eigentext.sequences.forms import Form, HMMParameters, Operators, PlainOperators
 from eigentext.storage.facts import OPTIONS, PROVENANCE, facts
 from eigentext.storage.schema import Array, Schema, damage
 
-_KINDS = {"operators": Operators, "parameters": HMMParameters}
+_KINDS = {"operators": Operators, "plain": PlainOperators, "parameters": HMMParameters}
 _MOST = 1e50  # numbers in operators are smaller, so that products of a few are finite
 _CLOSE = 1e-6  # the relative error of sums, compared with the sum of absolute values
 _DIAGNOSTICS = facts(
@@ -30,7 +30,7 @@ _DIAGNOSTICS = facts(
 
 def packed(model: Form, symbols: Symbols) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arrays of a model by their names in a file, and what the document says of them."""
-    kind = "operators" if isinstance(model, Operators) else "parameters"
+    kind = next(name for name, form in _KINDS.items() if isinstance(model, form))
     words = {"words": symbols.vocabulary.words, "word_counts": symbols.vocabulary.counts}
     arrays = {f"{kind}.{name}": part for name, part in asdict(model).items()}
     about = {"kind": kind, "options": symbols.options, "has_rare": symbols.has_rare}
@@ -41,7 +41,7 @@ def unpacked(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[Form, Symbo
     """Return the model and the symbols of a file. Raise ModelFileError if they are damaged."""
     vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
     symbols = Symbols(vocabulary, about["options"], about["has_rare"])
-    return _model(arrays, about["kind"]), symbols
+    return _model(arrays, about["kind"], ends=about.get("ends", False)), symbols
 
 
 def listed(diagnostics: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +53,12 @@ def listed(diagnostics: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema(about: dict[str, Any]) -> Schema:
-    """Return what a file must hold. The symbols are the words, and the rare word if it occurs."""
-    n = "words+1" if about.get("has_rare") is True else "words"
+    """Return what a file must hold.
+
+    The symbols are the words, the rare word if it occurs, and the end of models that have ends.
+    """
+    more = [about.get("has_rare") is True, about.get("ends") is True]
+    inside, n = (f"words+{k}" if k else "words" for k in (sum(more[:1]), sum(more)))
     wild: dict[str, Any] = {"least": -_MOST, "below": _MOST}
     if about.get("kind") == "operators":
         arrays = {
@@ -66,6 +70,13 @@ def schema(about: dict[str, Any]) -> Schema:
             "places": Array("int32", (n,), least=-1, below="k"),
             "floors": Array("float64", (n,), least=0, below=1.001),
         }
+    elif about.get("kind") == "plain":
+        arrays = {
+            "operators": Array("float64", (inside, "r", "r"), **wild),
+            "start": Array("float64", ("r",), **wild),
+            "end": Array("float64", ("r",), **wild),
+            "stop": Array("float64", ("r" if about.get("ends") is True else "none",), **wild),
+        }
     else:
         probability: dict[str, Any] = {"least": 0, "below": 1.001}
         arrays = {
@@ -73,6 +84,7 @@ def schema(about: dict[str, Any]) -> Schema:
             "transition": Array("float64", ("m", "m"), **probability),
             "emission": Array("float64", (n, "m"), **probability),
         }
+    sizes = {"none": 0} if about.get("kind") == "plain" else {}
     return Schema(
         _saved.WORDS | {f"{about.get('kind')}.{name}": part for name, part in arrays.items()},
         {
@@ -83,10 +95,33 @@ def schema(about: dict[str, Any]) -> Schema:
             "diagnostics": _DIAGNOSTICS,
             "history": _saved.FIGURES,
         },
+        sizes=sizes,
     )
 
 
-def _model(arrays: dict[str, Any], kind: str) -> Form:
+def automaton_schema(about: dict[str, Any]) -> Schema:
+    """Return what the file of a weighted automaton must hold."""
+    found = schema(about)
+    strings = Given(
+        REQUIRED,
+        what="two lists of lists of symbols",
+        test=lambda value: (
+            isinstance(value, list) and len(value) == 2 and all(map(_strings, value))
+        ),
+    )
+    return Schema(
+        found.arrays, dict(found.about) | {"ends": Flag(True), "basis": strings}, found.sizes
+    )
+
+
+def _strings(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(string, list) and all(isinstance(one, str) or is_whole(one) for one in string)
+        for string in value
+    )
+
+
+def _model(arrays: dict[str, Any], kind: str, *, ends: bool) -> Form:
     """The model of a file. Raise ModelFileError if its numbers do not make a model."""
     start = f"{kind}."
     parts = {
@@ -106,12 +141,14 @@ def _model(arrays: dict[str, Any], kind: str) -> Form:
             _saved.check_sums(start + name, rows)
         return model
     if not model.rows.size:
-        raise damage(f"{start}rows", "is empty")
+        raise damage(f"{start}operators", "is empty")
+    if isinstance(model, PlainOperators):  # any numbers are a model
+        return model
     # The rows must add up to the end, and each state must have the product 1 with the end. Only
     # then are the repaired probabilities of all symbols in a state a distribution.
     _check_close(f"{start}rows", model.rows.T, np.ones(len(model.rows)), model.end)
     _check_close(f"{start}start", model.start[None], model.end, 1.0)
-    _check_close(f"{start}after", model.after, model.end, 1.0)
+    _check_close(f"{start}after", model.after[: len(model.after) - ends], model.end, 1.0)
     return model
 
 

@@ -12,6 +12,15 @@ _NEGATIVE = 0.05  # a larger share of negative probabilities deserves a warning
 def findings_of(diagnostics: dict[str, Any], parameters: Settings) -> Iterator[Finding]:
     """Report on the rank, on negative probabilities, and on EM."""
     m = parameters.n_states
+    if parameters.repair == "none" and parameters.method == "spectral":
+        yield Finding(
+            "note" if diagnostics.get("negative_mass", 0) <= _NEGATIVE else "warning",
+            "This is the plain spectral algorithm: negative probabilities are not repaired, and "
+            "all directions are used, whatever their noise. Of the probability of second symbols, "
+            f"{diagnostics.get('negative_mass', 0):.0%} is negative.",
+            "Use repair='floor' for anything but teaching and comparison.",
+        )
+        return
     if "rank" in diagnostics:
         rank = diagnostics["rank"]
         if rank < m:

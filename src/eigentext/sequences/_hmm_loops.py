@@ -146,6 +146,46 @@ def filter_operators(
 
 
 @njit(cache=True, nogil=True)
+def filter_plain(ids, start, end, operators, stop, mean, ratios, states):
+    """Equivalent to ``ratios[t] = p(x_1 .. x_t) / p(x_1 .. x_t-1)``, with ``p = end B .. B start``.
+
+    ``ratios`` of the first symbol is p(x_1) itself. ``states[t]`` is the product of the operators
+    and the start, divided by p(x_1 .. x_t). What follows a probability of zero has zero. So has an
+    unknown symbol, but the symbols after it go on from the product with `mean`. Symbol n of models
+    with ends, whose `stop` is not empty, has ``p = stop B .. B start``.
+    """
+    r = len(start)
+    b, new = start.copy(), np.empty(r)
+    before = 1.0  # end @ b, or 1 at the start
+    for t in range(len(ids)):
+        x = ids[t]
+        if x == END:
+            b[:] = start
+            before = 1.0
+            continue
+        if x == len(operators):
+            value = 0.0
+            for i in range(r):
+                value += stop[i] * b[i]
+            ratios[t] = 0.0 if before == 0.0 else value / before
+            continue
+        operator = mean if x == UNKNOWN else operators[x]
+        value, largest = 0.0, 0.0
+        for i in range(r):
+            new[i] = 0.0
+            for j in range(r):
+                new[i] += operator[i, j] * b[j]
+            value += end[i] * new[i]
+            largest = max(largest, abs(new[i]))
+        ratios[t] = 0.0 if x == UNKNOWN or before == 0.0 else value / before
+        scale = 1.0 / largest if largest > 0.0 else 1.0
+        before = value * scale
+        for i in range(r):
+            b[i] = new[i] * scale
+            states[t, i] = b[i] / before if before != 0.0 else b[i]
+
+
+@njit(cache=True, nogil=True)
 def best_path(ids, log_initial, log_transition, log_emission):
     """Return the most probable states of a sequence, and their log-probability (Viterbi)."""
     m, length = len(log_initial), len(ids)

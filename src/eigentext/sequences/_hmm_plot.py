@@ -14,7 +14,7 @@ def draw(model: Any, kind: str | None, ax: Any) -> Any:
     def draw_spectrum() -> Any:
         if not len(values):
             raise ParameterError("EM alone has no spectrum; method='spectral+em' has one")
-        m, noise = model.diagnostics_["rank"], model.diagnostics_["noise"]
+        m, noise = model.diagnostics_["rank"], model.diagnostics_.get("noise")
         return plots.spectrum(values[:m], values[m:], noise=noise, ax=ax)
 
     def draw_curve() -> Any:

@@ -1,14 +1,16 @@
-r"""The two forms of a hidden Markov model: parameters and operators.
+r"""The forms of a hidden Markov model: parameters, operators, and plain operators.
 
 Parameters are the probabilities :math:`\pi(h)`, :math:`t(h'|h)` and :math:`o(x|h)`. Operators are
 :math:`b_1`, :math:`b_\infty` and a matrix :math:`B_x` for each symbol, with
 
 .. math:: p(x_1 \dots x_T) = b_\infty^\top B_{x_T} \dots B_{x_1} b_1
 
-(an observable operator model). :mod:`eigentext.sequences.inference` answers questions about both.
+(an observable operator model). :class:`Operators` come with what repairs their probabilities.
+:class:`PlainOperators` are never repaired. :mod:`eigentext.sequences.inference` answers questions
+about all of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self, TypeAlias
 
@@ -88,7 +90,8 @@ class Operators:
         b_1 and b_inf.
     rows, after : arrays, shape (n, r)
         q_x, which predicts x, and a_x, the state after x. They are scaled so that
-        ``after @ end == 1``.
+        ``after @ end == 1``. In models with ends, the last row is that of the end of a sequence.
+        It has no state after it, which is zero.
     places : int32 array, shape (n,)
         The index of each symbol's operator in `operators`. It is -1 if the operator is
         ``outer(after[x], rows[x])``.
@@ -127,4 +130,49 @@ class Operators:
         return float(np.average(mass, weights=None if frequency is None else frequency[chosen]))
 
 
-Form: TypeAlias = HMMParameters | Operators
+@dataclass
+class PlainOperators:
+    """An observable operator model that is used as it is: its probabilities may be negative.
+
+    Attributes
+    ----------
+    start, end : arrays, shape (r,)
+        b_1 and b_inf.
+    operators : array, shape (n, r, r)
+        B_x of each symbol.
+    stop : array, shape (r,) or (0,)
+        In models with ends, b_# predicts the end of a sequence, which is symbol n.
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    operators: np.ndarray
+    stop: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def operator(self, symbol: int) -> np.ndarray:
+        """Return B_x."""
+        return self.operators[symbol]
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The vectors b_inf B_x, which predict each symbol and the end, shape (n, r)."""
+        rows = self.end @ self.operators
+        return np.vstack([rows, self.stop]) if len(self.stop) else rows
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """The sum of all operators: a step whose symbol is not known."""
+        return self.operators.sum(axis=0)
+
+    def negative_mass(self) -> float:
+        """Return the mean, over first symbols x, of the sum of all negative p(x' | x)."""
+        states = self.operators[:1000] @ self.start
+        states = states[states @ self.end > 0]
+        if not len(states):
+            return 0.0
+        values = states @ self.end
+        mass = -np.minimum(states @ self.rows.T, 0).sum(axis=1)
+        return float(mass.sum() / values.sum())
+
+
+Form: TypeAlias = HMMParameters | Operators | PlainOperators

@@ -7,7 +7,7 @@ import numpy as np
 from eigentext import notebook
 from eigentext.notebook import Glance
 
-_STATES, _WORDS = 10, 8
+_STATES, _WORDS, _STRINGS = 10, 8, 12
 
 
 def hmm(model: Any) -> Glance:
@@ -34,6 +34,40 @@ def hmm(model: Any) -> Glance:
         calls=[
             ("model.predict_next(['the'])", "the probability of each symbol, next"),
             ("model.log_probability(words)", "how probable a sequence is"),
+            ("model.sample(5, 10)", "random sequences"),
+            ("model.plot()", "a figure"),
+            *_MORE,
+        ],
+    )
+
+
+def automaton(model: Any) -> Glance:
+    """Sizes, the spectrum, and the most frequent strings of the basis."""
+    found = model.diagnostics_
+    rank = int(found.get("rank", 0))
+    values = [float(value) for value in found.get("singular_values", ())]
+    prefixes, suffixes = (
+        notebook.words(" ".join(map(str, string)) or "(empty)" for string in strings[:_STRINGS])
+        for strings in model.basis_
+    )
+    return Glance(
+        "a weighted automaton of sequences",
+        facts=[
+            ("states", len(model.start_)),
+            ("symbols", len(model.symbols_)),
+            *_tokens(model),
+            *_known(found, prefixes="prefixes", suffixes="suffixes"),
+            ("statistics", model.parameters_.statistics),
+        ],
+        picture=notebook.spectrum(values[:rank], values[rank : rank + 20]),
+        parts=[
+            notebook.table(
+                ("the basis", "first strings"), [("prefixes", prefixes), ("suffixes", suffixes)]
+            )
+        ],
+        calls=[
+            ("model.predict_next(['the'])", "the probability of each symbol and the end, next"),
+            ("model.log_probability(words)", "how probable a whole sequence is"),
             ("model.sample(5, 10)", "random sequences"),
             ("model.plot()", "a figure"),
             *_MORE,
@@ -187,6 +221,7 @@ _MORE = (
 )
 GLANCES = {
     "HMM": hmm,
+    "WeightedAutomaton": automaton,
     "BigramModel": bigram,
     "ClassBigram": class_bigram,
     "KneserNey": kneser_ney,

@@ -42,9 +42,9 @@ from eigentext.sequences._given import Text, Words
 from eigentext.sequences._hmm_findings import findings_of
 from eigentext.sequences._language_model import provenance_of
 from eigentext.sequences._symbols import Symbols
-from eigentext.sequences.forms import Form, HMMParameters, Operators
+from eigentext.sequences.forms import Form, HMMParameters
 from eigentext.sequences.learning.em import Sequences
-from eigentext.sequences.learning.methods import by_em, by_spectrum
+from eigentext.sequences.learning.methods import by_em, by_plain_spectrum, by_spectrum
 from eigentext.sequences.learning.spectral import Scaling
 from eigentext.sequences.operator_model import OperatorModel
 from eigentext.storage import Saved
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Method = Literal["spectral", "em", "spectral+em"]
+Repair = Literal["floor", "none"]
 
 
 class HMM(OperatorModel, Saved, Estimator):
@@ -73,6 +74,10 @@ class HMM(OperatorModel, Saved, Estimator):
         sums.
     rank : int, optional
         The number of directions to use. By default, those whose singular values exceed the noise.
+    repair : "floor" or "none"
+        "none" is the plain algorithm of Hsu, Kakade and Zhang (2009), for teaching and comparison:
+        as many directions as states, no scaling, no shrinkage, no least probability. It may give
+        negative probabilities, whose logarithm is nan (with a warning). "floor" avoids them.
     n_init : int, optional
         The number of starts of EM. The default is 10. "spectral+em" needs only one if the data
         support all states.
@@ -132,6 +137,7 @@ class HMM(OperatorModel, Saved, Estimator):
         max_size: int | None = None,
         scaling: Scaling = "cca",
         rank: int | None = None,
+        repair: Repair = "floor",
         n_init: int | None = None,
         n_iter: int | None = None,
         tol: float = 1e-6,
@@ -145,6 +151,7 @@ class HMM(OperatorModel, Saved, Estimator):
         self.max_size = max_size
         self.scaling: Scaling = scaling
         self.rank = rank
+        self.repair: Repair = repair
         self.n_init = n_init
         self.n_iter = n_iter
         self.tol = tol
@@ -242,7 +249,9 @@ class HMM(OperatorModel, Saved, Estimator):
 
     def _learn(self, moments: NgramMoments, data: Sequences | None = None) -> Self:
         model: Form
-        if self.method == "spectral":
+        if self.method == "spectral" and self.repair == "none":
+            model, diagnostics = by_plain_spectrum(self, moments)
+        elif self.method == "spectral":
             (model, _, diagnostics), _ = by_spectrum(self, moments)
         else:
             stream = is_stream(moments.options)
@@ -313,7 +322,7 @@ class HMM(OperatorModel, Saved, Estimator):
 
     def _parameters(self, purpose: str) -> HMMParameters:
         check_is_fitted(self)
-        if isinstance(self._model, Operators):
+        if not isinstance(self._model, HMMParameters):
             raise ParameterError(
                 f"a spectral model has operators and no parameters, so it cannot {purpose}; "
                 "use method='spectral+em'"

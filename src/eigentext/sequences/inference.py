@@ -12,6 +12,10 @@ algorithm, and the k most probable ones by :func:`eigentext.trellis.k_best_paths
 is :math:`B_x b / (b_\infty^\top B_x b)`. Sampling noise can make probabilities negative. They are
 *repaired*: each symbol gets at least its floor, and all are divided by their sum. Where a symbol
 that occurred gets no more than its floor, the past is forgotten and the state is :math:`a_x`.
+
+*Plain operators.* Nothing is repaired: :math:`p(x_1 \dots x_T)` is the product of the operators,
+and a conditional probability is the ratio of two of them. Negative ones have no logarithm. Their
+places are marked.
 """
 
 from typing import NamedTuple
@@ -21,7 +25,7 @@ import numpy as np
 from eigentext import engine
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
-from eigentext.sequences.forms import Form, HMMParameters, Operators
+from eigentext.sequences.forms import Form, HMMParameters, Operators, PlainOperators
 from eigentext.trellis import k_best_paths
 
 _BLOCK = 1 << 22  # the numbers in a block of predictions
@@ -33,12 +37,15 @@ class Filtered(NamedTuple):
     logs: np.ndarray  # log p(x_t | x_1 .. x_t-1), (t,)
     states: np.ndarray  # the state after x_t, (t, m)
     repairs: dict[str, int]  # how many tokens there are, are unknown, and were repaired
+    negative: np.ndarray | None = None  # where logs are those of the absolute value, (t,)
 
 
 def filtered(model: Form, ids: np.ndarray) -> Filtered:
     """Return the log-probability of each symbol given those before it, and the state after it."""
     if isinstance(model, Operators):
         return _filtered_by_operators(model, ids)
+    if isinstance(model, PlainOperators):
+        return _filtered_plainly(model, ids)
     from eigentext.sequences._hmm_loops import filter_parameters
 
     logs, states = np.zeros(len(ids)), np.zeros((len(ids), len(model.initial)))
@@ -49,7 +56,7 @@ def filtered(model: Form, ids: np.ndarray) -> Filtered:
 def filtered_states(model: Form, ids: np.ndarray) -> np.ndarray:
     """Return the states of :func:`filtered` alone. With operators, this is much faster."""
     if isinstance(model, Operators):
-        return _operator_states(model, ids)[1]
+        return operator_states(model, ids)[1]
     return filtered(model, ids).states
 
 
@@ -57,7 +64,10 @@ def next_symbols(model: Form, state: np.ndarray | None = None) -> np.ndarray:
     """Return the probability of each symbol after a filtered state, or at the start."""
     if isinstance(model, HMMParameters):
         return model.emission @ (model.initial if state is None else state @ model.transition)
-    p = np.maximum(model.rows @ (model.start if state is None else state), model.floors)
+    p = model.rows @ (model.start if state is None else state)
+    if isinstance(model, PlainOperators):
+        return p
+    p = np.maximum(p, model.floors)
     total = p.sum()
     return p / total if total > 0 else np.full(len(p), 1 / len(p))
 
@@ -95,8 +105,9 @@ def best_paths(model: HMMParameters, ids: np.ndarray, k: int) -> tuple[np.ndarra
 
 def sample(model: Form, n_sequences: int, length: int, rng: np.random.Generator) -> np.ndarray:
     """Draw sequences of one length, as an array of ids with a row for each sequence."""
-    draw = _sample_by_operators if isinstance(model, Operators) else _sample_by_parameters
-    return draw(model, n_sequences, length, rng)  # type: ignore[arg-type]
+    if isinstance(model, HMMParameters):
+        return _sample_by_parameters(model, n_sequences, length, rng)
+    return _sample_by_operators(model, n_sequences, length, rng)
 
 
 def _sample_by_parameters(
@@ -118,16 +129,50 @@ def _sample_by_parameters(
 
 
 def _sample_by_operators(
-    model: Operators, n_sequences: int, length: int, rng: np.random.Generator
+    model: Operators | PlainOperators, n_sequences: int, length: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """One symbol at a time is drawn from the repaired distribution."""
-    ids = np.empty((n_sequences, length), np.int32)
-    for row in ids:
-        state = model.start
+    """All sequences advance together. Symbols are drawn from the repaired distributions.
+
+    Plain operators are repaired here only: negative probabilities count as zero.
+    """
+    ids = np.empty((n_sequences, length), np.int64)
+    u = rng.random((n_sequences, length))
+    size = max(1, _BLOCK // len(model.rows))
+    for first in range(0, n_sequences, size):
+        rows = slice(first, min(first + size, n_sequences))
+        states = np.tile(model.start, (rows.stop - first, 1))
         for t in range(length):
-            row[t] = _drawn(np.cumsum(next_symbols(model, state)), np.array(rng.random()))
-            state = _operator_states(model, row[t : t + 1], state)[1][0]
-    return ids.astype(np.int64)
+            chances = states @ model.rows.T
+            if isinstance(model, Operators):
+                chances = np.maximum(chances, model.floors)
+            sums = np.cumsum(np.maximum(chances, 0.0), axis=1)
+            sums[sums[:, -1] <= 0] = np.arange(1, len(model.rows) + 1)  # all are alike
+            drawn = (sums <= (u[rows, t] * sums[:, -1])[:, None]).sum(axis=1)
+            ids[rows, t] = drawn = drawn.clip(max=len(model.rows) - 1)
+            states = _moved(model, states, drawn)
+    return ids
+
+
+def _moved(model: Operators | PlainOperators, states: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """The states after one symbol more, a row for each sequence."""
+    new = np.empty_like(states)
+    for x in np.unique(drawn).tolist():
+        here = drawn == x
+        if isinstance(model, PlainOperators):
+            after = states[here] @ model.operator(x).T if x < len(model.operators) else states[here]
+            z = after @ model.end
+            new[here] = after / np.where(z == 0, 1.0, z)[:, None]
+            continue
+        new[here] = model.after[x]
+        if model.places[x] < 0:
+            continue
+        after, floor = states[here] @ model.operator(x).T, model.floors[x]
+        z = after @ model.end
+        sound = (z > floor) & (states[here] @ model.rows[x] > floor)
+        after /= np.where(sound, z, 1.0)[:, None]
+        sound &= (np.abs(after) < 1e50).all(axis=1)
+        new[np.flatnonzero(here)[sound]] = after[sound]
+    return new
 
 
 def _drawn(cumulative: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -141,7 +186,7 @@ def _counted(ids: np.ndarray) -> dict[str, int]:
 
 
 def _filtered_by_operators(model: Operators, ids: np.ndarray) -> Filtered:
-    before, states, given = _operator_states(model, ids)
+    before, states, given = operator_states(model, ids)
     known = ids >= 0
     seen, given = ids[known], given[known]
     logs = np.full(len(ids), -np.inf)
@@ -156,10 +201,22 @@ def _filtered_by_operators(model: Operators, ids: np.ndarray) -> Filtered:
     return Filtered(logs, states, _counted(ids) | repairs)
 
 
-def _operator_states(
+def _filtered_plainly(model: PlainOperators, ids: np.ndarray) -> Filtered:
+    from eigentext.sequences._hmm_loops import filter_plain
+
+    ratios, states = np.zeros(len(ids)), np.zeros((len(ids), len(model.start)))
+    known = model.start, model.end, model.operators, model.stop, model.mean
+    filter_plain(ids, *known, ratios, states)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.abs(ratios))
+    negative = ratios < 0
+    return Filtered(logs, states, _counted(ids) | {"negative": int(negative.sum())}, negative)
+
+
+def operator_states(
     model: Operators, ids: np.ndarray, state: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The state before and after each id, and the value q_x b that the state before gives it.
+    """Return the state before and after each id, and the value q_x b that the one before gives it.
 
     The first state is `state`, or the model's start.
     """

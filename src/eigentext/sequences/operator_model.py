@@ -5,6 +5,7 @@ A hidden Markov model and a weighted automaton both have a vector :math:`b_1`, a
 symbols and asks :mod:`eigentext.sequences.inference`.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -16,10 +17,10 @@ from eigentext.errors import CorpusError
 from eigentext.estimators import check_is_fitted
 from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
-from eigentext.parameters import Count, Seed, argument
+from eigentext.parameters import Choice, Count, Seed, argument
 from eigentext.sequences import inference
 from eigentext.sequences._given import Text, Word, Words, in_places, without_empty
-from eigentext.sequences._language_model import LanguageModel
+from eigentext.sequences._language_model import LanguageModel, Unknown, mean_of
 from eigentext.sequences._symbols import Symbols
 from eigentext.sequences.forms import Form
 from eigentext.sequences.inference import Filtered
@@ -42,12 +43,23 @@ class OperatorModel(LanguageModel):
         return self
 
     def log_probability(self, sequence: Words) -> float:
-        """Return log p(x_1 .. x_T). It is -inf if p is 0, and 0.0 for an empty sequence."""
-        return float(self._filtered(self._ids(sequence)).logs.sum())
+        """Return log p(x_1 .. x_T). It is -inf if p is 0, and 0.0 for an empty sequence.
+
+        It is nan if p is negative, which only plain operators allow (``repair="none"``).
+        """
+        ids = self._ids(sequence)
+        return (
+            float(self._totals(self._filtered(ids), np.zeros(1, np.int64))[0]) if len(ids) else 0.0
+        )
 
     def probability(self, sequence: Words) -> float:
-        """Return p(x_1 .. x_T). For long sequences it underflows: see :meth:`log_probability`."""
-        return float(np.exp(self.log_probability(sequence)))
+        """Return p(x_1 .. x_T). For long sequences it underflows: see :meth:`log_probability`.
+
+        Plain operators (``repair="none"``) may give negative values, and values above 1.
+        """
+        found = self._filtered(self._ids(sequence))
+        sign = 1.0 if found.negative is None else (-1.0) ** int(found.negative.sum())
+        return sign * float(np.exp(found.logs.sum()))
 
     def score_samples(self, sequences: Text) -> np.ndarray:
         """Return the log-probability of each sequence, in order. An empty sequence has 0.
@@ -59,11 +71,10 @@ class OperatorModel(LanguageModel):
         if is_empty is not None and all(is_empty):
             return np.zeros(len(is_empty))
         ids = self._all_ids(given)
-        logs = self._filtered(ids).logs
-        logs[ids == END] = 0.0
+        filtered = self._filtered(ids)
+        filtered.logs[ids == END] = 0.0
         data = Sequences.of(ids, stream=False)
-        with np.errstate(invalid="ignore"):
-            found = np.add.reduceat(logs, data.begins)
+        found = self._totals(filtered, data.begins)
         return found if is_empty is None else in_places(found, is_empty)
 
     def scoring_diagnostics(self, sequences: Text) -> dict[str, int]:
@@ -78,16 +89,45 @@ class OperatorModel(LanguageModel):
         """Return log p(x_t | x_1 .. x_t-1) of every token. An unknown word has nan.
 
         With `rare`, an unknown word has the log-probability of all rare words together, or -inf if
-        the model has no rare words.
+        the model has no rare words. A negative probability has nan, and a warning tells of it.
         """
+        logs, _ = self._conditional(tokens, rare=rare)
+        return logs
+
+    def perplexity(self, tokens: Text, *, unknown: Unknown = "skip") -> float:
+        """Return exp(-mean log-probability) of the events.
+
+        Words that the model does not know are left out. With ``unknown="count"`` they count, each
+        with the probability of the rare word. It is infinite if the model knows no rare words, and
+        nan if an event has a negative probability, which only plain operators allow.
+        """
+        argument("unknown", Choice("skip", of=("skip", "count")), unknown)
+        logs, n_negative = self._conditional(tokens, rare=unknown == "count")
+        with np.errstate(over="ignore"):  # the perplexity is infinite then
+            return np.nan if n_negative else float(np.exp(-mean_of(logs)))
+
+    def score(self, tokens: Text, y: None = None) -> float:
+        """Return the mean log-probability of an event: minus the logarithm of the perplexity."""
+        logs, n_negative = self._conditional(tokens)
+        return np.nan if n_negative else mean_of(logs)
+
+    def _conditional(self, tokens: Text, *, rare: bool = False) -> tuple[np.ndarray, int]:
+        """The logarithms of :meth:`log_probabilities`, and how many probabilities are negative."""
         ids = self._all_ids(tokens)
-        logs = self._filtered(ids).logs
+        logs, _, _, negative = self._filtered(ids)
+        if negative is not None:
+            logs[negative] = np.nan
+            _warn_of_negative(int(negative.sum()), "tokens")
         if not rare:
-            logs[(ids == UNKNOWN) | (ids == len(self.vocabulary_))] = np.nan
-        return logs[ids != END]
+            rare_id = len(self.vocabulary_) if self._symbols.has_rare else UNKNOWN
+            logs[(ids == UNKNOWN) | (ids == rare_id)] = np.nan
+        return logs[ids != END], 0 if negative is None else int(negative.sum())
 
     def predict_next(self, prefix: Words = ()) -> np.ndarray:
-        """Return the probability of each symbol of `symbols_` after a prefix."""
+        """Return the probability of each symbol of `symbols_` after a prefix.
+
+        Plain operators (``repair="none"``) may give negative values, and others than 1 in all.
+        """
         ids = self._ids(prefix)
         state = self._filtered(ids).states[-1] if len(ids) else None
         return inference.next_symbols(self._model, state)
@@ -121,7 +161,10 @@ class OperatorModel(LanguageModel):
         *,
         random_state: int | np.random.Generator | None = 0,
     ) -> Any:
-        """Draw sequences of one length: an array of integers, or lists of words."""
+        """Draw sequences of one length: an array of integers, or lists of words.
+
+        Negative probabilities of plain operators count as zero here.
+        """
         check_is_fitted(self)
         n_sequences = argument("n_sequences", Count(1, least=0), n_sequences)
         length = argument("length", Count(20, least=0), length)
@@ -179,3 +222,23 @@ class OperatorModel(LanguageModel):
 
     def _filtered(self, ids: np.ndarray) -> Filtered:
         return inference.filtered(self._model, ids)
+
+    def _totals(self, found: Filtered, begins: np.ndarray) -> np.ndarray:
+        """The log-probabilities of whole sequences, of which each begins at one of `begins`."""
+        with np.errstate(invalid="ignore"):
+            totals = np.add.reduceat(found.logs, begins)
+        if found.negative is not None:
+            negative = np.add.reduceat(found.negative.astype(np.int64), begins) % 2 > 0
+            totals[negative] = np.nan
+            _warn_of_negative(int(negative.sum()), "sequences")
+        return totals
+
+
+def _warn_of_negative(number: int, what: str) -> None:
+    if number:
+        warnings.warn(
+            f"{number:,} of the {what} have a negative probability, whose logarithm is nan. The "
+            "plain operators of repair='none' are not repaired: repair='floor' does it, and fewer "
+            "states or more text make it rarer",
+            stacklevel=4,
+        )

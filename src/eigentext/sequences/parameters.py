@@ -1,6 +1,6 @@
 """The tables of parameters of the models of sequences."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from os import PathLike
@@ -9,7 +9,7 @@ from typing import Any
 from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table, is_whole
 
 _RARE = "Words that occur less often share one symbol."
-_SPECTRAL = {"method": ("spectral", "spectral+em")}
+_SPECTRAL = {"method": ("spectral", "spectral+em"), "repair": ("floor",)}
 _EM = {"method": ("em", "spectral+em")}
 _PIVOT = {"method": ("pivot+em", "pivot")}
 _SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the same result.")
@@ -99,6 +99,12 @@ HMM = Table(
     ),
     rank=Count(
         None, help="Directions to use.", shown="those that exceed the noise", only=_SPECTRAL
+    ),
+    repair=Choice(
+        "floor",
+        of=("floor", "none"),
+        help="none is the plain algorithm: no choice of rank, no shrinkage, no least probability.",
+        only={"method": ("spectral",)},
     ),
     n_init=Count(None, flags="--starts", help="The number of starts of EM.", shown="10", only=_EM),
     n_iter=Count(
@@ -199,4 +205,90 @@ Interpolation = Table(
     by_count=Flag(False),
     tol=Number(1e-5, least=0),
     n_iter=Count(1000, least=0),
+)
+
+
+def _is_basis(value: Any) -> bool:
+    if is_whole(value):
+        return value >= 1
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or len(value) != 2:
+        return False
+    return all(
+        isinstance(strings, Sequence)
+        and not isinstance(strings, (str, bytes))
+        and len(strings) > 0
+        and all(map(_is_string, strings))
+        for strings in value
+    )
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(one, str) or is_whole(one) for one in value
+    )
+
+
+def _kept_basis(value: Any) -> Any:
+    """The basis as built-in types that a model file can hold."""
+    if is_whole(value):
+        return int(value)
+    return [
+        [[one if isinstance(one, str) else int(one) for one in string] for string in strings]
+        for strings in value
+    ]
+
+
+WeightedAutomaton = Table(
+    "WeightedAutomaton",
+    n_states=Count(100, flags="--states -m", help="The largest number of states."),
+    basis=Given(
+        1000,
+        what="a whole number, 1 or more, or two lists of strings (prefixes and suffixes), each "
+        "string a list or tuple of symbols, possibly empty",
+        test=_is_basis,
+        keep=_kept_basis,
+        parse=int,
+        metavar="INTEGER",
+        help="How many of the most frequent strings are prefixes, and how many are suffixes.",
+    ),
+    longest=Count(3, help="The number of symbols in the longest prefixes and suffixes."),
+    statistics=Choice(
+        "substring",
+        of=("substring", "prefix", "string"),
+        help="What is counted: strings anywhere, at the start of sequences, or whole sequences.",
+    ),
+    selection=Choice(
+        "noise",
+        of=("noise", "validation"),
+        help="How many states are used: those that exceed the noise, or as held-out text says.",
+        only={"repair": ("floor",)},
+    ),
+    rank=Count(
+        None,
+        help="Directions to use.",
+        shown="those that exceed the noise",
+        only={"selection": ("noise",), "repair": ("floor",)},
+    ),
+    min_count=Count(1, help="Words that occur less often share one symbol with unknown words."),
+    max_size=Count(None, help="The largest size of the vocabulary."),
+    scaling=Choice(
+        "cca",
+        of=("cca", "none"),
+        help="How the Hankel matrix is scaled.",
+        only={"repair": ("floor",)},
+    ),
+    repair=Choice(
+        "floor",
+        of=("floor", "none"),
+        help="none is the plain algorithm: no choice of rank, no shrinkage, no least probability.",
+    ),
+    validation_fraction=Number(
+        0.1,
+        above=0,
+        below=1,
+        help="The fraction of the text that is held out to choose the number of states.",
+        only={"selection": ("validation",), "repair": ("floor",)},
+    ),
+    n_jobs=Count(None, flags=""),
+    random_state=_SEED,
 )

@@ -12,6 +12,7 @@ from eigentext.storage.schema import Schema
 
 # The class that reads each format. A file names a format, never a class, so it cannot run code.
 _READERS = {
+    "eigentext.automaton": ("eigentext.sequences", "WeightedAutomaton"),
     "eigentext.bigram": ("eigentext.sequences", "BigramModel"),
     "eigentext.class-bigram": ("eigentext.sequences", "ClassBigram"),
     "eigentext.clusters": ("eigentext.words", "WordClusters"),

@@ -14,6 +14,8 @@ from eigentext.sequences import Interpolation
 LINES = [line.split() for line in ("the cat sat", "a dog ran", "the dog sat", "a cat ran")] * 8
 OTHER = [line.split() for line in ("the fox saw two dogs", "two dogs ran", "a dog sat")] * 9
 STREAM, OTHER_STREAM = ([*chain(*lines), "once", "a"] for lines in (LINES, OTHER))
+# Any word follows any other, so that no probability is negative.
+DRAWN = np.random.default_rng(0).choice(["the", "a", "cat", "dog", "sat", "ran"], 600).tolist()
 TAGS = {"the": "D", "a": "D", "cat": "N", "dog": "N", "sat": "V", "ran": "V"}
 TAGGED = [[(f"{word}|{TAGS[word]}", f"B-{TAGS[word]}") for word in line] for line in LINES]
 OTHER_TAGGED = [[(f"{word}|X", "B-X") for word in line] for line in OTHER]
@@ -63,6 +65,25 @@ def hmm(name, make, data=LINES, other=OTHER, grid="n_states"):
         forms={} if isinstance(data[0], str) else FORMS,
         grid={grid: [1, 2]},
         asks=HMM_ASKS if name.startswith("HMM, spectral,") else HMM_ASKS | DECODES,
+    )
+
+
+def automaton(name, make, data=LINES, other=OTHER):
+    return Case(
+        name,
+        make=make,
+        data=lambda: (data,),
+        other=lambda: (other,),
+        bad=lambda: ([[]],),
+        forms={} if isinstance(data[0], str) else FORMS,
+        grid={"n_states": [3, 5]},
+        asks={name: ask for name, ask in HMM_ASKS.items() if name != "moments"}
+        | {
+            "beginning": lambda model: model.log_probability(["a"], end=False),
+            "basis": lambda model: (
+                model.stop_ if model.stop_ is None else model.stop_ @ model.start_
+            ),
+        },
     )
 
 
@@ -189,6 +210,13 @@ CASES = [
         OTHER_STREAM,
         grid="min_count",
     ),
+    hmm(
+        "HMM, spectral, plain",
+        lambda: et.HMM(1, repair="none"),
+        DRAWN[:300],
+        DRAWN[200:],
+        grid="random_state",
+    ),
     hmm("HMM, em", lambda: et.HMM(2, method="em", n_init=2, n_iter=5)),
     hmm(
         "HMM, em, stream",
@@ -197,6 +225,26 @@ CASES = [
         OTHER_STREAM,
     ),
     hmm("HMM, spectral+em", lambda: et.HMM(2, method="spectral+em", n_init=1, n_iter=5)),
+    automaton("WeightedAutomaton", lambda: et.WeightedAutomaton(4, basis=30)),
+    automaton(
+        "WeightedAutomaton, stream",
+        lambda: et.WeightedAutomaton(3, basis=20, longest=2, min_count=2, rank=2, n_jobs=2),
+        STREAM,
+        OTHER_STREAM,
+    ),
+    automaton(
+        "WeightedAutomaton, validation",
+        lambda: et.WeightedAutomaton(4, statistics="prefix", longest=1, selection="validation"),
+    ),
+    automaton(
+        "WeightedAutomaton, strings",
+        lambda: et.WeightedAutomaton(
+            3,
+            statistics="string",
+            basis=[[(), ("the",), ("a", "dog")], [(), ("sat",), ("ran",)]],
+            scaling="none",
+        ),
+    ),
     bigram("BigramModel", lambda: et.BigramModel(2, n_iter=5)),
     bigram("BigramModel, pivot", lambda: et.BigramModel(2, method="pivot", n_iter=5)),
     bigram("BigramModel, em", lambda: et.BigramModel(2, method="em", n_iter=5)),

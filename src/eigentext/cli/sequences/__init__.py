@@ -1,7 +1,7 @@
-"""`eigentext kneser-ney`, `bigram`, `class-bigram` and `hmm`: models of sequences."""
+"""`eigentext kneser-ney`, `bigram`, `class-bigram`, `hmm`, `automaton`: models of sequences."""
 
 from eigentext.cli._options import command_group
-from eigentext.cli.sequences import bigram, class_bigram, hmm, kneser_ney
+from eigentext.cli.sequences import automaton, bigram, class_bigram, hmm, kneser_ney
 from eigentext.cli.sequences.generating import generate, next_words
 from eigentext.cli.sequences.perplexity import perplexity
 
@@ -29,5 +29,12 @@ class_bigram_app = command_group(
 hmm_app = command_group(
     "Hidden Markov models of text.", hmm.fit, hmm.score, next=hmm.next_words, generate=generate
 )
+automaton_app = command_group(
+    "Weighted automata of text, from prefixes and suffixes.",
+    automaton.fit,
+    automaton.score,
+    next=automaton.next_words,
+    generate=generate,
+)
 
-__all__ = ["bigram_app", "class_bigram_app", "hmm_app", "kneser_ney_app"]
+__all__ = ["automaton_app", "bigram_app", "class_bigram_app", "hmm_app", "kneser_ney_app"]

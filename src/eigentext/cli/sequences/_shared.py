@@ -9,9 +9,9 @@ from eigentext.cli._fitting import Fitting
 from eigentext.errors import EigentextError
 
 if TYPE_CHECKING:
-    from eigentext import HMM, BigramModel, ClassBigram, KneserNey
+    from eigentext import HMM, BigramModel, ClassBigram, KneserNey, WeightedAutomaton
 
-    LanguageModel = KneserNey | BigramModel | ClassBigram | HMM
+    LanguageModel = KneserNey | BigramModel | ClassBigram | HMM | WeightedAutomaton
 
 
 def reading_of(path: Path, model: "LanguageModel") -> dict[str, Any]:

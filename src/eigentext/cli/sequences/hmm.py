@@ -1,6 +1,6 @@
 """`eigentext hmm fit|score|next`: hidden Markov models of text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -34,8 +34,10 @@ from eigentext.storage.valid_json import json_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from eigentext import HMM, TextCorpus
+    from eigentext import HMM, TextCorpus, WeightedAutomaton
     from eigentext.corpus.documents import Name
+
+    Model = HMM | WeightedAutomaton
 
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `hmm fit`.")]
 _Unit = tuple[Any, list[str]]  # its name or None, and its tokens
@@ -45,7 +47,7 @@ _FACTS = (
     *("rank", "usable_rank", "noise", "negative_mass", "starts", "passes", "converged"),
     "log_likelihood",
 )
-_NO_RARE = (
+NO_RARE = (
     "the text has no rare words, so words that the model has never seen are impossible "
     "(log-probability -inf); with --min-count 2, the words seen once stand for them"
 )
@@ -75,7 +77,7 @@ def fit(
     }
     report_fit(done, model, facts, summary)
     if not knows_rare and not run.quiet:
-        print_warning(_NO_RARE)
+        print_warning(NO_RARE)
 
 
 @with_options()
@@ -97,11 +99,24 @@ def score(
     perplexity leaves such words out. With --id, or in a table (--format), the name of the line
     comes first.
     """
+    score_lines(_load, model, files, run, source, table, unit)
+
+
+def score_lines(
+    load: Callable[[Path], "Model"],
+    model: Path,
+    files: list[str],
+    run: RunOptions,
+    source: SourceOptions,
+    table: TableOptions,
+    unit: str,
+) -> None:
+    """Print the log-probability of each unit of files; `load` loads the model."""
     from eigentext import TextCorpus
 
     format, output = table.chosen(json=run.json), table.output
     check_not_read(output, [model])
-    hmm = _load(model)
+    hmm = load(model)
     reading = {**reading_of(model, hmm), "unit": unit}
     totals = _Totals()
     is_named = unit != "stream" and (format != PLAIN or source.id is not None)
@@ -149,11 +164,17 @@ def next_words(
     json: JsonFlag = False,
 ) -> None:
     """Print the most probable next words, with their probabilities."""
+    print_next(_load(model), model, words, topn, json=json)
+
+
+def print_next(
+    hmm: "Model", model: Path, words: list[str] | None, topn: int, *, json: bool
+) -> None:
+    """Print what a model expects after some words."""
     import numpy as np
 
     from eigentext import TextCorpus
 
-    hmm = _load(model)
     reading = {**reading_of(model, hmm), "unit": "line"}
     (prefix,) = list(TextCorpus([" ".join(words or [])], kind="texts", **reading)) or [[]]
     unknown = [word for word in prefix if word not in hmm.vocabulary_]
@@ -211,10 +232,10 @@ class _Totals:
     """The sum of the scores of all batches."""
 
     def __init__(self) -> None:
-        self.n_tokens = self.n_sequences = self.n_left_out = self.n_impossible = 0
+        self.n_tokens = self.n_sequences = self.n_left_out = self.n_impossible = self.n_scored = 0
         self.log_probability = self.known = 0.0
 
-    def score(self, hmm: "HMM", units: list[list[str]]) -> list[float | None]:
+    def score(self, hmm: "Model", units: list[list[str]]) -> list[float | None]:
         """Return the log-probability of each unit of a batch, and add them to the totals.
 
         It is None for a unit without tokens.
@@ -226,9 +247,14 @@ class _Totals:
             return [None] * len(units)
         logs = hmm.log_probabilities(full, rare=True)
         known = hmm.vocabulary_.ids_of([word for unit in full for word in unit]) >= 0
-        borders = np.cumsum([0, *map(len, full[:-1])])
+        ends = np.cumsum([len(unit) for unit in full])
+        self.n_tokens += len(known)
+        has_ends = len(logs) > len(known)  # then each unit has one event more, which is known
+        if has_ends:
+            known = np.insert(known, ends, True)
+        borders = np.append(0, ends[:-1] + has_ends * np.arange(1, len(ends)))
         self.n_sequences += len(full)
-        self.n_tokens += len(logs)
+        self.n_scored += int(known.sum())
         self.n_left_out += int((~known).sum())
         self.n_impossible += int(np.isneginf(logs).sum())
         self.log_probability += float(logs.sum())
@@ -240,7 +266,7 @@ class _Totals:
         """Return the totals, and the perplexity over the words that the model knows."""
         import numpy as np
 
-        n_scored = self.n_tokens - self.n_left_out
+        n_scored = self.n_scored
         perplexity = float(np.exp(-self.known / n_scored)) if n_scored else None
         return {
             "log_probability": finite(self.log_probability),

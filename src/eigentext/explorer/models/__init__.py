@@ -19,6 +19,7 @@ _HOMES = {
     "Tagger": ("taggers", "ExploredTagger"),
     "TopicModel": ("topics", "ExploredTopics"),
     "TreeReranker": ("rerankers", "ExploredTreeReranker"),
+    "WeightedAutomaton": ("sequences", "ExploredAutomaton"),
     "WordClusters": ("clusters", "ExploredClusters"),
 }
 

@@ -15,7 +15,7 @@ from eigentext.explorer.models.base import Explored, Fact, findings_of_noise
 from eigentext.explorer.tokens import as_learned
 
 if TYPE_CHECKING:
-    from eigentext.sequences import HMM, BigramModel, ClassBigram, KneserNey
+    from eigentext.sequences import HMM, BigramModel, ClassBigram, KneserNey, WeightedAutomaton
 
 _NEXT = 10  # the words of a distribution that are shown
 _END = "<end>"
@@ -26,7 +26,7 @@ class ExploredSequences(Explored):
 
     light = ()
     heavy = ("next",)
-    model: "HMM | BigramModel | ClassBigram | KneserNey"
+    model: "HMM | BigramModel | ClassBigram | KneserNey | WeightedAutomaton"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -137,6 +137,30 @@ class ExploredHMM(ExploredSequences):
     def _state_is(self) -> str:
         # They are G times the probabilities of the states, and the matrix G is unknown.
         return "coordinates" if self.model.parameters_.method == "spectral" else "probabilities"
+
+
+class ExploredAutomaton(ExploredHMM):
+    """A weighted automaton. Its states are coordinates."""
+
+    kind = "automaton"
+    model: "WeightedAutomaton"  # type: ignore[assignment]
+
+    def title(self) -> str:
+        """The size and the statistics: "100 states, 28 symbols, substring statistics"."""
+        symbols = f"{len(self.model.symbols_):,} symbols"
+        statistics = self.model.parameters_.statistics
+        return f"{len(self.model.start_)} states, {symbols}, {statistics} statistics"
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield the sizes of the text and of the model."""
+        yield from ExploredSequences.facts(self)
+        yield "states", len(self.model.start_)
+        for name in ("prefixes", "suffixes"):
+            yield name, int(self.found.get(name, 0))
+        yield "statistics", self.model.parameters_.statistics
+
+    def _state_is(self) -> str:
+        return "coordinates"
 
 
 class ExploredBigrams(ExploredSequences):

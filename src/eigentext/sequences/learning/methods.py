@@ -9,8 +9,9 @@ import numpy as np
 from eigentext import engine
 from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
-from eigentext.sequences.forms import HMMParameters
+from eigentext.sequences.forms import HMMParameters, PlainOperators
 from eigentext.sequences.learning.em import Sequences, begun_anywhere, race, random_start, refine
+from eigentext.sequences.learning.plain import plain_operators
 from eigentext.sequences.learning.recovery import clustered, recovered
 from eigentext.sequences.learning.spectral import Scaling, SpectralFit, spectral_operators
 from eigentext.sequences.learning.windows import Windows
@@ -63,6 +64,14 @@ def by_spectrum(settings: Settings, moments: NgramMoments) -> tuple[SpectralFit,
         random_state=settings.random_state,
     )
     return found, windows
+
+
+def by_plain_spectrum(
+    settings: Settings, moments: NgramMoments
+) -> tuple[PlainOperators, dict[str, Any]]:
+    """Learn operators by the plain algorithm."""
+    windows = Windows.of(moments)
+    return plain_operators(windows, settings.n_states, random_state=settings.random_state)
 
 
 def by_em(
