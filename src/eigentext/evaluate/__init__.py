@@ -16,6 +16,7 @@ from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_wo
 from eigentext.evaluate.compare import Comparison, compare, compare_results
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.cross_validation import CrossValidation, Fold, cross_validate, folds
+from eigentext.evaluate.induced_tags import InducedTags, induced_tags, many_to_one, v_measure
 from eigentext.evaluate.readers import (
     Pair,
     Question,
@@ -39,6 +40,7 @@ __all__ = [
     "CompletionResult",
     "CrossValidation",
     "Fold",
+    "InducedTags",
     "Pair",
     "Pairs",
     "Question",
@@ -57,7 +59,9 @@ __all__ = [
     "distinct_words",
     "folds",
     "half",
+    "induced_tags",
     "kind_of",
+    "many_to_one",
     "next_word_pairs",
     "read_pairs",
     "read_questions",
@@ -65,4 +69,5 @@ __all__ = [
     "span_pairs",
     "tag_pairs",
     "tags",
+    "v_measure",
 ]
