@@ -200,6 +200,7 @@ _HMM: Uses = {
 _EM_HMM: Uses = {
     **_HMM,
     "log viterbi": lambda m: m.viterbi(LIKE_THE_SEEN),
+    "tag": lambda m: m.tag([LIKE_THE_SEEN, []]),
     "log k_best": lambda m: m.k_best(LIKE_THE_SEEN, 3),
     "parameters": lambda m: [m.initial_, m.transition_, m.emission_],
     "moments": lambda m: [*m.moments().levels],
@@ -401,6 +402,7 @@ ZOO: dict[str, Specimen] = {
     ),
     "hmm/spectral": Specimen(lambda: _hmm(), _HMM),
     "hmm/rare": Specimen(lambda: _hmm(max_size=6, rank=2), _HMM),
+    "hmm/anchor": Specimen(lambda: _hmm(method="anchor", n_iter=2), _EM_HMM),
     "hmm/em": Specimen(lambda: _hmm(method="em", n_init=1, n_iter=5), _EM_HMM),
     "kernel-perceptron/tree": Specimen(
         _kernelled(lambda: et.TreeKernel(0.5), _trees_only), _kernel_perceptron(_trees_only)

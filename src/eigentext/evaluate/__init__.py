@@ -16,7 +16,7 @@ from eigentext.evaluate.coherence import CoherenceResult, coherence, distinct_wo
 from eigentext.evaluate.compare import Comparison, compare, compare_results
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.cross_validation import CrossValidation, Fold, cross_validate, folds
-from eigentext.evaluate.induced_tags import InducedTags, induced_tags, many_to_one, v_measure
+from eigentext.evaluate.induced import InducedTags, induced_tags, many_to_one, v_measure
 from eigentext.evaluate.readers import (
     Pair,
     Question,

@@ -321,7 +321,7 @@ class HMM(OperatorModel, Saved, Estimator):
     def tags_(self) -> list[str]:
         """The name of each state: its first anchor, or the number of the state."""
         m = len(self._parameters("name states").initial)
-        given = self.diagnostics_.get("anchors", [[]] * m)
+        given = [*self.diagnostics_.get("anchors", []), *[[]] * m][:m]
         return [words[0] if words else str(h) for h, words in enumerate(given)]
 
     def k_best(self, sequence: Words, k: int) -> list[tuple[np.ndarray, float]]:

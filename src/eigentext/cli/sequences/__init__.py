@@ -1,7 +1,7 @@
 """`eigentext kneser-ney`, `eigentext bigram` and `eigentext hmm`: models of sequences."""
 
 from eigentext.cli._options import command_group
-from eigentext.cli.sequences import bigram, hmm, kneser_ney
+from eigentext.cli.sequences import bigram, hmm, kneser_ney, tagging
 from eigentext.cli.sequences.generating import generate, next_words
 from eigentext.cli.sequences.perplexity import perplexity
 
@@ -20,7 +20,13 @@ bigram_app = command_group(
     generate=generate,
 )
 hmm_app = command_group(
-    "Hidden Markov models of text.", hmm.fit, hmm.score, next=hmm.next_words, generate=generate
+    "Hidden Markov models of text.",
+    hmm.fit,
+    hmm.score,
+    tagging.tag,
+    tagging.evaluate,
+    next=hmm.next_words,
+    generate=generate,
 )
 
 __all__ = ["bigram_app", "hmm_app", "kneser_ney_app"]

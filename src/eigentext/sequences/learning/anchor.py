@@ -375,8 +375,9 @@ def _step(
     firsts = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
     left = O @ (J / J.sum())
     p = np.einsum("ij,ij->i", left[firsts], O[pairs.indices])
-    ratios = sp.csr_array((pairs.data / np.maximum(p, 1e-300), pairs.indices, pairs.indptr))
-    ratios.resize(pairs.shape)
+    ratios = sp.csr_array(
+        (pairs.data / np.maximum(p, 1e-300), pairs.indices, pairs.indptr), pairs.shape
+    )
     q = O @ (initial / initial.sum())
     return J * (O.T @ (ratios @ O)), initial * (O.T @ (text.start / np.maximum(q, 1e-300)))
 
