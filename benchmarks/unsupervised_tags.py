@@ -1,12 +1,11 @@
 """Tags without labels: the anchor HMM beside EM, word clusters and k-means of word vectors.
 
-Run it with ``.venv/bin/python benchmarks/unsupervised_tags.py [penn gum brown]``. Runs that are done
-are kept in a temporary folder, so that an interrupted benchmark continues; ``--again`` forgets them.
+Run it with ``.venv/bin/python benchmarks/unsupervised_tags.py [penn gum brown]``. Finished runs are
+kept in a temporary folder, so that an interrupted benchmark continues. ``--again`` forgets them.
 
-Each system reads
-the plain sentences of a corpus, gives every token one of 12 or 45 tags, and is compared with the
-right tags of the same tokens: 12 universal tags, or the full tags of the corpus (45 in Penn, 46 in
-GUM, 182 in Brown). All words take part, however rare, with their case.
+Each system reads the plain sentences of a corpus, gives every token one of 12 or 45 tags, and is
+compared with the right tags of the same tokens: 12 universal tags, or the full tags of the corpus
+(45 in Penn, 46 in GUM, 182 in Brown). All words take part, however rare, with their case.
 
 The settings of the anchor HMM were chosen on the Penn sample and on every fifth sentence of Brown.
 GUM had no part in it. The vectors of k-means and of the clusters have a window of one word to each
@@ -18,6 +17,7 @@ import sys
 import time
 import warnings
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 
@@ -44,7 +44,11 @@ def corpus(name: str):
 
 def by_hmm(words, m, seed=0, **settings):
     model = HMM(m, random_state=seed, **settings).fit(words)
-    return [model.viterbi(line)[0] for line in words] if "em" in settings["method"] else model.tag(words)
+    return (
+        [model.viterbi(line)[0] for line in words]
+        if "em" in settings["method"]
+        else model.tag(words)
+    )
 
 
 def vectors(words):
@@ -84,7 +88,10 @@ def by_clusters_and_em(words, m, seed=0):
     P = np.full((len(names), m), 0.02 / m)
     P[np.arange(len(names)), [labels[name] for name in names]] += 0.98
     bigrams = moments.levels[0][: len(names), : len(names)]
-    rows = (one / one.sum(axis=1, keepdims=True) for one in (P.T @ (bigrams @ P), (counts[:, None] * P).T))
+    rows = (
+        one / one.sum(axis=1, keepdims=True)
+        for one in (P.T @ (bigrams @ P), (counts[:, None] * P).T)
+    )
     start = HMM.from_parameters(np.full(m, 1 / m), *rows, symbols=names)
     run = refine(start._model, Sequences.of_encoded(encoded, moments), n_iter=10)
     found = run.parameters
@@ -129,9 +136,7 @@ def run(system, name, m, seed):
     cpu = time.process_time() - started
     gold = getattr(text, SIZES[m])
     result = induced_tags(gold, found)
-    right = [
-        sum(result.mapping[str(k)] == c for k, c in zip(*line)) for line in zip(found, gold)
-    ]
+    right = [sum(result.mapping[str(k)] == c for k, c in zip(*line)) for line in zip(found, gold)]
     path = scratch(f"tags-{name}-{m}-{system.replace(' ', '_').replace(',', '')}-{seed}.json")
     path.write_text(json.dumps(right))
     figures = [100 * x for x in (result.many_to_one, result.v_measure, result.one_to_one)]
@@ -169,7 +174,9 @@ def add(table, name, m, system):
 
 def interval(ours, other, text, rng):
     """The difference in right tokens per hundred, and its interval by the bootstrap."""
-    a, b = (np.array(json.loads(open(one["figures"]["right"]).read())) for one in (ours, other))
+    a, b = (
+        np.array(json.loads(Path(one["figures"]["right"]).read_text())) for one in (ours, other)
+    )
     n = np.array([len(line) for line in text.words])
     draws = rng.integers(len(n), size=(1000, len(n)))
     found = 100 * (a - b)[draws].sum(axis=1) / n[draws].sum(axis=1)
@@ -200,15 +207,17 @@ def main() -> None:
         for m in SIZES:
             for system in TRIED:
                 one = done(system, "penn", m)
-                tried.row("penn", m, system, *one["figures"]["figures"], one["cpu"], one["peak"] / 1e6)
+                tried.row(
+                    "penn", m, system, *one["figures"]["figures"], one["cpu"], one["peak"] / 1e6
+                )
     record(
         "unsupervised_tags",
         "Tags without labels",
         [table, gains, tried],
-        about="Each system reads plain sentences and gives each token one of 12 or 45 tags. They are "
-        "compared with 12 universal tags, or with the full tags of the corpus. Many-to-one, V-measure "
-        "and one-to-one in per cent. CPU s has the fit and the tagging. k-means has five seeds, whose "
-        "mean is shown. Intervals are by the bootstrap over sentences.",
+        about="Each system reads plain sentences and gives each token one of 12 or 45 tags, which "
+        "are compared with 12 universal tags, or with the full tags of the corpus. Many-to-one, "
+        "V-measure and one-to-one are in per cent. CPU s has the fit and the tagging. k-means has "
+        "five seeds, whose mean is shown. Intervals are by the bootstrap over sentences.",
     )
 
 

@@ -1,7 +1,7 @@
 r"""Tags that were found without labels: do they agree with the right ones?
 
-A model without labels gives each token a tag with a name of its own, so that tags cannot be compared
-by name. Let :math:`n_{kc}` be the number of tokens with the found tag k and the right tag c. Then
+A model without labels gives each token a tag with a name of its own, so tags cannot be compared by
+name. Let :math:`n_{kc}` be the number of tokens with the found tag k and the right tag c. Then
 
 .. math::
     \text{many-to-one} = \frac1n \sum_k \max_c n_{kc}, \qquad

@@ -60,7 +60,9 @@ HMM = Table(
     rank=Count(
         None, help="Directions to use.", shown="those that exceed the noise", only=_SPECTRAL
     ),
-    n_init=Count(None, flags="--starts", help="The number of starts of EM.", shown="10", only=_STARTS),
+    n_init=Count(
+        None, flags="--starts", help="The number of starts of EM.", shown="10", only=_STARTS
+    ),
     n_iter=Count(
         None,
         least=0,

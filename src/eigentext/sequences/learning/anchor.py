@@ -45,6 +45,7 @@ from eigentext.errors import CorpusError, ParameterError
 from eigentext.factor import anchors as furthest
 from eigentext.factor import simplex_weights, svd
 from eigentext.factor.anchors import separations
+from eigentext.factor.mixture import ConditionalMixture
 from eigentext.matrices.budget import check_room
 from eigentext.matrices.runs import CSR
 from eigentext.moments import NgramMoments
@@ -54,7 +55,9 @@ from eigentext.sequences.learning.spelling import spelling_features, with_spelli
 
 Corners = Literal["groups", "corners"]
 _SPELLING = 30.0  # the tokens that spelling is worth
-_RIDGE = 100.0  # roots of counts that are added to each word and context, so that rare ones matter less
+_RIDGE = (
+    100.0  # roots of counts that are added to each word and context, so that rare ones matter less
+)
 _DIRECTIONS = 30  # at least, and some more than states
 _MORE = 15
 _FREQUENT = 20_000  # words that take part in the steps of k-means
@@ -123,9 +126,7 @@ def by_anchors(
     text = _counted(moments)
     m, n = settings.n_states, len(text.counts)
     size = max(_DIRECTIONS, m + _MORE)
-    check_room(
-        8.0 * n * (4 * size + 4 * m), f"vectors of {n:,} words for {m:,} states", _REMEDY
-    )
+    check_room(8.0 * n * (4 * size + 4 * m), f"vectors of {n:,} words for {m:,} states", _REMEDY)
     _check_size(settings, text)
     strength = _strength(settings, moments, text)
     with engine.one_blas_thread():
@@ -227,7 +228,7 @@ def _points(text: _Text, size: int, random_state: int) -> _Points:
         for side in (rows, columns)
     )
     scaled = sp.csr_array(sp.diags_array(left) @ X @ sp.diags_array(right))
-    _, s, Vt = svd(scaled, min(size, *scaled.shape), random_state=random_state)
+    _, s, Vt = svd(scaled, min(size, len(rows), len(columns)), random_state=random_state)
     R = np.sqrt(rows.sum()) * right[:, None] * Vt.T
     if text.sampled:
         R = R * s
@@ -359,8 +360,9 @@ def _parameters(P: np.ndarray, text: _Text, how: Corners) -> HMMParameters:
             return HMMParameters(initial, _rows(J), O)
         J = np.maximum(J, 0.1 * J.sum() / m**2)  # EM keeps zeros
         initial = initial + 0.1 / m
-    for _ in range(_STEPS[how]):
-        J, initial = _step(J, initial, O, text)
+    mixture = ConditionalMixture(text.pairs)
+    for _ in range(_STEPS[how] if text.pairs.nnz else 0):
+        J, initial = _step(J, initial, O, mixture, text.start)
     return HMMParameters(initial / initial.sum(), _rows(J + 1e-6 * J.sum() / m**2), O)
 
 
@@ -368,18 +370,15 @@ def _step(
     J: np.ndarray,
     initial: np.ndarray,
     O: np.ndarray,  # noqa: E741
-    text: _Text,
+    mixture: ConditionalMixture,
+    start: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A step of EM for the joint probabilities of two states, and for the first state."""
-    pairs = text.pairs
-    firsts = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
-    left = O @ (J / J.sum())
-    p = np.einsum("ij,ij->i", left[firsts], O[pairs.indices])
-    ratios = sp.csr_array(
-        (pairs.data / np.maximum(p, 1e-300), pairs.indices, pairs.indptr), pairs.shape
-    )
+    ratios, _, _ = mixture.ratios(O @ (J / J.sum()), O)
+    X = mixture.counts.copy()
+    X.data = ratios
     q = O @ (initial / initial.sum())
-    return J * (O.T @ (ratios @ O)), initial * (O.T @ (text.start / np.maximum(q, 1e-300)))
+    return J * (O.T @ (X @ O)), initial * (O.T @ (start / np.maximum(q, 1e-300)))
 
 
 def _rows(J: np.ndarray) -> np.ndarray:

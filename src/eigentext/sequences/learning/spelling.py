@@ -74,7 +74,8 @@ def with_spelling(
     n = len(points)
     F = sp.csr_array(sp.hstack([np.ones((n, 1)), features]))
     weights = np.minimum(counts, _HEAVIEST).astype(np.float64)
-    A = (F.T @ sp.diags_array(weights) @ F).toarray() + _RIDGE * np.eye(F.shape[1])
+    A = (F.T @ sp.diags_array(weights) @ F).toarray()
+    A[np.diag_indices(len(A))] += _RIDGE
     predicted = F @ np.linalg.solve(A, F.T @ (weights[:, None] * points))
     share = (counts / (counts + strength))[:, None]
     return share * points + (1 - share) * predicted
