@@ -51,6 +51,7 @@ PAGES = {
         "Sequences",
         ["hmm", "hmm_error", "hmm_tried", "bigram", "kneser_ney", "sequences_more"],
     ),
+    "unsupervised-tags": ("Tags without labels", ["unsupervised_tags"]),
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
     "parsers": (
         "Parsers",

@@ -126,7 +126,7 @@ def _ranks(model: Any, lists: Any) -> Any:
 def _sequences() -> Iterator[tuple[str, Case]]:
     for name, lines in SENTENCES.items():
         for k in (1, 2, 5):
-            for method in ("spectral", "em", "spectral+em"):
+            for method in ("spectral", "em", "spectral+em", "anchor"):
                 make = partial(et.HMM, k, method=method, n_iter=5)
                 yield f"HMM, {method}, {k}: {name}", Case(make, (lines,), _predicts)
             for method in ("pivot", "em", "pivot+em"):

@@ -214,6 +214,7 @@ _HMM: Uses = {
 _EM_HMM: Uses = {
     **_HMM,
     "log viterbi": lambda m: m.viterbi(LIKE_THE_SEEN),
+    "tag": lambda m: m.tag([LIKE_THE_SEEN, []]),
     "log k_best": lambda m: m.k_best(LIKE_THE_SEEN, 3),
     "parameters": lambda m: [m.initial_, m.transition_, m.emission_],
     "moments": lambda m: [*m.moments().levels],
@@ -391,9 +392,7 @@ def _latent(**settings: Any) -> Callable[[], Any]:
 
 ZOO: dict[str, Specimen] = {
     "bigram": Specimen(lambda: et.BigramModel(2, n_iter=5).fit(_sentences()), _BIGRAM),
-    "class-bigram": Specimen(
-        lambda: et.ClassBigram(n_classes=3).fit(_sentences()), _CLASS_BIGRAM
-    ),
+    "class-bigram": Specimen(lambda: et.ClassBigram(n_classes=3).fit(_sentences()), _CLASS_BIGRAM),
     "class-bigram/unsmoothed": Specimen(
         lambda: et.ClassBigram(n_classes=3, smoothing="none").fit(_sentences()), _CLASS_BIGRAM
     ),
@@ -465,6 +464,7 @@ ZOO: dict[str, Specimen] = {
         lambda: et.HMM(1, repair="none").fit(_drawn()),
         {name: use for name, use in _HMM.items() if "score_samples" not in name},
     ),
+    "hmm/anchor": Specimen(lambda: _hmm(method="anchor", n_iter=2), _EM_HMM),
     "hmm/em": Specimen(lambda: _hmm(method="em", n_init=1, n_iter=5), _EM_HMM),
     "kernel-perceptron/tree": Specimen(
         _kernelled(lambda: et.TreeKernel(0.5), _trees_only), _kernel_perceptron(_trees_only)

@@ -8,7 +8,7 @@ from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import average_mutual_information
 from eigentext.evaluate.classes import class_of_words, labels_of, mutual_information
 
-TEXT = "the cat sat the dog sat a cat ran a dog ran".split()
+TEXT = ["the", "cat", "sat", "the", "dog", "sat", "a", "cat", "ran", "a", "dog", "ran"]
 CLASSES = {"the": "0", "a": "0", "cat": "10", "dog": "10", "sat": "11", "ran": "11"}
 
 

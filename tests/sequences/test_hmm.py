@@ -776,7 +776,7 @@ def test_nothing_works_before_fit():
         ({"rank": 3}, "rank 3 is above n_states, 2"),
         ({"tol": "small"}, "tol must be a number, 0 or more, not 'small'"),
         ({"smoothing": -1.0}, r"smoothing must be a number, 0 or more, not -1\.0"),
-        ({"method": "gibbs"}, "method must be 'spectral', 'em' or 'spectral"),
+        ({"method": "gibbs"}, "method must be 'spectral', 'em', 'spectral"),
         ({"scaling": "pmi"}, "scaling must be 'cca' or 'none', not 'pmi'"),
     ],
 )

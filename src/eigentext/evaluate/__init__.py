@@ -18,6 +18,7 @@ from eigentext.evaluate.compare import Comparison, compare, compare_results, com
 from eigentext.evaluate.completion import CompletionResult, completion_perplexity
 from eigentext.evaluate.cross_validation import CrossValidation, Fold, cross_validate, folds
 from eigentext.evaluate.hubs import HubnessResult, hubness
+from eigentext.evaluate.induced import InducedTags, induced_tags, many_to_one, v_measure
 from eigentext.evaluate.readers import (
     Pair,
     Question,
@@ -42,6 +43,7 @@ __all__ = [
     "CrossValidation",
     "Fold",
     "HubnessResult",
+    "InducedTags",
     "Pair",
     "Pairs",
     "Question",
@@ -63,7 +65,9 @@ __all__ = [
     "folds",
     "half",
     "hubness",
+    "induced_tags",
     "kind_of",
+    "many_to_one",
     "next_word_pairs",
     "read_pairs",
     "read_questions",
@@ -71,4 +75,5 @@ __all__ = [
     "span_pairs",
     "tag_pairs",
     "tags",
+    "v_measure",
 ]

@@ -10,7 +10,7 @@ from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, i
 from eigentext.sequences import _saved
 from eigentext.sequences._symbols import Symbols
 from eigentext.sequences.forms import Form, HMMParameters, Operators, PlainOperators
-from eigentext.storage.facts import OPTIONS, PROVENANCE, facts
+from eigentext.storage.facts import OPTIONS, PROVENANCE, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, damage
 
 _KINDS = {"operators": Operators, "plain": PlainOperators, "parameters": HMMParameters}
@@ -25,6 +25,10 @@ _DIAGNOSTICS = facts(
     negative_mass=Number(0.0),
     passes=Number(0.0, least=0),
     converged=Flag(False),
+    anchors=_saved.items("a list of words for each state", TEXTS.accepts),
+    separations=_saved.FIGURES,
+    outside=Number(0.0, least=0),
+    ambiguity=Number(0.0),
 )
 
 

@@ -22,6 +22,8 @@ def hmm(model: Any) -> Glance:
         *_tokens(model),
         ("method", model.parameters_.method),
     ]
+    if "anchors" in found:
+        facts.append(("tags", ", ".join(model.tags_[:_STATES])))
     if "passes" in found:
         facts.append(("passes of EM", round(found["passes"])))
     history = [float(value) for value in np.ravel(getattr(model, "history_", ()))]

@@ -1,11 +1,11 @@
-r"""Hidden Markov models: spectral, by EM, and by EM from a spectral start.
+r"""Hidden Markov models: spectral, by EM, by EM from a spectral start, and by anchors.
 
 With initial probabilities :math:`\pi(h)`, transitions :math:`t(h'|h)` and emissions
 :math:`o(x|h)`, and with :math:`[A_x]_{h'h} = t(h'|h)\,o(x|h)`, a sequence has the probability
 
 .. math:: p(x_1 \dots x_T) = \mathbf 1^\top A_{x_T} \dots A_{x_1} \pi .
 
-This is the probability of the first T symbols: the model has no end. There are three methods:
+This is the probability of the first T symbols: the model has no end. There are four methods:
 
 ``spectral``
     learns operators :math:`B_x = G A_x G^{-1}` from counts of windows of three symbols. The unknown
@@ -15,6 +15,9 @@ This is the probability of the first T symbols: the model has no end. There are 
 ``spectral+em``
     recovers parameters from the operators, or clusters symbols in their projections, and then runs
     EM. See :mod:`eigentext.sequences.learning.recovery`.
+``anchor``
+    finds tags without labels: states that are named by words that only they emit (Stratos, Collins
+    and Hsu 2016). See :mod:`eigentext.sequences.learning.anchor`.
 
 The initial state is learned from the starts of all sequences. A stream has no starts: a question
 about it may begin anywhere. So a model of a stream begins, with every method, in the mean state
@@ -24,7 +27,7 @@ over the stream, and the probability of a first symbol is its frequency.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -33,7 +36,7 @@ from numpy.typing import ArrayLike
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.scarcity import once_findings, state_findings
 from eigentext.corpus.symbols import INTEGERS, encode_sequences, is_stream
-from eigentext.errors import MomentsError, ParameterError
+from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
 from eigentext.moments import NgramMoments
 from eigentext.moments.ngram_checks import check_ngrams
@@ -43,6 +46,7 @@ from eigentext.sequences._hmm_findings import findings_of
 from eigentext.sequences._language_model import provenance_of
 from eigentext.sequences._symbols import Symbols
 from eigentext.sequences.forms import Form, HMMParameters
+from eigentext.sequences.learning.anchor import Corners, by_anchors
 from eigentext.sequences.learning.em import Sequences
 from eigentext.sequences.learning.methods import by_em, by_plain_spectrum, by_spectrum
 from eigentext.sequences.learning.spectral import Scaling
@@ -52,7 +56,7 @@ from eigentext.storage import Saved
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Method = Literal["spectral", "em", "spectral+em"]
+Method = Literal["spectral", "em", "spectral+em", "anchor"]
 Repair = Literal["floor", "none"]
 
 
@@ -63,9 +67,10 @@ class HMM(OperatorModel, Saved, Estimator):
     ----------
     n_states : int
         The number m of states. If the data support fewer, the spectral method warns and uses fewer.
-    method : "spectral", "em" or "spectral+em"
+    method : "spectral", "em", "spectral+em" or "anchor"
         "spectral" takes one pass over the data. It gives probabilities and states, but no
-        parameters. The other methods have `initial_`, `transition_` and `emission_`, and fit best.
+        parameters. The other methods have `initial_`, `transition_` and `emission_`. "spectral+em"
+        and "em" fit best. The states of "anchor" are most like parts of speech (:meth:`tag`).
     min_count, max_size
         Words that occur less often, or that are not among the most frequent ones, share one symbol,
         the last. If the data have no rare words, an unknown word has probability 0.
@@ -83,7 +88,16 @@ class HMM(OperatorModel, Saved, Estimator):
         support all states.
     n_iter : int, optional
         The largest number of passes of EM over the data. The default is 300 for "em", and 100 for
-        "spectral+em".
+        "spectral+em". For "anchor" it is 0, and more passes fit better, but the states become less
+        like parts of speech.
+    anchors : "groups" or "corners"
+        What the corners of "anchor" are: means of groups of frequent words, or single words, as in
+        the paper.
+    n_candidates : int
+        How many of the most frequent words may be anchors.
+    spelling : float, optional
+        The tokens that the spelling of a word counts for in "anchor". The default is 30, or 0 if
+        the symbols are integers.
     tol : float
         EM stops when two passes gain less log-likelihood per token than this.
     smoothing : float
@@ -103,7 +117,10 @@ class HMM(OperatorModel, Saved, Estimator):
         The symbols in the order of `predict_next`: the vocabulary, and "<rare>" if there are rare
         words ("<<rare>>" if "<rare>" is a word).
     initial_, transition_, emission_ : arrays, shapes (m,), (m, m), (m, n)
-        Rows are states. "spectral" does not have them.
+        Rows are states. "spectral" does not have them. The states of "anchor" are sorted by
+        frequency.
+    anchors_ : list of lists of str
+        For each state of "anchor" the words that name it, the most frequent first.
     history_ : list of float
         The log-likelihood per token during EM. "spectral" does not have it.
     diagnostics_ : dict
@@ -140,6 +157,9 @@ class HMM(OperatorModel, Saved, Estimator):
         repair: Repair = "floor",
         n_init: int | None = None,
         n_iter: int | None = None,
+        anchors: Corners = "groups",
+        n_candidates: int = 300,
+        spelling: float | None = None,
         tol: float = 1e-6,
         smoothing: float = 20.0,
         n_jobs: int | None = None,
@@ -154,6 +174,9 @@ class HMM(OperatorModel, Saved, Estimator):
         self.repair: Repair = repair
         self.n_init = n_init
         self.n_iter = n_iter
+        self.anchors: Corners = anchors
+        self.n_candidates = n_candidates
+        self.spelling = spelling
         self.tol = tol
         self.smoothing = smoothing
         self.n_jobs = n_jobs
@@ -204,7 +227,7 @@ class HMM(OperatorModel, Saved, Estimator):
         """
         encoded = encode_sequences(sequences, cache=cache)
         moments = self.collect(encoded, memory=memory)
-        if self.method == "spectral":
+        if self.method == "spectral" or (self.method == "anchor" and not self.n_iter):
             return self._learn(moments)
         return self._learn(moments, Sequences.of_encoded(encoded, moments))
 
@@ -215,11 +238,14 @@ class HMM(OperatorModel, Saved, Estimator):
         memory: int | None = None,
         cache: str | os.PathLike[str] | bool | None = None,
     ) -> NgramMoments:
-        """Return the statistics that the spectral method needs: counts of up to three symbols."""
+        """Return the statistics that the spectral method needs: counts of up to three symbols.
+
+        The anchor method needs counts of two.
+        """
         self._table.checked(self.get_params(deep=False))
         return NgramMoments.from_corpus(
             sequences,
-            order=3,
+            order=2 if self.method == "anchor" else 3,
             min_count=self.min_count,
             max_size=self.max_size,
             memory=memory,
@@ -231,12 +257,13 @@ class HMM(OperatorModel, Saved, Estimator):
         """Learn from statistics alone.
 
         EM needs the sequences themselves. With "spectral+em" and ``n_iter=0``, parameters are
-        recovered without EM.
+        recovered without EM. "anchor" needs no EM by default.
         """
-        if self.method == "em" or (self.method == "spectral+em" and self.n_iter != 0):
+        needs_em = {"em": True, "spectral+em": self.n_iter != 0, "anchor": bool(self.n_iter)}
+        if needs_em.get(self.method, False):
             raise MomentsError(
                 "EM needs the sequences, not their statistics: call fit, or use "
-                "method='spectral', or method='spectral+em' with n_iter=0"
+                "method='spectral', or method='spectral+em' or 'anchor' with n_iter=0"
             )
         check_ngrams(moments)
         if moments.whole:
@@ -253,6 +280,10 @@ class HMM(OperatorModel, Saved, Estimator):
             model, diagnostics = by_plain_spectrum(self, moments)
         elif self.method == "spectral":
             (model, _, diagnostics), _ = by_spectrum(self, moments)
+        elif self.method == "anchor":
+            model, diagnostics, history = by_anchors(self, moments, data)
+            if history:
+                self.history_ = history
         else:
             stream = is_stream(moments.options)
             model, diagnostics, history = by_em(self, moments, data, stream=stream)
@@ -266,6 +297,41 @@ class HMM(OperatorModel, Saved, Estimator):
     def viterbi(self, sequence: Words) -> tuple[np.ndarray, float]:
         """Return the most probable states, and their log-probability with the sequence."""
         return inference.best_path(self._parameters("decode states"), self._ids(sequence))
+
+    def tag(self, sentences: Iterable[Words]) -> list[list[str]]:
+        """Return a tag for each token of each sentence: the name of its most probable state.
+
+        The states of a sentence are those of :meth:`viterbi`, and their names are `tags_`.
+
+        Examples
+        --------
+        >>> from eigentext import HMM
+        >>> text = "the cat saw a dog", "a dog saw the cat", "the dog ran", "a cat ran"
+        >>> hmm = HMM(3, method="anchor").fit([line.split() for line in text * 50])
+        >>> hmm.tag([["the", "dog", "ran"]]) == hmm.tag([["a", "cat", "ran"]])
+        True
+        """
+        parameters = self._parameters("decode states")
+        if isinstance(sentences, str):
+            raise CorpusError("give a list of sentences, each a list of words")
+        ids = [self._ids(sentence) for sentence in sentences]
+        names = self.tags_
+        return [[names[h] for h in path] for path in inference.best_path_of_each(parameters, ids)]
+
+    @property
+    def anchors_(self) -> list[list[str]]:
+        """For each state, the words that name it."""
+        check_is_fitted(self)
+        if "anchors" not in self.diagnostics_:
+            raise AttributeError("only a model with method='anchor' has anchors")
+        return self.diagnostics_["anchors"]
+
+    @property
+    def tags_(self) -> list[str]:
+        """The name of each state: its first anchor, or the number of the state."""
+        m = len(self._parameters("name states").initial)
+        given = [*self.diagnostics_.get("anchors", []), *[[]] * m][:m]
+        return [words[0] if words else str(h) for h, words in enumerate(given)]
 
     def k_best(self, sequence: Words, k: int) -> list[tuple[np.ndarray, float]]:
         """Return the k most probable sequences of states, exactly, best first.

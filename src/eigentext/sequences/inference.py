@@ -81,15 +81,36 @@ def best_path(model: HMMParameters, ids: np.ndarray) -> tuple[np.ndarray, float]
 
     if len(ids) == 0:
         return np.zeros(0, np.int64), 0.0
+    has_unknown = bool((ids < 0).any())
+    start, transition, emission = _logs(model)
+    path, value = viterbi(_with_unknown(ids, model), start, transition, emission)
+    return path, -np.inf if has_unknown else float(value)
+
+
+def best_path_of_each(model: HMMParameters, sequences: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the most probable states of each of many sequences of ids, as :func:`best_path`."""
+    from eigentext.sequences._hmm_loops import best_path as viterbi
+
+    start, transition, emission = _logs(model)
+    return [
+        viterbi(_with_unknown(ids, model), start, transition, emission)[0]
+        if len(ids)
+        else np.zeros(0, np.int64)
+        for ids in sequences
+    ]
+
+
+def _logs(model: HMMParameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Logarithms. The emission has a last row of zeros, for unknown symbols."""
     with np.errstate(divide="ignore"):
         start, transition = np.log(model.initial), np.log(model.transition)
         emission = np.log(model.emission)
-    has_unknown = bool((ids < 0).any())
-    if has_unknown:  # an unknown symbol says nothing about its state
-        emission = np.vstack([emission, np.zeros(len(model.initial))])
-        ids = np.where(ids < 0, len(emission) - 1, ids)
-    path, value = viterbi(ids, start, transition, emission)
-    return path, -np.inf if has_unknown else float(value)
+    return start, transition, np.vstack([emission, np.zeros(len(model.initial))])
+
+
+def _with_unknown(ids: np.ndarray, model: HMMParameters) -> np.ndarray:
+    """An unknown symbol says nothing about its state: it gets the last row of emissions."""
+    return np.where(ids < 0, len(model.emission), ids)
 
 
 def best_paths(model: HMMParameters, ids: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

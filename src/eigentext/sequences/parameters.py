@@ -10,7 +10,9 @@ from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, S
 
 _RARE = "Words that occur less often share one symbol."
 _SPECTRAL = {"method": ("spectral", "spectral+em"), "repair": ("floor",)}
-_EM = {"method": ("em", "spectral+em")}
+_EM = {"method": ("em", "spectral+em", "anchor")}
+_STARTS = {"method": ("em", "spectral+em")}
+_ANCHOR = {"method": ("anchor",)}
 _PIVOT = {"method": ("pivot+em", "pivot")}
 _SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the same result.")
 
@@ -89,8 +91,8 @@ HMM = Table(
     n_states=Count(10, flags="--states -m", help="The number of hidden states."),
     method=Choice(
         "spectral",
-        of=("spectral", "em", "spectral+em"),
-        help="spectral is fast and takes one pass; spectral+em fits best.",
+        of=("spectral", "em", "spectral+em", "anchor"),
+        help="spectral is fast and takes one pass; spectral+em fits best; anchor finds tags.",
     ),
     min_count=Count(1, help="Words that occur less often share one symbol with unknown words."),
     max_size=Count(None, help="The largest size of the vocabulary."),
@@ -106,14 +108,35 @@ HMM = Table(
         help="none is the plain algorithm: no choice of rank, no shrinkage, no least probability.",
         only={"method": ("spectral",)},
     ),
-    n_init=Count(None, flags="--starts", help="The number of starts of EM.", shown="10", only=_EM),
+    n_init=Count(
+        None, flags="--starts", help="The number of starts of EM.", shown="10", only=_STARTS
+    ),
     n_iter=Count(
         None,
         least=0,
         flags="--iterations",
         help="The largest number of passes of EM over the text.",
-        shown="300, or 100 for spectral+em",
+        shown="300; 100 for spectral+em, 0 for anchor",
         only=_EM,
+    ),
+    anchors=Choice(
+        "groups",
+        of=("groups", "corners"),
+        help="What a tag is: a group of frequent words, or one word at a corner of all words.",
+        only=_ANCHOR,
+    ),
+    n_candidates=Count(
+        300,
+        flags="--candidates",
+        help="How many of the most frequent words may be anchors.",
+        only=_ANCHOR,
+    ),
+    spelling=Number(
+        None,
+        least=0,
+        help="The tokens that the spelling of a word counts for. 0 ignores it.",
+        shown="30, or 0 for integers",
+        only=_ANCHOR,
     ),
     tol=Number(1e-6, least=0, flags="", only=_EM),
     smoothing=Number(

@@ -51,6 +51,7 @@ HMM_ASKS = {
 DECODES = {
     "viterbi": lambda model: model.viterbi(["a", "cat", "x"]),
     "k_best": lambda model: model.k_best(["the", "dog"], 3),
+    "tag": lambda model: model.tag([["a", "cat", "x"], []]),
     "parameters": lambda model: [model.initial_, model.transition_, model.emission_],
 }
 
@@ -224,6 +225,8 @@ CASES = [
         STREAM,
         OTHER_STREAM,
     ),
+    hmm("HMM, anchor", lambda: et.HMM(2, method="anchor", n_iter=2)),
+    hmm("HMM, anchor, corners", lambda: et.HMM(2, method="anchor", anchors="corners")),
     hmm("HMM, spectral+em", lambda: et.HMM(2, method="spectral+em", n_init=1, n_iter=5)),
     automaton("WeightedAutomaton", lambda: et.WeightedAutomaton(4, basis=30)),
     automaton(

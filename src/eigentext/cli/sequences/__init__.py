@@ -1,7 +1,7 @@
 """`eigentext kneser-ney`, `bigram`, `class-bigram`, `hmm`, `automaton`: models of sequences."""
 
 from eigentext.cli._options import command_group
-from eigentext.cli.sequences import automaton, bigram, class_bigram, hmm, kneser_ney
+from eigentext.cli.sequences import automaton, bigram, class_bigram, hmm, kneser_ney, tagging
 from eigentext.cli.sequences.generating import generate, next_words
 from eigentext.cli.sequences.perplexity import perplexity
 
@@ -27,7 +27,13 @@ class_bigram_app = command_group(
     **{"import": class_bigram.import_arpa, "next": next_words, "generate": generate},
 )
 hmm_app = command_group(
-    "Hidden Markov models of text.", hmm.fit, hmm.score, next=hmm.next_words, generate=generate
+    "Hidden Markov models of text.",
+    hmm.fit,
+    hmm.score,
+    tagging.tag,
+    tagging.evaluate,
+    next=hmm.next_words,
+    generate=generate,
 )
 automaton_app = command_group(
     "Weighted automata of text, from prefixes and suffixes.",

@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `hmm fit`.")]
 _Unit = tuple[Any, list[str]]  # its name or None, and its tokens
 _BLANKS = str.maketrans("\t\r\n", "   ")
+_TAGS = 12  # names of states that are printed
 _BATCH = 100_000  # tokens that are scored together
 _FACTS = (
+    *("anchors", "outside", "ambiguity"),
     *("rank", "usable_rank", "noise", "negative_mass", "starts", "passes", "converged"),
     "log_likelihood",
 )
@@ -66,6 +68,8 @@ def fit(
     summary = f"{model.parameters_.n_states} states"
     if method == "spectral":
         summary += f" in {found['rank']} dimensions"
+    if method == "anchor":
+        summary += f" ({', '.join(model.tags_[:_TAGS])}{', …' * (len(model.tags_) > _TAGS)})"
     if "passes" in found:
         summary += f" after {plural(round(found['passes']), 'pass', 'passes')} of EM"
     knows_rare = len(model.symbols_) > len(model.vocabulary_)

@@ -28,7 +28,7 @@ class Settings(Protocol):
     """The parameters of :class:`eigentext.HMM` that learning uses."""
 
     n_states: int
-    method: Literal["spectral", "em", "spectral+em"]
+    method: Literal["spectral", "em", "spectral+em", "anchor"]
     scaling: Scaling
     rank: int | None
     n_init: int | None
