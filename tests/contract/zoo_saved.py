@@ -371,9 +371,7 @@ def _latent(**settings: Any) -> Callable[[], Any]:
 
 ZOO: dict[str, Specimen] = {
     "bigram": Specimen(lambda: et.BigramModel(2, n_iter=5).fit(_sentences()), _BIGRAM),
-    "class-bigram": Specimen(
-        lambda: et.ClassBigram(n_classes=3).fit(_sentences()), _CLASS_BIGRAM
-    ),
+    "class-bigram": Specimen(lambda: et.ClassBigram(n_classes=3).fit(_sentences()), _CLASS_BIGRAM),
     "class-bigram/unsmoothed": Specimen(
         lambda: et.ClassBigram(n_classes=3, smoothing="none").fit(_sentences()), _CLASS_BIGRAM
     ),

@@ -1,5 +1,7 @@
 """The mutual information of adjacent classes: known answers, and clusters from anywhere."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from eigentext.errors import CorpusError, ParameterError
 from eigentext.evaluate import average_mutual_information
 from eigentext.evaluate.classes import class_of_words, labels_of, mutual_information
 
-TEXT = "the cat sat the dog sat a cat ran a dog ran".split()
+TEXT = ["the", "cat", "sat", "the", "dog", "sat", "a", "cat", "ran", "a", "dog", "ran"]
 CLASSES = {"the": "0", "a": "0", "cat": "10", "dog": "10", "sat": "11", "ran": "11"}
 
 
@@ -21,7 +23,7 @@ def test_known_answers():
 
 def test_of_a_text_by_the_definition():
     labels = [CLASSES[word] for word in TEXT]
-    pairs = list(zip(labels, labels[1:]))
+    pairs = list(pairwise(labels))
     expected = 0.0
     for pair in set(pairs):
         p = pairs.count(pair) / len(pairs)

@@ -245,9 +245,7 @@ def test_all_starts_find_the_classes(init):
     assert same_partition(model.classes_, [GIVEN[word] for word in model.vocabulary_])
     assert [model.words(c) for c in range(3)] == [["a", "the"], ["cat", "dog"], ["ran", "sat"]]
     assert model.words(0, 1) == ["a"]
-    assert np.isclose(
-        model.average_mutual_information_, average_mutual_information(model, STREAM)
-    )
+    assert np.isclose(model.average_mutual_information_, average_mutual_information(model, STREAM))
 
 
 def test_history_is_the_likelihood_of_the_model_without_smoothing():
@@ -349,8 +347,6 @@ def test_other_refusals(tmp_path):
         model.words(3)
     with pytest.raises(CorpusError, match="no word of this text"):
         ClassBigram(n_classes=3).fit(STREAM).perplexity(["zzz"])
-
-
 
 
 @pytest.mark.parametrize(
