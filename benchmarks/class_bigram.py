@@ -149,7 +149,8 @@ class Models:
         """Score a model."""
         figures = [model.perplexity(text) for text in self.tests]
         self.scores[name] = model.log_probabilities(self.tests[-1])
-        against = interval(self.scores[name], self.scores[self.base])
+        is_base = name == self.base
+        against = None if is_base else interval(self.scores[name], self.scores[self.base])
         self.table.row(name, *figures, against, cpu, peak)
 
 

@@ -52,6 +52,10 @@ PAGES = {
         ["hmm", "hmm_error", "hmm_tried", "bigram", "kneser_ney", "sequences_more"],
     ),
     "unsupervised-tags": ("Tags without labels", ["unsupervised_tags"]),
+    "class-models": (
+        "Class models",
+        ["class_bigram_clusters", "class_bigram_brown", "class_bigram_text8"],
+    ),
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
     "parsers": (
         "Parsers",

@@ -1,5 +1,7 @@
 """The mutual information of adjacent classes: known answers, and clusters from anywhere."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,7 @@ def test_known_answers():
 
 def test_of_a_text_by_the_definition():
     labels = [CLASSES[word] for word in TEXT]
-    pairs = list(zip(labels, labels[1:]))
+    pairs = list(pairwise(labels))
     expected = 0.0
     for pair in set(pairs):
         p = pairs.count(pair) / len(pairs)

@@ -76,6 +76,7 @@ def model_files(tmp_path_factory) -> dict[str, Path]:
             "hmm": et.HMM(3, method="spectral+em", n_iter=5).fit(sentences),
             "spectral-hmm": et.HMM(3).fit(sentences),
             "bigram": et.BigramModel(3).fit(sentences),
+            "class-bigram": et.ClassBigram(n_classes=5).fit(sentences),
             "kneser-ney": et.KneserNey(2).fit(sentences),
             "pcfg": et.PCFG().fit(trees),
             "latent": et.LatentPCFG(2, method="em", n_iter=3, n_smooth=2).fit(trees),

@@ -9,7 +9,8 @@ from eigentext.explorer.models.base import Explored, findings_of_noise
 
 KINDS = {
     "words": "words", "clusters": "clusters", "eigentokens": "eigentokens", "hmm": "hmm",
-    "spectral-hmm": "hmm", "bigram": "bigram", "kneser-ney": "kneser-ney", "pcfg": "grammar",
+    "spectral-hmm": "hmm", "bigram": "bigram", "class-bigram": "class-bigram",
+    "kneser-ney": "kneser-ney", "pcfg": "grammar",
     "latent": "grammar", "topics": "topics", "tagger": "tagger", "hmm-tagger": "tagger",
     "reranker": "reranker", "moments": "other",
 }  # fmt: skip

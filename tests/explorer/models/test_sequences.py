@@ -10,13 +10,13 @@ def _distribution(model, prefix):
     match model:
         case et.HMM():
             return model.predict_next(prefix)
-        case et.BigramModel():
+        case et.BigramModel() | et.ClassBigram():
             return model.distribution(prefix[-1])
         case _:
             return model.distribution(prefix[-1:])
 
 
-@pytest.mark.parametrize("name", ["hmm", "spectral-hmm", "bigram", "kneser-ney"])
+@pytest.mark.parametrize("name", ["hmm", "spectral-hmm", "bigram", "class-bigram", "kneser-ney"])
 def test_each_beginning_has_the_models_distribution(server, numbers, model_files, name):
     model = et.load(model_files[name])
     steps = server.post(f"/api/{numbers[name]}/next", text=TEXT, topn=5).json()["steps"]
@@ -29,7 +29,7 @@ def test_each_beginning_has_the_models_distribution(server, numbers, model_files
         assert found == pytest.approx(p[p > 0].tolist(), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["bigram", "kneser-ney"])
+@pytest.mark.parametrize("name", ["bigram", "class-bigram", "kneser-ney"])
 def test_a_sentence_begins_where_units_do(server, numbers, name):
     """All sentences begin with "the", but most words are others."""
     (first, *_) = server.post(f"/api/{numbers[name]}/next", text=TEXT).json()["steps"]

@@ -130,7 +130,7 @@ def log_likelihood(C: CSR, N: np.ndarray | CSR) -> float:
 
     `C` has the counts of pairs of words, and `N` those of their classes.
     """
-    cells = N.data if sp.issparse(N) else N
+    cells = np.asarray(N.data if isinstance(N, sp.csr_array) else N)
     total = C.data.sum(dtype=np.float64)
     parts = _h(cells) - _h(N.sum(axis=0)) - _h(N.sum(axis=1)) + _h(C.sum(axis=0))
     return float(parts / total)
