@@ -50,6 +50,13 @@ PAGES = {
         "Sequences",
         ["hmm", "hmm_error", "hmm_tried", "bigram", "kneser_ney", "sequences_more"],
     ),
+    "refinement": (
+        "Taggers with hidden states",
+        [
+            *("refinement_penn", "refinement_gum", "refinement_conll", "refinement_brown"),
+            *("refinement_chunks", "refinement_chosen"),
+        ],
+    ),
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
     "parsers": (
         "Parsers",
