@@ -55,6 +55,12 @@ PAGES = {
     "class-models": (
         "Class models",
         ["class_bigram_clusters", "class_bigram_brown", "class_bigram_text8"],
+    "refinement": (
+        "Taggers with hidden states",
+        [
+            *("refinement_penn", "refinement_gum", "refinement_conll", "refinement_brown"),
+            *("refinement_chunks", "refinement_chosen"),
+        ],
     ),
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
     "parsers": (

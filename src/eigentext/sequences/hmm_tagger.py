@@ -10,7 +10,7 @@ Transitions are estimated by deleted interpolation (:mod:`eigentext.sequences.tr
 tags of rare and unknown words come from words of the same class and ending
 (:mod:`eigentext.sequences.emissions`). The k best taggings are found exactly, without a beam
 (:mod:`eigentext.trellis`), so the tagger can produce candidates for a reranker (Collins and Duffy
-2002).
+2002). :class:`~eigentext.RefinementHMM` gives each tag hidden states.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

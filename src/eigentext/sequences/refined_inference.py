@@ -76,9 +76,7 @@ class Inference:
             found = self._repaired(self.local(words, breadth))
             if found is not None:
                 return found
-        raise CorpusError(
-            f"no tagging of {len(words)} words is possible with the tags of the model"
-        )
+        raise _impossible(words)
 
     def log_probability(self, words: Sequence[str], tags: Sequence[int] | None = None) -> float:
         """Return log p(words), or log p(words, tags)."""
