@@ -18,11 +18,9 @@ compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="needs compiled lo
 def compiled():
     """Each function inside a compiled loop, compiled anew."""
     prefetch, sum_rows = intrinsics.prefetch, intrinsics.sum_rows
-    row_times, add_products, dot = (
-        intrinsics.row_times,
-        intrinsics.add_products,
-        intrinsics.dot,
-    )
+    row_times, add_products, dot = intrinsics.row_times, intrinsics.add_products, intrinsics.dot
+    times, add_times = intrinsics.times, intrinsics.add_times
+    add_multiple = intrinsics.add_multiple
     weigh, add_scaled = intrinsics.weigh, intrinsics.add_scaled
     return {
         "prefetch": njit(lambda array, place: prefetch(array, place)),
@@ -30,6 +28,9 @@ def compiled():
         "row_times": njit(lambda x, M, out, n, w: row_times(x, M, out, n, w)),
         "add_products": njit(lambda X, Y, M, a, b, n, w: add_products(X, Y, M, a, b, n, w)),
         "dot": njit(lambda x, y, n: dot(x, y, n)),
+        "times": njit(lambda x, y, factor, out, n: times(x, y, factor, out, n)),
+        "add_times": njit(lambda x, y, out, n: add_times(x, y, out, n)),
+        "add_multiple": njit(lambda factor, x, out, n: add_multiple(factor, x, out, n)),
         "weigh": njit(lambda m, phi, p, lanes, w, K: weigh(m, phi, p, lanes, w, K)),
         "add_scaled": njit(lambda f, p, E, w, K: add_scaled(f, p, E, w, K)),
     }
@@ -92,6 +93,10 @@ def product_problems():
             M = rng.standard_normal((rows + 1, columns))
             yield "add_products", X, Y, M, 1, n + 1, rows, columns
         yield "dot", X[0], Y[1], columns
+        out = rng.standard_normal(columns + 1)
+        yield "times", X[0], Y[1], 0.7, out, columns
+        yield "add_times", X[0], Y[1], out, columns
+        yield "add_multiple", 0.7, X[0], out, columns
 
 
 def topic_problems():
@@ -152,15 +157,24 @@ def test_the_twins_of_matrix_products():
         assert np.allclose(out[:columns], x[:rows] @ other[:rows])
         assert (out[columns:] == 7).all()
     for name, *arguments in product_problems():
-        if name == "dot":
-            x, y, _ = arguments
-            assert np.isclose(PLAIN["dot"](*arguments), x @ y)
+        if name != "add_products":
             continue
         X, Y, M, first, last, rows, _ = arguments
         before = M.copy()
         PLAIN[name](*arguments)
         assert np.allclose(M[:rows], before[:rows] + X[first:last, :rows].T @ Y[first:last])
         assert np.array_equal(M[rows:], before[rows:])
+
+
+def test_the_twins_of_rows():
+    x, y, out = np.array([1.0, 2.0]), np.array([3.0, -1.0]), np.array([1.0, 1.0, 7.0])
+    assert PLAIN["dot"](x, y, 2) == 1
+    PLAIN["add_times"](x, y, out, 2)
+    assert out.tolist() == [4, -1, 7]
+    PLAIN["add_multiple"](2.0, x, out, 2)
+    assert out.tolist() == [6, 3, 7]
+    assert PLAIN["times"](x, y, 2.0, out, 2) == 2
+    assert out.tolist() == [6, -4, 7]
 
 
 def test_the_twins_of_loops_over_topics():

@@ -20,7 +20,7 @@ from numba import config, types
 from numba.extending import intrinsic
 
 PANEL = 32  # columns of the matrix in `sum_rows`
-ROW_WIDTH = 8  # divides the columns of the matrices in `row_times`, `add_products` and `dot`
+ROW_WIDTH = 8  # divides the columns of the matrices in `row_times` and the functions after it
 ROW_GROUP = 4  # divides the rows in `add_products`
 TOPIC_WIDTH = 8  # divides the columns of the matrices in `weigh` and `add_scaled`
 _INT8, _INT32, _INT64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -52,10 +52,20 @@ def _plain_add_products(X, Y, M, first, last, n_rows, n_columns):
 
 
 def _plain_dot(x, y, n):
-    total = 0.0
-    for h in range(n):
-        total += x[h] * y[h]
-    return total
+    return (x[:n] * y[:n]).sum()
+
+
+def _plain_times(x, y, factor, out, n):
+    out[:n] = x[:n] * (y[:n] * factor)
+    return out[:n].sum()
+
+
+def _plain_add_times(x, y, out, n):
+    out[:n] += x[:n] * y[:n]
+
+
+def _plain_add_multiple(factor, x, out, n):
+    out[:n] += factor * x[:n]
 
 
 def _plain_weigh(m, phi, p, lanes, w, K):
@@ -76,6 +86,9 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "row_times": _plain_row_times,
     "add_products": _plain_add_products,
     "dot": _plain_dot,
+    "times": _plain_times,
+    "add_times": _plain_add_times,
+    "add_multiple": _plain_add_multiple,
     "weigh": _plain_weigh,
     "add_scaled": _plain_add_scaled,
 }
@@ -111,24 +124,22 @@ def _build_sum_rows(builder, indices, data, X, out, first, last, row, *, element
 
 
 def _build_row_times(builder, x, M, out, n_rows, n_columns, *, element):
-    lanes = _Lanes(builder, element, ROW_WIDTH)
     start = ir.Constant(_INT64, 0)
 
-    def block(k, _):
+    def block(lanes, k):
         def add(h, total):
             row = lanes.load(M, builder.add(builder.mul(h, n_columns), k))
             return lanes.add_product(total, lanes.spread(builder.load(builder.gep(x, [h]))), row)
 
         lanes.store(_loop(builder, start, n_rows, 1, add, lanes.zero), out, k)
 
-    _loop(builder, start, n_columns, ROW_WIDTH, block)
+    _in_blocks(builder, n_columns, (4, 2, 1), element, block)
 
 
 def _build_add_products(builder, X, Y, M, first, last, n_rows, n_columns, *, element):
-    lanes = _Lanes(builder, element, ROW_WIDTH)
     start = ir.Constant(_INT64, 0)
 
-    def block(k, _):
+    def block(lanes, k):
         def group(h, _):
             rows = [builder.add(h, ir.Constant(_INT64, i)) for i in range(ROW_GROUP)]
             places = [builder.add(builder.mul(row, n_columns), k) for row in rows]
@@ -148,7 +159,22 @@ def _build_add_products(builder, X, Y, M, first, last, n_rows, n_columns, *, ele
 
         _loop(builder, start, n_rows, ROW_GROUP, group)
 
-    _loop(builder, start, n_columns, ROW_WIDTH, block)
+    _in_blocks(builder, n_columns, (2, 1), element, block)
+
+
+def _in_blocks(builder, n_columns, widths, element, block):
+    """``block(lanes, k)`` for ranges of columns: the wide ones first, and the rest in narrow ones.
+
+    The widths are multiples of `ROW_WIDTH`, which divides the columns.
+    """
+    begin = ir.Constant(_INT64, 0)
+    for width in widths:
+        lanes = _Lanes(builder, element, width * ROW_WIDTH)
+        size = ir.Constant(_INT64, width * ROW_WIDTH)
+        rest = builder.srem(builder.sub(n_columns, begin), size)
+        end = builder.sub(n_columns, rest)
+        _loop(builder, begin, end, width * ROW_WIDTH, lambda k, _, lanes=lanes: block(lanes, k))
+        begin = end
 
 
 def _build_dot(builder, x, y, n, *, element):
@@ -158,6 +184,37 @@ def _build_dot(builder, x, y, n, *, element):
         return lanes.add_product(total, lanes.load(x, h), lanes.load(y, h))
 
     return lanes.sum(_loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, add, lanes.zero))
+
+
+def _build_times(builder, x, y, factor, out, n, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+    factors = lanes.spread(factor)
+
+    def step(h, total):
+        product = builder.fmul(lanes.load(x, h), builder.fmul(lanes.load(y, h), factors))
+        lanes.store(product, out, h)
+        return builder.fadd(total, product)
+
+    return lanes.sum(_loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step, lanes.zero))
+
+
+def _build_add_times(builder, x, y, out, n, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+
+    def step(h, _):
+        lanes.store(lanes.add_product(lanes.load(out, h), lanes.load(x, h), lanes.load(y, h)), out, h)
+
+    _loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step)
+
+
+def _build_add_multiple(builder, factor, x, out, n, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+    factors = lanes.spread(factor)
+
+    def step(h, _):
+        lanes.store(lanes.add_product(lanes.load(out, h), factors, lanes.load(x, h)), out, h)
+
+    _loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step)
 
 
 def _build_weigh(builder, m, phi, p, lane_sums, w, K, *, element):
@@ -336,6 +393,26 @@ def _dot(typingctx, x, y, n):
     return signature, _generator("dot", _build_dot, types.float64)
 
 
+def _times(typingctx, x, y, factor, out, n):
+    """Equivalent to ``out[:n] = x[:n] * (y[:n] * factor)``, in float64. Returns the sum of it."""
+    signature = types.float64(x, y, types.float64, out, types.int64)
+    return signature, _generator("times", _build_times, types.float64)
+
+
+def _add_times(typingctx, x, y, out, n):
+    """Equivalent to ``out[:n] += x[:n] * y[:n]``, in float64. `ROW_WIDTH` divides n."""
+    return types.void(x, y, out, types.int64), _generator(
+        "add_times", _build_add_times, types.float64
+    )
+
+
+def _add_multiple(typingctx, factor, x, out, n):
+    """Equivalent to ``out[:n] += factor * x[:n]``, in float64. `ROW_WIDTH` divides n."""
+    return types.void(types.float64, x, out, types.int64), _generator(
+        "add_multiple", _build_add_multiple, types.float64
+    )
+
+
 def _weigh(typingctx, m, phi, p, lanes, w, K):
     """Equivalent to ``p[:] = m * phi[w]; lanes[:] = p.reshape(-1, 8).sum(axis=0)``, in float32.
 
@@ -362,5 +439,8 @@ sum_rows: Any = _declared(_sum_rows)
 row_times: Any = _declared(_row_times)
 add_products: Any = _declared(_add_products)
 dot: Any = _declared(_dot)
+times: Any = _declared(_times)
+add_times: Any = _declared(_add_times)
+add_multiple: Any = _declared(_add_multiple)
 weigh: Any = _declared(_weigh)
 add_scaled: Any = _declared(_add_scaled)

@@ -9,7 +9,15 @@ import numpy as np
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
 from eigentext.engine.compiled import njit
-from eigentext.sequences._row_loops import GROUP, add_products, dot, row_times
+from eigentext.sequences._row_loops import (
+    GROUP,
+    add_multiple,
+    add_products,
+    add_times,
+    dot,
+    row_times,
+    times,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -26,7 +34,7 @@ def expect(ids, begins, ends, first, last, initial, transition, back, emission, 
     longest = 0
     for s in range(first, last):
         longest = max(longest, ends[s] - begins[s])
-    alpha, ahead = np.zeros((2, longest, width))  # p(h_t | x_1 .. x_t), and what follows it
+    alpha, ahead = np.zeros((2, longest, width))  # p(h_t, x_t | x_1 .. x_t-1), and what follows
     scale = np.empty(longest)  # 1 / p(x_t | x_1 .. x_t-1)
     beta, total, moves = np.zeros(width), np.zeros(width), np.zeros((rows, width))
     log_likelihood, product = 0.0, 1.0
@@ -37,27 +45,23 @@ def expect(ids, begins, ends, first, last, initial, transition, back, emission, 
                 total[:] = initial
             else:
                 row_times(alpha[t - 1], transition, total, m, width)
-            now, o = alpha[t], emission[ids[begin + t]]
-            p = dot(total, o, width)
+            # The last step is divided by its sum only here, so that nothing waits for the division.
+            now, o, share = alpha[t], emission[ids[begin + t]], scale[t - 1] if t else 1.0
+            p = times(total, o, share, now, width)
             if p <= 0.0:
                 return -np.inf
+            scale[t] = 1 / p
             product *= p
             if product < 1e-200:
                 log_likelihood += np.log(product)
                 product = 1.0
-            scale[t] = 1 / p
-            for h in range(width):
-                now[h] = total[h] * o[h] * scale[t]
-        beta[:] = 1.0
+        beta[:] = scale[length - 1]
         for t in range(length - 1, -1, -1):
-            now, o, row = alpha[t], emission[ids[begin + t]], emitted[ids[begin + t]]
-            for h in range(width):
-                row[h] += now[h] * beta[h]
+            x = ids[begin + t]
+            add_times(alpha[t], beta, emitted[x], width)
             if t > 0:
-                later = ahead[t - 1]
-                for h in range(width):
-                    later[h] = o[h] * beta[h] * scale[t]
-                row_times(later, back, beta, m, width)
+                times(emission[x], beta, scale[t - 1], ahead[t - 1], width)
+                row_times(ahead[t - 1], back, beta, m, width)
         for t in range(0, length - 1, 64):  # as many as stay in the nearest cache
             add_products(alpha, ahead, moves, t, min(t + 64, length - 1), rows, width)
         for h in range(m):
@@ -86,27 +90,20 @@ def expect_windows(
         x, second = firsts[e], seconds[e]
         if second >= n:
             continue
-        f, o = front[x], middle[second]
-        for h in range(width):
-            g[h] = f[h] * o[h]
-            y[h] = 0.0
+        times(front[x], middle[second], 1.0, g, width)
+        y[:] = 0.0
         for place in range(indptr[e], indptr[e + 1]):
             z = indices[place]
             if z >= n:
                 continue
-            b, slope = back[z], dB[z]
-            p = dot(g, b, width)
+            p = dot(g, back[z], width)
             if p <= 0.0:
                 return -np.inf
-            ratio = counts[place] / p
             total += counts[place] * np.log(p)
-            for h in range(width):
-                y[h] += ratio * b[h]
-                slope[h] += ratio * g[h]
-        df, do = dF[x], dM[second]
-        for h in range(width):
-            df[h] += y[h] * o[h]
-            do[h] += y[h] * f[h]
+            add_multiple(counts[place] / p, back[z], y, width)
+            add_multiple(counts[place] / p, g, dB[z], width)
+        add_times(y, middle[second], dF[x], width)
+        add_times(y, front[x], dM[second], width)
     return total
 
 

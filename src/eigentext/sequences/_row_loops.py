@@ -4,9 +4,26 @@ import numpy as np
 
 from eigentext.engine.intrinsics import ROW_GROUP as GROUP
 from eigentext.engine.intrinsics import ROW_WIDTH as WIDTH
-from eigentext.engine.intrinsics import add_products, dot, row_times
+from eigentext.engine.intrinsics import (
+    add_multiple,
+    add_products,
+    add_times,
+    dot,
+    row_times,
+    times,
+)
 
-__all__ = ["GROUP", "WIDTH", "add_products", "dot", "padded", "row_times"]
+__all__ = [
+    "GROUP",
+    "WIDTH",
+    "add_multiple",
+    "add_products",
+    "add_times",
+    "dot",
+    "padded",
+    "row_times",
+    "times",
+]
 
 
 def padded(matrix: np.ndarray) -> np.ndarray:

@@ -230,15 +230,20 @@ def race(
     *,
     prior: np.ndarray | None = None,
     advance: Advance = lambda tokens: None,
+    n_iter: int | None = None,
 ) -> HMMParameters:
-    """Return the most promising of several starts, after some steps of EM."""
+    """Return the most promising of several starts, after some steps of EM.
+
+    Each round has `n_iter` passes. The default is what random starts need.
+    """
+    passes = n_iter or _SHORT
     # A symbol that does not occur in the part must not become impossible.
     some = frequencies / frequencies.sum() + (0.0 if prior is None else prior)
     for one_in, kept, added in ((4, 2, some), (1, 1, prior)):
         if len(starts) == 1:
             break
         part = data.part(one_in) if len(data.begins) >= 1000 else data
-        runs = [refine(s, part, n_iter=_SHORT, prior=added, advance=advance) for s in starts]
+        runs = [refine(s, part, n_iter=passes, prior=added, advance=advance) for s in starts]
         runs.sort(key=lambda run: -run.history[-1])
         starts = [run.parameters for run in runs[:kept]]
     return starts[0]

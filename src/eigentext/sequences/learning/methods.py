@@ -13,11 +13,14 @@ from eigentext.sequences.forms import HMMParameters
 from eigentext.sequences.learning.em import Sequences, begun_anywhere, race, random_start, refine
 from eigentext.sequences.learning.recovery import clustered, recovered
 from eigentext.sequences.learning.spectral import Scaling, SpectralFit, spectral_operators
+from eigentext.sequences.learning.window_em import fitted_to_windows
 from eigentext.sequences.learning.windows import Windows
 
 _PASSES = {"em": 300, "spectral+em": 100}
-_STARTS = 10
+_STARTS = {"em": 10, "spectral+em": 6}
 _CLUSTERINGS = 4  # how many of the starts are clusterings, if EM starts from clusters
+_STEPS = {True: 60, False: 20}  # steps on windows, if they are all, and if EM follows
+_WARM = 10  # the passes of a race of starts that fit the windows already
 _FAR = 0.5  # recovered parameters that are further from probabilities compete with clusters
 _TABLES = 8  # tables of the size of the emissions that are in memory at the same time
 _REMEDY = "ask for fewer states, or raise min_count (--min-count) for fewer symbols"
@@ -78,14 +81,14 @@ def by_em(
     rng = np.random.default_rng(settings.random_state)
     frequencies = moments.unigrams[:n]
     n_iter = _PASSES[settings.method] if settings.n_iter is None else settings.n_iter
-    n_init = (settings.n_init or _STARTS) if n_iter else 1
     diagnostics: dict[str, Any] = {}
     if settings.method == "em":
+        n_init = (settings.n_init or _STARTS["em"]) if n_iter else 1
         starts = [random_start(frequencies, m, rng) for _ in range(n_init)]
     else:
-        starts, diagnostics = _spectral_starts(settings, moments, frequencies, n_init, rng)
+        starts, diagnostics = _spectral_starts(settings, moments, frequencies, n_iter, rng)
     if data is None or n_iter == 0:
-        start = starts[-1]
+        start = starts[0]
         if data is not None and stream and settings.method == "em":
             start = begun_anywhere(start, data)
         return EMFit(start, diagnostics, [])
@@ -102,7 +105,8 @@ def _refined(
     stream: bool,
 ) -> EMFit:
     """Let the starts race, and run EM from the best one to its end."""
-    prior = settings.smoothing * frequencies / frequencies.sum() if settings.smoothing else None
+    prior = _prior(settings, frequencies)
+    n_short = None if settings.method == "em" else _WARM
     jobs = engine.use(engine.ThreadEngine(settings.n_jobs)) if settings.n_jobs else nullcontext()
     with jobs, engine.phase("EM", None, "tokens") as advance:
         seen: list[int] = []
@@ -111,7 +115,7 @@ def _refined(
             seen.append(tokens)
             advance(tokens)
 
-        start = race(starts, data, frequencies, prior=prior, advance=note)
+        start = race(starts, data, frequencies, prior=prior, advance=note, n_iter=n_short)
         run = refine(start, data, n_iter=n_iter, tol=settings.tol, prior=prior, advance=note)
         parameters = run.parameters
         if stream:
@@ -130,10 +134,13 @@ def _spectral_starts(
     settings: Settings,
     moments: NgramMoments,
     frequencies: np.ndarray,
-    n_init: int,
+    n_iter: int,
     rng: np.random.Generator,
 ) -> tuple[list[HMMParameters], dict[str, Any]]:
-    """The recovered parameters. If they are poor, also clusterings and random starts."""
+    """The recovered parameters. If they are poor, also clusterings and random starts.
+
+    All are fitted to the counted windows. If few passes of EM follow, only the best one returns.
+    """
     with warnings.catch_warnings():  # EM can use more states than there are directions
         warnings.simplefilter("ignore")
         (model, profiles, diagnostics), windows = by_spectrum(settings, moments)
@@ -144,10 +151,26 @@ def _spectral_starts(
         diagnostics |= found[1]
     if diagnostics.get("moved_to_simplex", np.inf) > _FAR:
         # Clusterings are the better starts if symbols form clusters. Random ones are, if not.
-        for number in range(n_init):
+        for number in range(settings.n_init or _STARTS["spectral+em"]):
             starts.append(
                 clustered(profiles, windows, m, rng)
                 if number < _CLUSTERINGS
                 else random_start(frequencies, m, rng)
             )
-    return starts, diagnostics
+    if not windows.sampled:  # they are exact already
+        return starts, diagnostics
+    is_last = n_iter < _WARM
+    prior = _prior(settings, frequencies)
+    fits = [
+        fitted_to_windows(start, windows, n_iter=_STEPS[is_last], tol=settings.tol, prior=prior)
+        for start in starts
+    ]
+    if is_last:
+        fits = [max(fits, key=lambda fit: fit[1][-1])]
+    diagnostics["window_log_likelihood"] = max(history[-1] for _, history in fits)
+    return [parameters for parameters, _ in fits], diagnostics
+
+
+def _prior(settings: Settings, frequencies: np.ndarray) -> np.ndarray | None:
+    """The tokens that smoothing adds to each state, or None."""
+    return settings.smoothing * frequencies / frequencies.sum() if settings.smoothing else None
