@@ -19,8 +19,8 @@ from eigentext.sequences.learning.windows import Windows
 _PASSES = {"em": 300, "spectral+em": 100}
 _STARTS = {"em": 10, "spectral+em": 6}
 _CLUSTERINGS = 4  # how many of the starts are clusterings, if EM starts from clusters
-_STEPS = {True: 60, False: 20}  # steps on windows, if they are all, and if EM follows
-_WARM = 10  # the passes of a race of starts that fit the windows already
+_ALONE, _BEFORE = 60, 8  # the steps on windows if they are all, and if EM follows
+_FEW = 10  # with fewer passes of EM, windows choose the start
 _FAR = 0.5  # recovered parameters that are further from probabilities compete with clusters
 _TABLES = 8  # tables of the size of the emissions that are in memory at the same time
 _REMEDY = "ask for fewer states, or raise min_count (--min-count) for fewer symbols"
@@ -106,7 +106,7 @@ def _refined(
 ) -> EMFit:
     """Let the starts race, and run EM from the best one to its end."""
     prior = _prior(settings, frequencies)
-    n_short = None if settings.method == "em" else _WARM
+    warm = settings.method == "spectral+em"
     jobs = engine.use(engine.ThreadEngine(settings.n_jobs)) if settings.n_jobs else nullcontext()
     with jobs, engine.phase("EM", None, "tokens") as advance:
         seen: list[int] = []
@@ -115,7 +115,7 @@ def _refined(
             seen.append(tokens)
             advance(tokens)
 
-        start = race(starts, data, frequencies, prior=prior, advance=note, n_iter=n_short)
+        start = race(starts, data, frequencies, prior=prior, advance=note, warm=warm)
         run = refine(start, data, n_iter=n_iter, tol=settings.tol, prior=prior, advance=note)
         parameters = run.parameters
         if stream:
@@ -159,10 +159,11 @@ def _spectral_starts(
             )
     if not windows.sampled:  # they are exact already
         return starts, diagnostics
-    is_last = n_iter < _WARM
+    is_last = n_iter < _FEW
+    n_steps = _ALONE if is_last or len(starts) == 1 else _BEFORE
     prior = _prior(settings, frequencies)
     fits = [
-        fitted_to_windows(start, windows, n_iter=_STEPS[is_last], tol=settings.tol, prior=prior)
+        fitted_to_windows(start, windows, n_iter=n_steps, tol=settings.tol, prior=prior)
         for start in starts
     ]
     if is_last:
