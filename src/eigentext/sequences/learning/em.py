@@ -29,7 +29,7 @@ _PIECE = 1000  # the tokens of a piece: a stream has only one start, so it is cu
 _SHORT = 20  # the passes of a round of a race
 # The rounds of a race: one in so many sequences, the starts that stay, and the share of the passes.
 _ROUNDS = ((4, 2, 1.0), (1, 1, 1.0))
-_WARM_ROUNDS = ((8, 4, 0.5), (4, 2, 0.5), (1, 1, 0.5))
+_WARM_ROUNDS = ((4, 3, 1.0), (1, 1, 0.5))
 _WORTH = 1 << 26  # multiplications of a pass that make Dask workers worthwhile
 Advance = Callable[[int], object]
 

@@ -19,7 +19,7 @@ from eigentext.sequences.learning.windows import Windows
 _PASSES = {"em": 300, "spectral+em": 100}
 _STARTS = {"em": 10, "spectral+em": 6}
 _CLUSTERINGS = 4  # how many of the starts are clusterings, if EM starts from clusters
-_ALONE, _BEFORE = 60, 8  # the steps on windows if they are all, and if EM follows
+_ALONE, _BEFORE = 60, 12  # the steps on windows if they are all, and if EM follows
 _FEW = 10  # with fewer passes of EM, windows choose the start
 _FAR = 0.5  # recovered parameters that are further from probabilities compete with clusters
 _TABLES = 8  # tables of the size of the emissions that are in memory at the same time
