@@ -26,10 +26,7 @@ from eigentext.storage.checkpoints import fingerprint
 
 _TASKS = 16  # the tasks of one pass
 _PIECE = 1000  # the tokens of a piece: a stream has only one start, so it is cut
-_SHORT = 20  # the passes of a round of a race
-# The rounds of a race: one in so many sequences, the starts that stay, and the share of the passes.
-_ROUNDS = ((4, 2, 1.0), (1, 1, 1.0))
-_WARM_ROUNDS = ((4, 3, 1.0), (1, 1, 0.5))
+_SHORT = 20  # the passes of a race
 _WORTH = 1 << 26  # multiplications of a pass that make Dask workers worthwhile
 Advance = Callable[[int], object]
 
@@ -233,20 +230,15 @@ def race(
     *,
     prior: np.ndarray | None = None,
     advance: Advance = lambda tokens: None,
-    warm: bool = False,
 ) -> HMMParameters:
-    """Return the most promising of several starts, after some steps of EM.
-
-    Starts that are `warm` fit the counts already. They need fewer passes over less of the data.
-    """
+    """Return the most promising of several starts, after some steps of EM."""
     # A symbol that does not occur in the part must not become impossible.
     some = frequencies / frequencies.sum() + (0.0 if prior is None else prior)
-    for one_in, kept, share in _WARM_ROUNDS if warm else _ROUNDS:
+    for one_in, kept, added in ((4, 2, some), (1, 1, prior)):
         if len(starts) == 1:
             break
         part = data.part(one_in) if len(data.begins) >= 1000 else data
-        added, passes = some if one_in > 1 else prior, max(2, round(share * _SHORT))
-        runs = [refine(s, part, n_iter=passes, prior=added, advance=advance) for s in starts]
+        runs = [refine(s, part, n_iter=_SHORT, prior=added, advance=advance) for s in starts]
         runs.sort(key=lambda run: -run.history[-1])
         starts = [run.parameters for run in runs[:kept]]
     return starts[0]

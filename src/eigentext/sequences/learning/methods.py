@@ -19,8 +19,7 @@ from eigentext.sequences.learning.windows import Windows
 _PASSES = {"em": 300, "spectral+em": 100}
 _STARTS = {"em": 10, "spectral+em": 6}
 _CLUSTERINGS = 4  # how many of the starts are clusterings, if EM starts from clusters
-_ALONE, _BEFORE = 60, 12  # the steps on windows if they are all, and if EM follows
-_FEW = 10  # with fewer passes of EM, windows choose the start
+_ROUNDS = ((15, 3), (45, 1))  # the steps on counted windows, and how many starts stay
 _FAR = 0.5  # recovered parameters that are further from probabilities compete with clusters
 _TABLES = 8  # tables of the size of the emissions that are in memory at the same time
 _REMEDY = "ask for fewer states, or raise min_count (--min-count) for fewer symbols"
@@ -86,7 +85,8 @@ def by_em(
         n_init = (settings.n_init or _STARTS["em"]) if n_iter else 1
         starts = [random_start(frequencies, m, rng) for _ in range(n_init)]
     else:
-        starts, diagnostics = _spectral_starts(settings, moments, frequencies, n_iter, rng)
+        start, diagnostics = _spectral_start(settings, moments, frequencies, rng)
+        starts = [start]
     if data is None or n_iter == 0:
         start = starts[0]
         if data is not None and stream and settings.method == "em":
@@ -106,7 +106,6 @@ def _refined(
 ) -> EMFit:
     """Let the starts race, and run EM from the best one to its end."""
     prior = _prior(settings, frequencies)
-    warm = settings.method == "spectral+em"
     jobs = engine.use(engine.ThreadEngine(settings.n_jobs)) if settings.n_jobs else nullcontext()
     with jobs, engine.phase("EM", None, "tokens") as advance:
         seen: list[int] = []
@@ -115,14 +114,14 @@ def _refined(
             seen.append(tokens)
             advance(tokens)
 
-        start = race(starts, data, frequencies, prior=prior, advance=note, warm=warm)
+        start = race(starts, data, frequencies, prior=prior, advance=note)
         run = refine(start, data, n_iter=n_iter, tol=settings.tol, prior=prior, advance=note)
         parameters = run.parameters
         if stream:
             parameters = begun_anywhere(parameters, data)
             note(data.n_tokens)
+    diagnostics = {"starts": len(starts)} | diagnostics
     diagnostics |= {
-        "starts": len(starts),
         "passes": sum(seen) / data.n_tokens,  # with those of the race, over parts of the data
         "converged": run.converged,
         "log_likelihood": run.history[-1],
@@ -130,16 +129,15 @@ def _refined(
     return EMFit(parameters, diagnostics, run.history)
 
 
-def _spectral_starts(
+def _spectral_start(
     settings: Settings,
     moments: NgramMoments,
     frequencies: np.ndarray,
-    n_iter: int,
     rng: np.random.Generator,
-) -> tuple[list[HMMParameters], dict[str, Any]]:
-    """The recovered parameters. If they are poor, also clusterings and random starts.
+) -> tuple[HMMParameters, dict[str, Any]]:
+    """The recovered parameters. If they are poor, clusterings and random starts compete with them.
 
-    All are fitted to the counted windows. If few passes of EM follow, only the best one returns.
+    All are fitted to the counted windows, whose likelihood decides.
     """
     with warnings.catch_warnings():  # EM can use more states than there are directions
         warnings.simplefilter("ignore")
@@ -157,19 +155,19 @@ def _spectral_starts(
                 if number < _CLUSTERINGS
                 else random_start(frequencies, m, rng)
             )
+    diagnostics["starts"] = len(starts)
     if not windows.sampled:  # they are exact already
-        return starts, diagnostics
-    is_last = n_iter < _FEW
-    n_steps = _ALONE if is_last or len(starts) == 1 else _BEFORE
+        return starts[0], diagnostics
     prior = _prior(settings, frequencies)
-    fits = [
-        fitted_to_windows(start, windows, n_iter=n_steps, tol=settings.tol, prior=prior)
-        for start in starts
-    ]
-    if is_last:
-        fits = [max(fits, key=lambda fit: fit[1][-1])]
-    diagnostics["window_log_likelihood"] = max(history[-1] for _, history in fits)
-    return [parameters for parameters, _ in fits], diagnostics
+    for n_steps, n_kept in _ROUNDS:
+        fits = [
+            fitted_to_windows(start, windows, n_iter=n_steps, tol=settings.tol, prior=prior)
+            for start in starts
+        ]
+        fits.sort(key=lambda fit: -fit[1][-1])
+        starts = [parameters for parameters, _ in fits[:n_kept]]
+        diagnostics["window_log_likelihood"] = fits[0][1][-1]
+    return starts[0], diagnostics
 
 
 def _prior(settings: Settings, frequencies: np.ndarray) -> np.ndarray | None:
