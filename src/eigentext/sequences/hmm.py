@@ -13,8 +13,9 @@ This is the probability of the first T symbols: the model has no end. There are 
 ``em``
     maximizes the likelihood from random starts. See :mod:`eigentext.sequences.learning.em`.
 ``spectral+em``
-    recovers parameters from the operators, or clusters symbols in their projections, and then runs
-    EM. See :mod:`eigentext.sequences.learning.recovery`.
+    recovers parameters from the operators, or clusters symbols in their projections
+    (:mod:`eigentext.sequences.learning.recovery`), fits them to the counted windows
+    (:mod:`eigentext.sequences.learning.window_em`), and then runs EM over the sequences.
 
 The initial state is learned from the starts of all sequences. A stream has no starts: a question
 about it may begin anywhere. So a model of a stream begins, with every method, in the mean state
@@ -74,11 +75,11 @@ class HMM(OperatorModel, Saved, Estimator):
     rank : int, optional
         The number of directions to use. By default, those whose singular values exceed the noise.
     n_init : int, optional
-        The number of starts of EM. The default is 10. "spectral+em" needs only one if the data
-        support all states.
+        The number of starts. The default is 10, or 6 for "spectral+em", which needs only one if the
+        data support all states.
     n_iter : int, optional
         The largest number of passes of EM over the data. The default is 300 for "em", and 100 for
-        "spectral+em".
+        "spectral+em". With 0, "spectral+em" uses the counts of windows alone.
     tol : float
         EM stops when two passes gain less log-likelihood per token than this.
     smoothing : float
@@ -224,7 +225,7 @@ class HMM(OperatorModel, Saved, Estimator):
         """Learn from statistics alone.
 
         EM needs the sequences themselves. With "spectral+em" and ``n_iter=0``, parameters are
-        recovered without EM.
+        recovered and fitted to the counted windows, without EM over sequences.
         """
         if self.method == "em" or (self.method == "spectral+em" and self.n_iter != 0):
             raise MomentsError(

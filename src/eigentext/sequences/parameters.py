@@ -58,7 +58,13 @@ HMM = Table(
     rank=Count(
         None, help="Directions to use.", shown="those that exceed the noise", only=_SPECTRAL
     ),
-    n_init=Count(None, flags="--starts", help="The number of starts of EM.", shown="10", only=_EM),
+    n_init=Count(
+        None,
+        flags="--starts",
+        help="The number of starts of EM.",
+        shown="10, or 6 for spectral+em",
+        only=_EM,
+    ),
     n_iter=Count(
         None,
         least=0,
