@@ -9,7 +9,7 @@ import pytest
 from numba import config, njit
 
 from eigentext.engine import intrinsics
-from eigentext.engine.intrinsics import PANEL, PLAIN, ROW_WIDTH, TOPIC_WIDTH
+from eigentext.engine.intrinsics import PANEL, PLAIN, ROW_GROUP, ROW_WIDTH, TOPIC_WIDTH
 
 SIZES = [(1, 16), (3, 16), (7, 32), (16, 16), (20, 48), (5, 64)]
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="needs compiled loops")
@@ -18,13 +18,19 @@ compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="needs compiled lo
 def compiled():
     """Each function inside a compiled loop, compiled anew."""
     prefetch, sum_rows = intrinsics.prefetch, intrinsics.sum_rows
-    row_times, add_outer = intrinsics.row_times, intrinsics.add_outer
+    row_times, add_products, dot = intrinsics.row_times, intrinsics.add_products, intrinsics.dot
+    times, add_times = intrinsics.times, intrinsics.add_times
+    add_multiple = intrinsics.add_multiple
     weigh, add_scaled = intrinsics.weigh, intrinsics.add_scaled
     return {
         "prefetch": njit(lambda array, place: prefetch(array, place)),
         "sum_rows": njit(lambda i, d, X, out, a, b, r: sum_rows(i, d, X, out, a, b, r)),
         "row_times": njit(lambda x, M, out, n, w: row_times(x, M, out, n, w)),
-        "add_outer": njit(lambda x, y, M, n, w: add_outer(x, y, M, n, w)),
+        "add_products": njit(lambda X, Y, M, a, b, n, w: add_products(X, Y, M, a, b, n, w)),
+        "dot": njit(lambda x, y, n: dot(x, y, n)),
+        "times": njit(lambda x, y, factor, out, n: times(x, y, factor, out, n)),
+        "add_times": njit(lambda x, y, out, n: add_times(x, y, out, n)),
+        "add_multiple": njit(lambda factor, x, out, n: add_multiple(factor, x, out, n)),
         "weigh": njit(lambda m, phi, p, lanes, w, K: weigh(m, phi, p, lanes, w, K)),
         "add_scaled": njit(lambda f, p, E, w, K: add_scaled(f, p, E, w, K)),
     }
@@ -77,7 +83,20 @@ def row_problems():
         rng = np.random.default_rng(rows)
         M, x = rng.standard_normal((rows + 1, columns)), rng.standard_normal(rows + 2)
         yield "row_times", x, M, np.full(columns + 3, 7.0), rows, columns
-        yield "add_outer", x, rng.standard_normal(columns), M.copy(), rows, columns
+
+
+def product_problems():
+    for n, columns in SIZES:
+        rng = np.random.default_rng(n)
+        X, Y = rng.standard_normal((2, n + 2, columns))
+        for rows in range(ROW_GROUP, columns, ROW_GROUP):
+            M = rng.standard_normal((rows + 1, columns))
+            yield "add_products", X, Y, M, 1, n + 1, rows, columns
+        yield "dot", X[0], Y[1], columns
+        out = rng.standard_normal(columns + 1)
+        yield "times", X[0], Y[1], 0.7, out, columns
+        yield "add_times", X[0], Y[1], out, columns
+        yield "add_multiple", 0.7, X[0], out, columns
 
 
 def topic_problems():
@@ -93,6 +112,7 @@ PROBLEMS = {
     "prefetch": prefetch_problems,
     "sum_rows": sum_rows_problems,
     "rows": row_problems,
+    "products": product_problems,
     "topics": topic_problems,
 }
 
@@ -132,15 +152,29 @@ def test_the_twins_of_matrix_products():
         assert np.allclose(out[row], expected, atol=1e-5)
         assert (out[[0, 2]] == 7).all()
     for name, *arguments in row_problems():
-        before = arguments[2].copy()
         PLAIN[name](*arguments)
         x, other, out, rows, columns = arguments
-        if name == "row_times":
-            assert np.allclose(out[:columns], x[:rows] @ other[:rows])
-            assert (out[columns:] == 7).all()
-        else:
-            assert np.allclose(out[:rows], before[:rows] + np.outer(x[:rows], other))
-            assert np.array_equal(out[rows:], before[rows:])
+        assert np.allclose(out[:columns], x[:rows] @ other[:rows])
+        assert (out[columns:] == 7).all()
+    for name, *arguments in product_problems():
+        if name != "add_products":
+            continue
+        X, Y, M, first, last, rows, _ = arguments
+        before = M.copy()
+        PLAIN[name](*arguments)
+        assert np.allclose(M[:rows], before[:rows] + X[first:last, :rows].T @ Y[first:last])
+        assert np.array_equal(M[rows:], before[rows:])
+
+
+def test_the_twins_of_rows():
+    x, y, out = np.array([1.0, 2.0]), np.array([3.0, -1.0]), np.array([1.0, 1.0, 7.0])
+    assert PLAIN["dot"](x, y, 2) == 1
+    PLAIN["add_times"](x, y, out, 2)
+    assert out.tolist() == [4, -1, 7]
+    PLAIN["add_multiple"](2.0, x, out, 2)
+    assert out.tolist() == [6, 3, 7]
+    assert PLAIN["times"](x, y, 2.0, out, 2) == 2
+    assert out.tolist() == [6, -4, 7]
 
 
 def test_the_twins_of_loops_over_topics():

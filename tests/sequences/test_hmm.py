@@ -324,7 +324,7 @@ def test_more_states_than_directions_are_clusters(clear_hmm):
     hmm = HMM(5, method="spectral+em").fit(data)  # no warning, because EM uses all states
     assert hmm.diagnostics_["rank"] < 5
     assert hmm.emission_.shape == (5, 8)
-    assert hmm.diagnostics_["starts"] == 10
+    assert hmm.diagnostics_["starts"] == 6
 
 
 # Same bits.

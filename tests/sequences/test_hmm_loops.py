@@ -12,6 +12,7 @@ from eigentext.matrices.row_loops import sort_positions
 from eigentext.sequences._hmm_loops import (
     best_path,
     expect,
+    expect_windows,
     filter_operators,
     filter_parameters,
     filter_plain,
@@ -199,3 +200,30 @@ def test_projected_trigrams():
         P = counts[:, x, :n].T  # third by first; the last two columns have no row in U
         assert np.allclose(projected[k], U.T @ P @ V)
         assert np.isclose(noise[k], (U**2).sum(axis=1) @ P @ (V**2).sum(axis=1))
+
+
+def test_slopes_of_the_likelihood_of_windows():
+    rng = np.random.default_rng(5)
+    n, r = 4, 3
+    counts = rng.poisson(0.7, (n, n, n + 1)) * (rng.random((n, n, 1)) < 0.7)
+    firsts, seconds = np.nonzero(counts.any(axis=2))
+    table = sp.csr_array(counts[firsts, seconds])
+    windows = table.indptr, table.indices, table.data, firsts, seconds
+    factors = [padded(part) for part in rng.random((3, n, r))]
+    slopes = np.zeros((3, *factors[0].shape))
+    value = expect_windows(*windows, 0, len(firsts), *factors, *slopes)
+    F, M_, B = (part[:, :r] for part in factors)
+    p, c = np.einsum("xh,yh,zh->xyz", F, M_, B), counts[:, :, :n]
+    ratios = c / p
+    assert np.isclose(value, (c * np.log(p)).sum())
+    assert np.allclose(slopes[0, :, :r], np.einsum("xyz,yh,zh->xh", ratios, M_, B))
+    assert np.allclose(slopes[1, :, :r], np.einsum("xyz,xh,zh->yh", ratios, F, B))
+    assert np.allclose(slopes[2, :, :r], np.einsum("xyz,xh,yh->zh", ratios, F, M_))
+    assert not slopes[:, :, r:].any()
+
+
+def test_windows_that_are_impossible():
+    table = sp.csr_array(np.array([[0, 1]]))
+    windows = table.indptr, table.indices, table.data, np.array([0]), np.array([1])
+    factors = [padded(np.array([[1.0], [0.0]]))] * 3
+    assert expect_windows(*windows, 0, 1, *factors, *np.zeros((3, 2, 8))) == -np.inf

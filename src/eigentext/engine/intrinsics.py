@@ -20,7 +20,8 @@ from numba import config, types
 from numba.extending import intrinsic
 
 PANEL = 32  # columns of the matrix in `sum_rows`
-ROW_WIDTH = 16  # divides the columns of the matrices in `row_times` and `add_outer`
+ROW_WIDTH = 8  # divides the columns of the matrices in `row_times` and the functions after it
+ROW_GROUP = 4  # divides the rows in `add_products`
 TOPIC_WIDTH = 8  # divides the columns of the matrices in `weigh` and `add_scaled`
 _INT8, _INT32, _INT64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FUSED = ("contract",)
@@ -44,9 +45,27 @@ def _plain_row_times(x, M, out, n_rows, n_columns):
         out[:n_columns] += x[h] * M[h]
 
 
-def _plain_add_outer(x, y, M, n_rows, n_columns):
+def _plain_add_products(X, Y, M, first, last, n_rows, n_columns):
     for h in range(n_rows):
-        M[h] += x[h] * y[:n_columns]
+        for t in range(first, last):
+            M[h] += X[t, h] * Y[t]
+
+
+def _plain_dot(x, y, n):
+    return (x[:n] * y[:n]).sum()
+
+
+def _plain_times(x, y, factor, out, n):
+    out[:n] = x[:n] * (y[:n] * factor)
+    return out[:n].sum()
+
+
+def _plain_add_times(x, y, out, n):
+    out[:n] += x[:n] * y[:n]
+
+
+def _plain_add_multiple(factor, x, out, n):
+    out[:n] += factor * x[:n]
 
 
 def _plain_weigh(m, phi, p, lanes, w, K):
@@ -65,7 +84,11 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "prefetch": _plain_prefetch,
     "sum_rows": _plain_sum_rows,
     "row_times": _plain_row_times,
-    "add_outer": _plain_add_outer,
+    "add_products": _plain_add_products,
+    "dot": _plain_dot,
+    "times": _plain_times,
+    "add_times": _plain_add_times,
+    "add_multiple": _plain_add_multiple,
     "weigh": _plain_weigh,
     "add_scaled": _plain_add_scaled,
 }
@@ -101,34 +124,97 @@ def _build_sum_rows(builder, indices, data, X, out, first, last, row, *, element
 
 
 def _build_row_times(builder, x, M, out, n_rows, n_columns, *, element):
-    lanes = _Lanes(builder, element, ROW_WIDTH)
     start = ir.Constant(_INT64, 0)
 
-    def block(k, _):
+    def block(lanes, k):
         def add(h, total):
             row = lanes.load(M, builder.add(builder.mul(h, n_columns), k))
             return lanes.add_product(total, lanes.spread(builder.load(builder.gep(x, [h]))), row)
 
         lanes.store(_loop(builder, start, n_rows, 1, add, lanes.zero), out, k)
 
-    _loop(builder, start, n_columns, ROW_WIDTH, block)
+    _in_blocks(builder, n_columns, (4, 2, 1), element, block)
 
 
-def _build_add_outer(builder, x, y, M, n_rows, n_columns, *, element):
-    lanes = _Lanes(builder, element, ROW_WIDTH)
+def _build_add_products(builder, X, Y, M, first, last, n_rows, n_columns, *, element):
     start = ir.Constant(_INT64, 0)
 
-    def block(k, _):
-        columns = lanes.load(y, k)
+    def block(lanes, k):
+        def group(h, _):
+            rows = [builder.add(h, ir.Constant(_INT64, i)) for i in range(ROW_GROUP)]
+            places = [builder.add(builder.mul(row, n_columns), k) for row in rows]
 
-        def add(h, _):
-            place = builder.add(builder.mul(h, n_columns), k)
-            factor = lanes.spread(builder.load(builder.gep(x, [h])))
-            lanes.store(lanes.add_product(lanes.load(M, place), factor, columns), M, place)
+            def add(t, totals):
+                begin = builder.mul(t, n_columns)
+                y = lanes.load(Y, builder.add(begin, k))
+                factors = [
+                    lanes.spread(builder.load(builder.gep(X, [builder.add(begin, row)])))
+                    for row in rows
+                ]
+                return [lanes.add_product(*pair, y) for pair in zip(totals, factors)]
 
-        _loop(builder, start, n_rows, 1, add)
+            sums = _loop(builder, first, last, 1, add, [lanes.load(M, place) for place in places])
+            for total, place in zip(sums, places):
+                lanes.store(total, M, place)
 
-    _loop(builder, start, n_columns, ROW_WIDTH, block)
+        _loop(builder, start, n_rows, ROW_GROUP, group)
+
+    _in_blocks(builder, n_columns, (2, 1), element, block)
+
+
+def _in_blocks(builder, n_columns, widths, element, block):
+    """``block(lanes, k)`` for ranges of columns: the wide ones first, and the rest in narrow ones.
+
+    The widths are multiples of `ROW_WIDTH`, which divides the columns.
+    """
+    begin = ir.Constant(_INT64, 0)
+    for width in widths:
+        lanes = _Lanes(builder, element, width * ROW_WIDTH)
+        size = ir.Constant(_INT64, width * ROW_WIDTH)
+        rest = builder.srem(builder.sub(n_columns, begin), size)
+        end = builder.sub(n_columns, rest)
+        _loop(builder, begin, end, width * ROW_WIDTH, lambda k, _, lanes=lanes: block(lanes, k))
+        begin = end
+
+
+def _build_dot(builder, x, y, n, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+
+    def add(h, total):
+        return lanes.add_product(total, lanes.load(x, h), lanes.load(y, h))
+
+    return lanes.sum(_loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, add, lanes.zero))
+
+
+def _build_times(builder, x, y, factor, out, n, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+    factors = lanes.spread(factor)
+
+    def step(h, total):
+        product = builder.fmul(lanes.load(x, h), builder.fmul(lanes.load(y, h), factors))
+        lanes.store(product, out, h)
+        return builder.fadd(total, product)
+
+    return lanes.sum(_loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step, lanes.zero))
+
+
+def _build_add_times(builder, x, y, out, n, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+
+    def step(h, _):
+        lanes.store(lanes.add_product(lanes.load(out, h), lanes.load(x, h), lanes.load(y, h)), out, h)
+
+    _loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step)
+
+
+def _build_add_multiple(builder, factor, x, out, n, *, element):
+    lanes = _Lanes(builder, element, ROW_WIDTH)
+    factors = lanes.spread(factor)
+
+    def step(h, _):
+        lanes.store(lanes.add_product(lanes.load(out, h), factors, lanes.load(x, h)), out, h)
+
+    _loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step)
 
 
 def _build_weigh(builder, m, phi, p, lane_sums, w, K, *, element):
@@ -143,13 +229,7 @@ def _build_weigh(builder, m, phi, p, lane_sums, w, K, *, element):
 
     total = _loop(builder, start, K, TOPIC_WIDTH, block, lanes.zero)
     lanes.store(total, lane_sums, start)
-    half = TOPIC_WIDTH // 2
-    while half:  # the upper half onto the lower
-        upper = [half + lane for lane in range(half)] + [0] * (TOPIC_WIDTH - half)
-        places = ir.Constant(ir.VectorType(_INT32, TOPIC_WIDTH), upper)
-        total = builder.fadd(total, builder.shuffle_vector(total, total, places))
-        half //= 2
-    return builder.extract_element(total, ir.Constant(_INT32, 0))
+    return lanes.sum(total)
 
 
 def _build_add_scaled(builder, factor, p, expected, w, K, *, element):
@@ -190,30 +270,45 @@ class _Lanes:
         single = self._builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
         return self._builder.shuffle_vector(single, undefined, places)
 
+    def sum(self, total):
+        """The sum of the numbers of a vector: the upper half is added to the lower."""
+        half = self._width // 2
+        while half:
+            upper = [half + lane for lane in range(half)] + [0] * (self._width - half)
+            places = ir.Constant(ir.VectorType(_INT32, self._width), upper)
+            total = self._builder.fadd(total, self._builder.shuffle_vector(total, total, places))
+            half //= 2
+        return self._builder.extract_element(total, ir.Constant(_INT32, 0))
+
     def add_product(self, total, a, b):
         product = self._builder.fmul(a, b, flags=_FUSED)
         return self._builder.fadd(total, product, flags=_FUSED)
 
 
 def _loop(builder, start, stop, step, body, value=None):
-    """``for i in range(start, stop, step): value = body(i, value)``; returns the last value."""
+    """``for i in range(start, stop, step): value = body(i, value)``; returns the last value.
+
+    The value may be a list of values.
+    """
     before = builder.block
     head, inside, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
+    values = value if isinstance(value, list) else [] if value is None else [value]
     builder.branch(head)
     builder.position_at_end(head)
     i = builder.phi(_INT64)
-    carried = None if value is None else builder.phi(value.type)
+    carried = [builder.phi(one.type) for one in values]
     builder.cbranch(builder.icmp_signed("<", i, stop), inside, done)
     builder.position_at_end(inside)
-    new = body(i, carried)
+    result = carried if isinstance(value, list) else carried[0] if carried else None
+    new = body(i, result)
     i.add_incoming(start, before)
     i.add_incoming(builder.add(i, ir.Constant(_INT64, step)), builder.block)
-    if carried is not None:
-        carried.add_incoming(value, before)
-        carried.add_incoming(new, builder.block)
+    for phi, old, later in zip(carried, values, new if isinstance(value, list) else [new]):
+        phi.add_incoming(old, before)
+        phi.add_incoming(later, builder.block)
     builder.branch(head)
     builder.position_at_end(done)
-    return carried
+    return result
 
 
 # What Numba asks for: the types of a call, and a function that generates its code.
@@ -282,10 +377,40 @@ def _row_times(typingctx, x, M, out, n_rows, n_columns):
     return signature, _generator("row_times", _build_row_times, types.float64)
 
 
-def _add_outer(typingctx, x, y, M, n_rows, n_columns):
-    """Equivalent to ``M[:n_rows] += outer(x[:n_rows], y[:n_columns])``, in float64."""
-    signature = types.void(x, y, M, types.int64, types.int64)
-    return signature, _generator("add_outer", _build_add_outer, types.float64)
+def _add_products(typingctx, X, Y, M, first, last, n_rows, n_columns):
+    """Equivalent to ``M[:n_rows] += X[first:last, :n_rows].T @ Y[first:last]``, in float64.
+
+    All three have `n_columns` columns. `ROW_GROUP` divides `n_rows`.
+    """
+    place = types.int64
+    signature = types.void(X, Y, M, place, place, place, place)
+    return signature, _generator("add_products", _build_add_products, types.float64)
+
+
+def _dot(typingctx, x, y, n):
+    """Equivalent to ``x[:n] @ y[:n]``, in float64. `ROW_WIDTH` divides n."""
+    signature = types.float64(x, y, types.int64)
+    return signature, _generator("dot", _build_dot, types.float64)
+
+
+def _times(typingctx, x, y, factor, out, n):
+    """Equivalent to ``out[:n] = x[:n] * (y[:n] * factor)``, in float64. Returns the sum of it."""
+    signature = types.float64(x, y, types.float64, out, types.int64)
+    return signature, _generator("times", _build_times, types.float64)
+
+
+def _add_times(typingctx, x, y, out, n):
+    """Equivalent to ``out[:n] += x[:n] * y[:n]``, in float64. `ROW_WIDTH` divides n."""
+    return types.void(x, y, out, types.int64), _generator(
+        "add_times", _build_add_times, types.float64
+    )
+
+
+def _add_multiple(typingctx, factor, x, out, n):
+    """Equivalent to ``out[:n] += factor * x[:n]``, in float64. `ROW_WIDTH` divides n."""
+    return types.void(types.float64, x, out, types.int64), _generator(
+        "add_multiple", _build_add_multiple, types.float64
+    )
 
 
 def _weigh(typingctx, m, phi, p, lanes, w, K):
@@ -312,6 +437,10 @@ def _declared(definition: Callable[..., Any]) -> Any:
 prefetch: Any = _declared(_prefetch)
 sum_rows: Any = _declared(_sum_rows)
 row_times: Any = _declared(_row_times)
-add_outer: Any = _declared(_add_outer)
+add_products: Any = _declared(_add_products)
+dot: Any = _declared(_dot)
+times: Any = _declared(_times)
+add_times: Any = _declared(_add_times)
+add_multiple: Any = _declared(_add_multiple)
 weigh: Any = _declared(_weigh)
 add_scaled: Any = _declared(_add_scaled)

@@ -9,7 +9,15 @@ import numpy as np
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import UNKNOWN
 from eigentext.engine.compiled import njit
-from eigentext.sequences._row_loops import add_outer, row_times
+from eigentext.sequences._row_loops import (
+    GROUP,
+    add_multiple,
+    add_products,
+    add_times,
+    dot,
+    row_times,
+    times,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -22,13 +30,14 @@ def expect(ids, begins, ends, first, last, initial, transition, back, emission, 
     zeros. `back` is the transposed `transition`, and `emission` has a row for each symbol.
     """
     m, width = transition.shape
+    rows = -(-m // GROUP) * GROUP
     longest = 0
     for s in range(first, last):
         longest = max(longest, ends[s] - begins[s])
-    alpha = np.zeros((longest, width))  # p(h_t | x_1 .. x_t)
+    alpha, ahead = np.zeros((2, longest, width))  # p(h_t, x_t | x_1 .. x_t-1), and what follows
     scale = np.empty(longest)  # 1 / p(x_t | x_1 .. x_t-1)
-    beta, ahead, total = np.zeros(width), np.zeros(width), np.zeros(width)
-    log_likelihood = 0.0
+    beta, total, moves = np.zeros(width), np.zeros(width), np.zeros((rows, width))
+    log_likelihood, product = 0.0, 1.0
     for s in range(first, last):
         begin, length = begins[s], ends[s] - begins[s]
         for t in range(length):
@@ -36,27 +45,66 @@ def expect(ids, begins, ends, first, last, initial, transition, back, emission, 
                 total[:] = initial
             else:
                 row_times(alpha[t - 1], transition, total, m, width)
-            p, o = 0.0, emission[ids[begin + t]]
-            for h in range(m):
-                p += total[h] * o[h]
+            # The last step is divided by its sum only here, so that nothing waits for the division.
+            now, o, share = alpha[t], emission[ids[begin + t]], scale[t - 1] if t else 1.0
+            p = times(total, o, share, now, width)
             if p <= 0.0:
                 return -np.inf
-            log_likelihood += np.log(p)
             scale[t] = 1 / p
-            for h in range(width):
-                alpha[t, h] = total[h] * o[h] * scale[t]
-        beta[:] = 1.0
+            product *= p
+            if product < 1e-200:
+                log_likelihood += np.log(product)
+                product = 1.0
+        beta[:] = scale[length - 1]
         for t in range(length - 1, -1, -1):
-            o, row = emission[ids[begin + t]], emitted[ids[begin + t]]
-            for h in range(width):
-                row[h] += alpha[t, h] * beta[h]
-                ahead[h] = o[h] * beta[h] * scale[t]
+            x = ids[begin + t]
+            add_times(alpha[t], beta, emitted[x], width)
             if t > 0:
-                add_outer(alpha[t - 1], ahead, counts, m, width)
-                row_times(ahead, back, beta, m, width)
+                times(emission[x], beta, scale[t - 1], ahead[t - 1], width)
+                row_times(ahead[t - 1], back, beta, m, width)
+        for t in range(0, length - 1, 64):  # as many as stay in the nearest cache
+            add_products(alpha, ahead, moves, t, min(t + 64, length - 1), rows, width)
         for h in range(m):
             counts[m, h] += alpha[0, h] * beta[h]
-    return log_likelihood
+    for h in range(m):
+        for k in range(width):
+            counts[h, k] += moves[h, k]
+    return log_likelihood + np.log(product)
+
+
+@njit(cache=True, nogil=True)
+def expect_windows(
+    indptr, indices, counts, firsts, seconds, first, last, front, middle, back, dF, dM, dB
+):
+    """Add to dF, dM, dB the slopes of the log-likelihood of windows, and return it.
+
+    Equivalent to the slopes of the sum of ``count * log(p)`` over the windows (x, y, z) of rows
+    `first` to `last`, with ``p = (front[x] * middle[y] * back[z]).sum()``. Row e of the CSR matrix
+    counts the symbols z after x = firsts[e] and y = seconds[e]. Symbols without a row in `middle`
+    are edges, and windows with edges do not count. The number of columns is a multiple of WIDTH.
+    """
+    n, width = middle.shape
+    g, y = np.empty(width), np.empty(width)
+    total = 0.0
+    for e in range(first, last):
+        x, second = firsts[e], seconds[e]
+        if second >= n:
+            continue
+        times(front[x], middle[second], 1.0, g, width)
+        y[:] = 0.0
+        for place in range(indptr[e], indptr[e + 1]):
+            z = indices[place]
+            if z >= n:
+                continue
+            p = dot(g, back[z], width)
+            if p <= 0.0:
+                return -np.inf
+            total += counts[place] * np.log(p)
+            add_multiple(counts[place] / p, back[z], y, width)
+            add_multiple(counts[place] / p, g, dB[z], width)
+        add_times(y, middle[second], dF[x], width)
+        add_times(y, front[x], dM[second], width)
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -126,7 +126,9 @@ class Operators:
         """Return the mean, over symbols x, of the sum of all negative p(x' | x)."""
         frequency = self.floors / self.floors.sum() if self.floors.any() else None
         chosen = np.arange(len(self.after))[:1000]
-        mass = -np.minimum(self.after[chosen] @ self.rows.T, 0).sum(axis=1)
+        step = max(1, (1 << 19) // len(self.rows))  # so many rows are in memory at the same time
+        blocks = (self.after[chosen[k : k + step]] @ self.rows.T for k in chosen[::step])
+        mass = -np.concatenate([np.minimum(block, 0).sum(axis=1) for block in blocks])
         return float(np.average(mass, weights=None if frequency is None else frequency[chosen]))
 
 

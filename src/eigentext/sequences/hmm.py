@@ -13,8 +13,9 @@ This is the probability of the first T symbols: the model has no end. There are 
 ``em``
     maximizes the likelihood from random starts. See :mod:`eigentext.sequences.learning.em`.
 ``spectral+em``
-    recovers parameters from the operators, or clusters symbols in their projections, and then runs
-    EM. See :mod:`eigentext.sequences.learning.recovery`.
+    recovers parameters from the operators, or clusters symbols in their projections
+    (:mod:`eigentext.sequences.learning.recovery`), fits them to the counted windows
+    (:mod:`eigentext.sequences.learning.window_em`), and then runs EM over the sequences.
 ``anchor``
     finds tags without labels: states that are named by words that only they emit (Stratos, Collins
     and Hsu 2016). See :mod:`eigentext.sequences.learning.anchor`.
@@ -84,12 +85,12 @@ class HMM(OperatorModel, Saved, Estimator):
         as many directions as states, no scaling, no shrinkage, no least probability. It may give
         negative probabilities, whose logarithm is nan (with a warning). "floor" avoids them.
     n_init : int, optional
-        The number of starts of EM. The default is 10. "spectral+em" needs only one if the data
-        support all states.
+        The number of starts. The default is 10, or 6 for "spectral+em", which needs only one if the
+        data support all states.
     n_iter : int, optional
         The largest number of passes of EM over the data. The default is 300 for "em", and 100 for
-        "spectral+em". For "anchor" it is 0, and more passes fit better, but the states become less
-        like parts of speech.
+        "spectral+em". With 0, "spectral+em" uses the counts of windows alone. For "anchor" it is 0,
+        and more passes fit better, but the states become less like parts of speech.
     anchors : "groups" or "corners"
         What the corners of "anchor" are: means of groups of frequent words, or single words, as in
         the paper.
@@ -257,7 +258,8 @@ class HMM(OperatorModel, Saved, Estimator):
         """Learn from statistics alone.
 
         EM needs the sequences themselves. With "spectral+em" and ``n_iter=0``, parameters are
-        recovered without EM. "anchor" needs no EM by default.
+        recovered and fitted to the counted windows, without EM over sequences. "anchor" needs no
+        EM by default.
         """
         needs_em = {"em": True, "spectral+em": self.n_iter != 0, "anchor": bool(self.n_iter)}
         if needs_em.get(self.method, False):

@@ -109,7 +109,11 @@ HMM = Table(
         only={"method": ("spectral",)},
     ),
     n_init=Count(
-        None, flags="--starts", help="The number of starts of EM.", shown="10", only=_STARTS
+        None,
+        flags="--starts",
+        help="The number of starts of EM.",
+        shown="10, or 6 for spectral+em",
+        only=_STARTS,
     ),
     n_iter=Count(
         None,

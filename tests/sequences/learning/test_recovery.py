@@ -124,10 +124,10 @@ def test_weights_of_known_distributions():
     counts = 1e6 * E @ [0.3, 0.7]
     weights = np.array([0.5, 0.5])
     for _ in range(20):
-        weights = recovery._mixture_weights(counts, E, weights)
+        weights = recovery.mixture_weights(counts, E, weights)
     assert np.allclose(weights, [0.3, 0.7], atol=1e-6)
     gone = np.array([0.0, 0.0, 3.0])  # only the second distribution has that symbol
-    assert np.allclose(recovery._mixture_weights(gone, E, np.array([0.5, 0.5])), [0, 1])
+    assert np.allclose(recovery.mixture_weights(gone, E, np.array([0.5, 0.5])), [0, 1])
 
 
 def test_on_the_simplex():

@@ -14,11 +14,13 @@ from eigentext.sequences.learning.em import Sequences, begun_anywhere, race, ran
 from eigentext.sequences.learning.plain import plain_operators
 from eigentext.sequences.learning.recovery import clustered, recovered
 from eigentext.sequences.learning.spectral import Scaling, SpectralFit, spectral_operators
+from eigentext.sequences.learning.window_em import fitted_to_windows
 from eigentext.sequences.learning.windows import Windows
 
 _PASSES = {"em": 300, "spectral+em": 100}
-_STARTS = 10
+_STARTS = {"em": 10, "spectral+em": 6}
 _CLUSTERINGS = 4  # how many of the starts are clusterings, if EM starts from clusters
+_ROUNDS = ((15, 3), (45, 1))  # the steps on counted windows, and how many starts stay
 _FAR = 0.5  # recovered parameters that are further from probabilities compete with clusters
 _TABLES = 8  # tables of the size of the emissions that are in memory at the same time
 _REMEDY = "ask for fewer states, or raise min_count (--min-count) for fewer symbols"
@@ -87,14 +89,15 @@ def by_em(
     rng = np.random.default_rng(settings.random_state)
     frequencies = moments.unigrams[:n]
     n_iter = _PASSES[settings.method] if settings.n_iter is None else settings.n_iter
-    n_init = (settings.n_init or _STARTS) if n_iter else 1
     diagnostics: dict[str, Any] = {}
     if settings.method == "em":
+        n_init = (settings.n_init or _STARTS["em"]) if n_iter else 1
         starts = [random_start(frequencies, m, rng) for _ in range(n_init)]
     else:
-        starts, diagnostics = _spectral_starts(settings, moments, frequencies, n_init, rng)
+        start, diagnostics = _spectral_start(settings, moments, frequencies, rng)
+        starts = [start]
     if data is None or n_iter == 0:
-        start = starts[-1]
+        start = starts[0]
         if data is not None and stream and settings.method == "em":
             start = begun_anywhere(start, data)
         return EMFit(start, diagnostics, [])
@@ -111,7 +114,7 @@ def _refined(
     stream: bool,
 ) -> EMFit:
     """Let the starts race, and run EM from the best one to its end."""
-    prior = settings.smoothing * frequencies / frequencies.sum() if settings.smoothing else None
+    prior = _prior(settings, frequencies)
     jobs = engine.use(engine.ThreadEngine(settings.n_jobs)) if settings.n_jobs else nullcontext()
     with jobs, engine.phase("EM", None, "tokens") as advance:
         seen: list[int] = []
@@ -126,8 +129,8 @@ def _refined(
         if stream:
             parameters = begun_anywhere(parameters, data)
             note(data.n_tokens)
+    diagnostics = {"starts": len(starts)} | diagnostics
     diagnostics |= {
-        "starts": len(starts),
         "passes": sum(seen) / data.n_tokens,  # with those of the race, over parts of the data
         "converged": run.converged,
         "log_likelihood": run.history[-1],
@@ -135,14 +138,16 @@ def _refined(
     return EMFit(parameters, diagnostics, run.history)
 
 
-def _spectral_starts(
+def _spectral_start(
     settings: Settings,
     moments: NgramMoments,
     frequencies: np.ndarray,
-    n_init: int,
     rng: np.random.Generator,
-) -> tuple[list[HMMParameters], dict[str, Any]]:
-    """The recovered parameters. If they are poor, also clusterings and random starts."""
+) -> tuple[HMMParameters, dict[str, Any]]:
+    """The recovered parameters. If they are poor, clusterings and random starts compete with them.
+
+    All are fitted to the counted windows, whose likelihood decides.
+    """
     with warnings.catch_warnings():  # EM can use more states than there are directions
         warnings.simplefilter("ignore")
         (model, profiles, diagnostics), windows = by_spectrum(settings, moments)
@@ -153,10 +158,27 @@ def _spectral_starts(
         diagnostics |= found[1]
     if diagnostics.get("moved_to_simplex", np.inf) > _FAR:
         # Clusterings are the better starts if symbols form clusters. Random ones are, if not.
-        for number in range(n_init):
+        for number in range(settings.n_init or _STARTS["spectral+em"]):
             starts.append(
                 clustered(profiles, windows, m, rng)
                 if number < _CLUSTERINGS
                 else random_start(frequencies, m, rng)
             )
-    return starts, diagnostics
+    diagnostics["starts"] = len(starts)
+    if not windows.sampled:  # they are exact already
+        return starts[0], diagnostics
+    prior = _prior(settings, frequencies)
+    for n_steps, n_kept in _ROUNDS:
+        fits = [
+            fitted_to_windows(start, windows, n_iter=n_steps, tol=settings.tol, prior=prior)
+            for start in starts
+        ]
+        fits.sort(key=lambda fit: -fit[1][-1])
+        starts = [parameters for parameters, _ in fits[:n_kept]]
+        diagnostics["window_log_likelihood"] = fits[0][1][-1]
+    return starts[0], diagnostics
+
+
+def _prior(settings: Settings, frequencies: np.ndarray) -> np.ndarray | None:
+    """The tokens that smoothing adds to each state, or None."""
+    return settings.smoothing * frequencies / frequencies.sum() if settings.smoothing else None

@@ -110,7 +110,7 @@ def _with_transitions(
         return HMMParameters(initial, transition, O)
     m = O.shape[1]
     first = np.asarray(windows.follow.sum(axis=1))
-    states = _mixture_weights(first, O, np.full(m, 1 / m))
+    states = mixture_weights(first, O, np.full(m, 1 / m))
     J = states[:, None] * transition
     mixture = ConditionalMixture(windows.follow)
     total = windows.follow.sum()
@@ -121,13 +121,13 @@ def _with_transitions(
             X = mixture.counts.copy()
             X.data = ratios
             J = J * (O.T @ (X @ O)) / total
-    initial = _mixture_weights(windows.start, O, initial)
+    initial = mixture_weights(windows.start, O, initial)
     transition, _ = _on_simplex(J, blur=1e-3)
     initial = _on_simplex(initial[None], blur=1e-2)[0][0]
     return HMMParameters(initial, transition, O)
 
 
-def _mixture_weights(counts: np.ndarray, O: np.ndarray, weights: np.ndarray) -> np.ndarray:  # noqa: E741
+def mixture_weights(counts: np.ndarray, O: np.ndarray, weights: np.ndarray) -> np.ndarray:  # noqa: E741
     """The weights of a mixture of known distributions, by EM."""
     share = counts / counts.sum()
     for _ in range(_STEPS):

@@ -50,6 +50,7 @@ Scaling = Literal["cca", "none"]
 _RIDGE = 300.0  # windows added to each symbol in "cca", so that rare ones do not dominate U and V
 _FLOORS = (0.02, 0.05, 0.1, 0.2, 0.3)  # the values of epsilon that are tried
 _TRIED = 1 << 24  # the probabilities that are computed to choose epsilon
+_AT_ONCE = 1 << 19  # of these, as many are in memory at the same time
 _NUMBERS = 1 << 25  # in all operators together; the other symbols keep two vectors
 
 
@@ -227,11 +228,15 @@ def _best_floor(
     ids = np.column_stack([windows.firsts[pair], windows.seconds[pair], ends]).ravel()
     model.floors = _FLOORS[0] * usual
     states = filtered_states(model, ids)[1::3]
-    p = states @ model.rows.T
-    gains = []
-    for epsilon in _FLOORS:
-        repaired = np.maximum(p, epsilon * usual)
-        gains.append(np.log(repaired[np.arange(len(third)), third] / repaired.sum(axis=1)).sum())
+    gains = np.zeros(len(_FLOORS))
+    step = max(1, _AT_ONCE // windows.n)
+    for begin in range(0, len(third), step):
+        some = slice(begin, begin + step)
+        p = states[some] @ model.rows.T
+        for k, epsilon in enumerate(_FLOORS):
+            repaired = np.maximum(p, epsilon * usual)
+            given = repaired[np.arange(len(p)), third[some]]
+            gains[k] += np.log(given / repaired.sum(axis=1)).sum()
     return _FLOORS[int(np.argmax(gains))]
 
 
