@@ -4,7 +4,17 @@ from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
-from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table
+from eigentext.parameters import (
+    REQUIRED,
+    Choice,
+    Count,
+    Flag,
+    Given,
+    Number,
+    Seed,
+    Table,
+    is_whole,
+)
 
 _RARE = "Words that occur less often share one symbol."
 _SPECTRAL = {"method": ("spectral", "spectral+em")}
@@ -12,10 +22,30 @@ _EM = {"method": ("em", "spectral+em")}
 _PIVOT = {"method": ("pivot+em", "pivot")}
 _SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the same result.")
 
+
+def _are_thresholds(value: Any) -> bool:
+    found = list(value) if isinstance(value, (list, tuple)) else [None]
+    if not all(is_whole(one) and one >= 0 for one in found):
+        return False
+    return found == sorted(found) and not any(found[:1])
+
+
 KneserNey = Table(
     "KneserNey",
     order=Count(3, help="The number of words in the longest n-grams."),
     min_count=Count(1, help=_RARE),
+    prune=Given(
+        (),
+        what="a list of whole numbers that never fall, one for each order; the first is 0",
+        test=_are_thresholds,
+        keep=lambda found: tuple(map(int, found)),
+        parse=int,
+        many=True,
+        metavar="COUNTS",
+        help="Leave out n-grams that occur at most this often: a number for each order, as in "
+        "--prune 0 0 1.",
+        shown="none",
+    ),
 )
 
 BigramModel = Table(
