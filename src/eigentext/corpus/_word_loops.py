@@ -37,16 +37,16 @@ def index_words(utf8, offsets, slots, bits):
 
 
 @njit(cache=True, nogil=True)
-def find_words(text, utf8, offsets, slots, bits, probes, unknown, found):
+def find_words(text, separator, utf8, offsets, slots, bits, probes, unknown, found):
     """Equivalent to ``found[i] = place of the i-th word of text``, or `unknown`.
 
-    Zeros separate the words of the text. Return the number of its words; those beyond the length
+    The byte `separator` separates the words of the text; -1 if it is one word. Return the number of its words; those beyond the length
     of `found` are not looked up.
     """
     mask, below = len(slots) - 1, (np.int64(1) << bits) - 1
     n_found = begin = 0
     for i in range(len(text) + 1):
-        if i < len(text) and text[i] != 0:
+        if i < len(text) and text[i] != separator:
             continue
         if n_found < len(found):
             found[n_found] = unknown

@@ -6,9 +6,8 @@ there at once. The list of words is made when somebody asks for it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +35,7 @@ ARRAYS = {
 }
 
 
-@dataclass(frozen=True)
-class _Index:
+class _Index(NamedTuple):
     """The words as bytes, and where they are."""
 
     utf8: np.ndarray
@@ -80,8 +78,8 @@ class MappedVocabulary(Vocabulary):
         import pyarrow as pa
 
         buffers = pa.py_buffer(self._index.offsets), pa.py_buffer(self._index.utf8)
-        strings = pa.LargeStringArray.from_buffers(len(self), *buffers)
         try:
+            strings = pa.LargeStringArray.from_buffers(len(self), *buffers)
             strings.validate(full=True)
         except pa.ArrowInvalid as error:
             raise damage("names", "are no words in UTF-8") from error
@@ -107,24 +105,22 @@ class MappedVocabulary(Vocabulary):
 
     def ids_of(self, words: Sequence[str], unknown: int = -1) -> np.ndarray:
         """The id of each word; `unknown` for unknown words."""
-        from eigentext.corpus import _word_loops as loops
-
         found = np.empty(len(words), np.int32)
         if len(found) == 0:
             return found
-        text = np.frombuffer("\0".join(words).encode("utf-8", "surrogatepass"), np.uint8)
-        index = self._index
-        n_found = loops.find_words(
-            text, index.utf8, index.offsets, index.slots, index.bits, index.probes, unknown, found
-        )
-        if n_found != len(found):  # a word contains a zero
-            return np.concatenate([self._id_of(word, unknown) for word in words])
+        text = "\0".join(words).encode("utf-8", "surrogatepass")
+        if self._find(text, 0 if len(words) > 1 else -1, unknown, found) != len(found):
+            for place, word in enumerate(words):  # some word contains a zero
+                text = word.encode("utf-8", "surrogatepass")
+                self._find(text, -1, unknown, found[place : place + 1])
         return found
 
-    def _id_of(self, word: str, unknown: int) -> np.ndarray:
-        if "\0" not in word:
-            return self.ids_of([word], unknown)
-        return np.array([self._ids.get(word, unknown)], np.int32)
+    def _find(self, text: bytes, separator: int, unknown: int, found: np.ndarray) -> int:
+        from eigentext.corpus import _word_loops as loops
+
+        return loops.find_words(
+            np.frombuffer(text, np.uint8), separator, *self._index, unknown, found
+        )
 
 
 def vocabulary_to_saved(vocabulary: Vocabulary) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.errors import EigentextError
 from eigentext.moments import NgramMoments
 from eigentext.parameters import Count, Number
 from eigentext.sequences import _saved
@@ -37,12 +38,20 @@ _ARPA_DIAGNOSTICS = facts(
 )
 
 
-def to_saved(model: "KneserNey") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arrays and the document of a model in its usual form."""
+def to_saved(
+    model: "KneserNey", *, mapped: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arrays and the document of a model in its usual form.
+
+    A model of a mapped file is written as one, unless `mapped` is False.
+    """
     about, found = _about(model), vars(model)
-    if is_mapped(found.get("_tables")):
+    if mapped and is_mapped(found.get("_tables")):
         return mapped_of(model, model._tables)
     if "moments_" not in found or any(model.parameters_.prune):
+        if model._tables.books is not None:
+            raise EigentextError("a quantized model is mapped, there is no other form of it")
+        model._tables.check()
         arrays, tables = tables_to_saved(model._tables)
         return {"words": model.vocabulary_.words, **arrays}, about | {"tables": tables}
     parts, moments = model.moments_._to_saved()

@@ -21,7 +21,7 @@ from eigentext.storage.maps import forget
 
 FIXED = (0.5, 1.0, 1.5)  # the discounts of texts that are too short to estimate them
 _SMALL = 1 << 20  # bytes: smaller arrays are never in files
-_FULL = 0.8  # the share of the budget at which memory of files is given back
+_FULL = 0.7  # the share of the budget at which memory of files is given back
 
 
 class Adjusted(NamedTuple):
@@ -145,6 +145,7 @@ def smoothed(
 
     for k, (begin, end) in enumerate(zip(trie.borders[:-2], trie.borders[1:-1]), start=1):
         list(engine.current().map(interpolate, [(k, b) for b in trie.blocks(begin, end)]))
+    forget(*raw, counts, suffix, trie.first)
     tables = Tables(trie, probabilities, backoffs)
     return pruned(tables, raw, limits) if any(limits) else tables
 
@@ -234,6 +235,11 @@ def trim(*arrays: Any) -> None:
     memory = budget.current().memory
     if memory is not None and budget.resident() > _FULL * memory:
         forget(*(array for array in arrays if isinstance(array, np.ndarray)))
+
+
+def release(found: Adjusted) -> None:
+    """Give back the memory of adjusted counts in files: perhaps nobody needs them any more."""
+    forget(found.trie.first, found.trie.words, found.suffix, found.counts)
 
 
 def _copy(source: np.ndarray, target: np.ndarray, plus: int = 0) -> None:

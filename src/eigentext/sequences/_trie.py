@@ -7,6 +7,7 @@ of a unit, and as a context it is the start. See `_kneser_ney_loops` for the ord
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,8 +80,11 @@ class Trie(NamedTuple):
 
     def blocks(self, begin: int, end: int) -> list[tuple[int, int]]:
         """Divide parents into ranges with about equal numbers of children."""
-        work = self.first[begin : end + 1].astype(np.int64) - int(self.first[begin])
-        return [(begin + a, begin + b) for a, b in engine.even_blocks(work, BLOCK)]
+        first = self.first[begin : end + 1]
+        # Of the same type: a search for others would make a copy of all.
+        wanted = np.arange(int(first[0]), int(first[-1]), BLOCK).astype(first.dtype)
+        edges = begin + np.unique([0, *np.searchsorted(first, wanted), end - begin])
+        return list(pairwise(edges.tolist()))
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ from eigentext.sequences._smoothing import (
     adjusted,
     check_any,
     discounts_of,
+    release,
     tables_from,
     tables_of,
 )
@@ -189,6 +190,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
             kept = np.diff(trie.borders).tolist()
             self.diagnostics_["ngrams"] = [min(pair) for pair in zip(counted, kept)]
             self.diagnostics_["pruned"] = (np.diff(borders) - kept).tolist()
+        release(found)
         return self
 
     def _check_together(self) -> None:
@@ -381,7 +383,8 @@ class KneserNey(LanguageModel, Saved, Estimator):
         raise AttributeError(why)
 
     def _made(self) -> Tables:
-        found, prune = vars(self).pop("_adjusted", None), self.parameters_.prune
+        found = vars(self).pop("_adjusted", None)
+        prune = vars(self).get("parameters_", self).prune
         moments, discounts = self.moments_, self.discounts_
         with budget.within(vars(self).get("_budget")), engine.phase("interpolate"):
             if found is None:
@@ -433,7 +436,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         if mapped is None:
             mapped = bits is not None or files.is_mapped(self._tables_if_made())
         if not mapped:
-            super().save(path)
+            write_saved(path, self._format, *files.to_saved(self, mapped=False))
             return
         tables = self._tables
         if bits is not None:
