@@ -40,8 +40,8 @@ def index_words(utf8, offsets, slots, bits):
 def find_words(text, separator, utf8, offsets, slots, bits, probes, unknown, found):
     """Equivalent to ``found[i] = place of the i-th word of text``, or `unknown`.
 
-    The byte `separator` separates the words of the text; -1 if it is one word. Return the number of its words; those beyond the length
-    of `found` are not looked up.
+    The byte `separator` separates the words of the text; -1 if it is one word. Return the number of
+    words; those beyond the length of `found` are not looked up.
     """
     mask, below = len(slots) - 1, (np.int64(1) << bits) - 1
     n_found = begin = 0

@@ -257,7 +257,7 @@ def merged(tries: list[Trie], plan: Plan | None = None) -> Trie:
     n = tries[0][0].shape[0]
     if plan is None or not plan.on_disk:
         return _merged(tries)
-    work = sum(_sizes_below(trie) for trie in tries)
+    work = np.sum([_sizes_below(trie) for trie in tries], axis=0)
     answer = _Answer(len(tries[0]), n, int(work[-1]), on_disk=True)
     for some in engine.even_blocks(work, plan.positions):
         answer.add(_merged([_cut(trie, *some) for trie in tries]))

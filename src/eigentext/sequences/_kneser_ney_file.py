@@ -38,9 +38,7 @@ _ARPA_DIAGNOSTICS = facts(
 )
 
 
-def to_saved(
-    model: "KneserNey", *, mapped: bool = True
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def to_saved(model: "KneserNey", *, mapped: bool = True) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arrays and the document of a model in its usual form.
 
     A model of a mapped file is written as one, unless `mapped` is False.

@@ -6,6 +6,7 @@ used (`_trie`, `_scoring_loops`), because reading them all would take the time t
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ _BORDERS = Given(
         and 2 <= len(found) <= LONGEST + 1
         and all(map(is_whole, found))
         and found[0] == 0
-        and all(0 <= a <= b < 1 << 32 for a, b in zip(found, found[1:]))
+        and all(0 <= a <= b < 1 << 32 for a, b in pairwise(found))
     ),
 )
 _ABOUT = facts(

@@ -1,4 +1,4 @@
-r"""Probabilities and back-off weights in few bits (Federico and Bertoldi 2006; Whittaker and Raj 2001).
+"""Probabilities and back-off weights in few bits (Federico and Bertoldi 2006).
 
 The numbers of each order are divided into 2^q bins, and a number is replaced by the center of its
 bin. Bins begin with equal numbers of n-grams, as KenLM's do. Then a few steps of Lloyd (1982) move
@@ -77,10 +77,13 @@ def _centers(some: np.ndarray, n_bins: int) -> np.ndarray:
         return distinct
     sums = np.concatenate([[0.0], np.cumsum(some)])
     ends = np.linspace(0, len(some), n_bins + 1).round().astype(np.int64)
-    for step in range(_STEPS + 1):
-        ends = np.unique(ends)
-        centers = np.diff(sums[ends]) / np.diff(ends)
-        if step < _STEPS:
-            cuts = np.searchsorted(some, (centers[1:] + centers[:-1]) / 2)
-            ends = np.concatenate([[0], cuts, [len(some)]])
+    centers = _means(sums, ends)
+    for _ in range(_STEPS):
+        cuts = np.searchsorted(some, (centers[1:] + centers[:-1]) / 2)
+        centers = _means(sums, np.concatenate([[0], cuts, [len(some)]]))
     return centers
+
+
+def _means(sums: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    ends = np.unique(ends)  # without empty bins
+    return np.diff(sums[ends]) / np.diff(ends)

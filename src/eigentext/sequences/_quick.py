@@ -15,9 +15,7 @@ from eigentext.corpus.symbols import INTEGERS, UNKNOWN
 from eigentext.corpus.vocabulary import as_asked
 
 
-def sentence_ids(
-    tokens: Any, vocabulary: Vocabulary, options: dict[str, Any]
-) -> np.ndarray | None:
+def sentence_ids(tokens: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> np.ndarray | None:
     """Return the ids of one list of words and `END`, or None if `tokens` is something else.
 
     The same as :func:`eigentext.corpus.symbols.sequence_ids`, which also takes everything else and

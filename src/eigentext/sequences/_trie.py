@@ -4,6 +4,7 @@ Symbols are the words, then the rare word, then the edge of a unit. As an event 
 of a unit, and as a context it is the start. See `_kneser_ney_loops` for the order of the nodes.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -64,7 +65,9 @@ class Trie(NamedTuple):
     def children(self, node: int) -> tuple[int, int]:
         """Return the first child of a node, and the first node after its children."""
         begin, end = int(self.first[node]), int(self.first[node + 1])
-        if not node < begin <= end <= self.borders[-1]:  # a map that nobody has checked
+        depth = bisect_right(self.borders, node)
+        # It may be a map that nobody has checked.
+        if not self.borders[depth] <= begin <= end <= self.borders[depth + 1]:
             raise damaged()
         return begin, end
 
@@ -213,7 +216,9 @@ class Tables:
             if k == trie.order - 1:
                 break
             b, first = self.b_of(nodes, k + 1), trie.first[borders[k] : borders[k + 1] + 1]
-            good &= bool(((b >= 0) & (b <= _MOST_B)).all()) and bool((first[1:] >= first[:-1]).all())
+            good &= bool(((b >= 0) & (b <= _MOST_B)).all()) and bool(
+                (first[1:] >= first[:-1]).all()
+            )
             words = trie.words[borders[k + 1] : borders[k + 2]]
             rises = np.diff(words) > 0
             starts = first[1:-1].astype(np.int64) - borders[k + 1]

@@ -25,6 +25,7 @@ model can be written as an ARPA file and read from one.
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -169,7 +170,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         with engine.phase("smooth"):
             found = adjusted(moments)
             borders = found.trie.borders
-            orders = [found.counts[begin:end] for begin, end in zip(borders, borders[1:])]
+            orders = [found.counts[begin:end] for begin, end in pairwise(borders)]
             check_any(orders[0])
             chosen = [discounts_of(counts) for counts in orders]
             self.discounts_ = np.array([discounts for discounts, *_ in chosen])
@@ -196,8 +197,8 @@ class KneserNey(LanguageModel, Saved, Estimator):
     def _check_together(self) -> None:
         if len(self.prune) > self.order:
             raise ParameterError(
-                f"prune has {len(self.prune)} numbers, but order={self.order}; give one for each order "
-                "or fewer"
+                f"prune has {len(self.prune)} numbers, but order={self.order}; give one for each "
+                "order or fewer"
             )
 
     # Using.

@@ -24,7 +24,9 @@ _SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the s
 
 
 def _are_thresholds(value: Any) -> bool:
-    found = list(value) if isinstance(value, (list, tuple)) else [None]
+    if not isinstance(value, (list, tuple)):
+        return False
+    found: list[Any] = list(value)
     if not all(is_whole(one) and one >= 0 for one in found):
         return False
     return found == sorted(found) and not any(found[:1])

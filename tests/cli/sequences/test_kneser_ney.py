@@ -81,7 +81,7 @@ def test_info_tells_all(cli, fit, seen, tmp_path):
     for line in ("order                    3", "discount_rules", "n_words                  565"):
         assert line in shown.out
     told = json.loads(cli("info", tmp_path / "model", "--json").out)
-    assert told["parameters"] == model.get_params()
+    assert told["parameters"] == model.get_params() | {"prune": []}
     assert told["diagnostics"] == model.diagnostics_
 
 
