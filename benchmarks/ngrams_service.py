@@ -195,22 +195,27 @@ def main() -> None:
             Column("load ms", "time", "lower"),
             "peak MB",
             *(Column(name, "rate", "higher") for name in ("by 25 words", "by line", "in bulk")),
-            score("perplexity", "lower", digits=3),
+            score("perplexity", "lower", digits=2),
+            fact("against counts"),
         ),
         labels=("order", "form"),
         about="Scoring is in tokens for each CPU second.",
     )
     for order in (3, 5):
+        exact = 0.0
         measured(f"forms {order}")
         rows = [*FORMS, *(["kenlm"] if order == 3 else [])]
         for form in rows:
             found = measured(f"{order} {form}")
             figures = found["figures"]
             names = ("by 25 words", "by line", "in bulk", "perplexity")
+            exact = exact or figures["perplexity"]
+            off = f"{figures['perplexity'] / exact - 1:+.1e}"
+            print(f"{order} {form}: perplexity {figures['perplexity']:.9f}")
             label = {"pruned": "mapped, pruned 0 0 1", "kenlm": "kenlm.Model of the ARPA file"}
             service.row(
                 str(order), label.get(form, form), figures["file MB"], figures["load ms"],
-                found["peak"] / 1e6, *(figures.get(name) for name in names),
+                found["peak"] / 1e6, *(figures.get(name) for name in names), off,
             )  # fmt: skip
     record(
         "ngrams_service",

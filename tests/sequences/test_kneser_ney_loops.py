@@ -91,10 +91,13 @@ def test_pruning_one_level():
     first, words = np.zeros(len(grams), np.uint32), np.zeros(len(grams), np.int32)
     new_p, new_b = np.zeros(len(grams)), np.zeros(len(grams))
     start = 3 + len(kept)
-    stop = loops.prune_level(
-        trie.first, trie.words, p, b, raw, below, 1, 2, begin, end,
-        first, words, new_p, new_b, 3, start,
-    )  # fmt: skip
+    row, stop = 3, start
+    for block in ((begin, begin + 5), (begin + 5, end)):
+        row, stop = loops.prune_level(
+            trie.first, trie.words, p, b, raw, below, 1, 2, begin, end,
+            first, words, new_p, new_b, row, stop, *block,
+        )  # fmt: skip
+    assert row == start
     flat = [c for some in found for c in some]
     assert stop == start + len(flat)
     assert np.array_equal(new_b[3:start], b[kept])

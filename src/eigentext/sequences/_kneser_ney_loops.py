@@ -73,26 +73,25 @@ def interpolate(
 
 @njit(cache=True, nogil=True)
 def prune_level(
-    first, words, probabilities, backoffs, raw, raw_below, limit, limit_below, begin, end,
-    new_first, new_words, new_probabilities, new_backoffs, new_begin, new_end,
+    first, words, probabilities, backoffs, raw, raw_below, limit, limit_below, border, border_below,
+    new_first, new_words, new_probabilities, new_backoffs, row, place, begin, end,
 ):  # fmt: skip
     """Equivalent to copying the nodes that are not pruned, and their children that are not.
 
-    The nodes of one depth are those from `begin` to `end`, and go to `new_begin` and on; their
-    children begin at `end`, and go to `new_end` and on. A node p is kept if
-    ``raw[p - begin] > limit``, a child if ``raw_below[p - end] > limit_below``. There must be room
-    for all of them. Return the end of the new children.
+    The nodes from `begin` to `end` go to `row` and on, and their children to `place` and on. A
+    node p is kept if ``raw[p - border] > limit``, a child if
+    ``raw_below[p - border_below] > limit_below``. There must be room for all of them. Return the
+    ends of the new nodes and of the new children.
     """
-    row, place = new_begin, new_end
     for r in range(begin, end):
-        if raw[r - begin] <= limit:
+        if raw[r - border] <= limit:
             continue
         new_first[row] = place
         new_backoffs[row] = backoffs[r]
         row += 1
         for p in range(np.int64(first[r]), np.int64(first[r + 1])):
-            if raw_below[p - end] > limit_below:
+            if raw_below[p - border_below] > limit_below:
                 new_words[place] = words[p]
                 new_probabilities[place] = probabilities[p]
                 place += 1
-    return place
+    return row, place

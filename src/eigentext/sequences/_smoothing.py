@@ -169,17 +169,19 @@ def pruned(tables: Tables, raw: Sequence[np.ndarray], limits: list[int]) -> Tabl
     p, b = empty(borders[-1]), empty(borders[-2])
     words[:n], p[:n] = trie.words[:n], tables.probabilities[:n]
     for k in range(1, trie.order):
-        end = loops.prune_level(
-            trie.first, trie.words, tables.probabilities, tables.backoffs, raw[k - 1], raw[k],
-            limits[k - 1] if k > 1 else -1, limits[k], trie.borders[k - 1], trie.borders[k],
-            first, words, p, b, borders[k - 1], borders[k],
-        )  # fmt: skip
-        if end != borders[k + 1]:
+        row, place = borders[k - 1], borders[k]
+        for block in trie.blocks(*trie.borders[k - 1 : k + 1]):
+            row, place = loops.prune_level(
+                trie.first, trie.words, tables.probabilities, tables.backoffs, raw[k - 1], raw[k],
+                limits[k - 1] if k > 1 else -1, limits[k], trie.borders[k - 1], trie.borders[k],
+                first, words, p, b, row, place, *block,
+            )  # fmt: skip
+            trim(trie.first, trie.words, tables.probabilities, tables.backoffs, words, p, b, *raw)
+        if place != borders[k + 1]:
             raise MomentsError(
                 "a window is counted more often than its beginning: these are the counts of no "
                 "text; count it again"
             )
-        trim(trie.first, trie.words, tables.probabilities, tables.backoffs, words, p, b, *raw)
     first[-1] = borders[-1]
     return Tables(Trie(first, words, borders), p, b)
 
