@@ -132,6 +132,12 @@ def _from_arpa(model: Any) -> Any:
         return et.KneserNey.from_arpa(Path(folder, "model.arpa"))
 
 
+def _mapped(model: Any, **settings: Any) -> Any:
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        model.save(Path(folder, "model"), mapped=True, **settings)
+        return et.load(Path(folder, "model"))
+
+
 def _reranker(lists: Callable[[], Any], kernel: Any = None, decay: Any = 0.4) -> Any:
     candidates, gold = lists()
     scored = [[(one, -20.0 - k / 2) for k, one in enumerate(some)] for some in candidates]
@@ -486,6 +492,13 @@ ZOO: dict[str, Specimen] = {
     ),
     "kneser-ney": Specimen(lambda: et.KneserNey(3).fit(_sentences()), _KNESER_NEY),
     "kneser-ney/arpa": Specimen(lambda: _from_arpa(et.KneserNey(3).fit(_sentences())), _KNESER_NEY),
+    "kneser-ney/pruned": Specimen(
+        lambda: et.KneserNey(3, prune=(0, 0, 1)).fit(_sentences()), _KNESER_NEY
+    ),
+    "kneser-ney/mapped": Specimen(lambda: _mapped(et.KneserNey(3).fit(_sentences())), _KNESER_NEY),
+    "kneser-ney/quantized": Specimen(
+        lambda: _mapped(et.KneserNey(3).fit(_sentences()), quantize=4), _KNESER_NEY
+    ),
     "kneser-ney/stream": Specimen(
         lambda: et.KneserNey(2, min_count=3).fit([w for one in _sentences() for w in one]),
         _KNESER_NEY,

@@ -84,7 +84,7 @@ def logs(model, text, **settings):
 def test_a_file_by_hand(written):
     model = KneserNey.from_arpa(written(SRILM))
     assert model.vocabulary_.words == ["a", "b"]
-    assert model.get_params() == {"order": 3, "min_count": 1}
+    assert model.get_params() == {"order": 3, "min_count": 1, "prune": ()}
     assert model.diagnostics_["ngrams"] == [5, 4, 1]
     # <s> a b is listed, b </s> ends it; b(a b) = 1 because no weight is given.
     assert np.allclose(logs(model, [["a", "b"]]), [-0.25, -0.1875, -0.0625])

@@ -210,7 +210,7 @@ def test_saved_models_are_the_same_models(tmp_path, zipf_lines):
         model = fitted(corpus, order, min_count=2)
         model.save(tmp_path / "model")
         for loaded in (et.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
-            assert loaded.get_params() == {"order": order, "min_count": 2}
+            assert loaded.get_params() == {"order": order, "min_count": 2, "prune": ()}
             assert loaded.diagnostics_ == model.diagnostics_
             assert loaded.provenance_ == model.provenance_
             assert np.array_equal(

@@ -1,6 +1,7 @@
 """The compiled loops on a small trie, compared with their docstrings."""
 
 import numpy as np
+import pytest
 
 from eigentext import NgramMoments
 from eigentext.sequences import _kneser_ney_loops as loops
@@ -48,53 +49,59 @@ def test_a_window_without_its_suffix_is_told():
     assert not loops.link_suffixes(childless, trie.words, suffix, begin, end)
 
 
-def test_interpolation():
+@pytest.mark.parametrize("limit", [0, 2])
+def test_interpolation(limit):
     _, trie, grams = small_trie()
     rng = np.random.default_rng(1)
     counts, D = rng.integers(0, 5, len(grams)), np.array([0.0, 0.4, 0.9, 1.3])
     p, b = rng.random(len(grams)), np.empty(len(trie.first) - 1)
     before = p.copy()
     begin, end = trie.borders[1:3]
+    raw = rng.integers(1, 5, trie.borders[3] - end)
     suffix = suffixes(trie)
-    loops.interpolate(trie.first, counts, suffix, D, p, b, begin, end)
+    loops.interpolate(trie.first, counts, suffix, D, raw, end, limit, p, b, begin, end)
     for node in range(begin, end):
-        total = sum(counts[c] for c in children(trie, node))
-        removed = sum(D[min(counts[c], 3)] for c in children(trie, node))
-        assert np.isclose(b[node], removed / total if total else 1)
-        for c in children(trie, node):
-            own = (counts[c] - D[min(counts[c], 3)]) / total if total else None
-            expected = own + b[node] * before[suffix[c]] if total else before[c]
+        below = list(children(trie, node))
+        total = sum(counts[c] for c in below)
+        kept = {c: raw[c - end] > limit for c in below}
+        discount = {c: D[min(counts[c], 3)] if kept[c] else counts[c] for c in below}
+        assert np.isclose(b[node], sum(discount.values()) / total if total else 1)
+        for c in below:
+            own = (counts[c] - discount[c]) / total if total else None
+            expected = own + b[node] * before[suffix[c]] if total else 0.0
             assert np.isclose(p[c], expected)
 
 
-def test_scores():
+def test_counts_of_suffixes():
+    _, trie, _ = small_trie()
+    suffix, counts = suffixes(trie), np.zeros(trie.borders[-1], np.uint32)
+    for begin, end in ((0, 9), (9, len(suffix))):
+        loops.count_suffixes(suffix, counts, begin, end)
+    assert np.array_equal(counts, np.bincount(suffix, minlength=len(counts)))
+
+
+def test_pruning_one_level():
     _, trie, grams = small_trie()
-    places = {gram: node for node, gram in enumerate(grams)}
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(4)
     p, b = rng.random(len(grams)), rng.random(len(trie.first) - 1)
-    rare, edge, order = 5, 6, 4
-    ids = rng.integers(-2, 5, 300).astype(np.int32)
-
-    def probability(context, symbol):
-        if not context:
-            return p[symbol]
-        if (*context, symbol) in places:
-            return p[places[*context, symbol]]
-        return b[places.get(context, -1)] ** (context in places) * probability(context[1:], symbol)
-
-    for starts, edges in ((True, True), (False, False), (False, True)):
-        expected = np.full(len(ids), 7.0)
-        context = (edge,) if starts else ()
-        for i, s in enumerate(ids.tolist()):
-            symbol = {-1: edge, -2: rare}.get(s, s)
-            if s != -1 or (edges and i > 0 and ids[i - 1] != -1):
-                expected[i] = np.log(probability(context[-order + 1 :], symbol))
-            context = (*context, symbol)
-            if s == -1:
-                context = (edge,) if edges else ()
-        scores = np.full(len(ids), 7.0)
-        for begin, end in ((0, 100), (100, 102), (102, 300)):
-            loops.score(
-                ids, trie.first, trie.words, p, b, order, rare, starts, edges, begin, end, scores
-            )
-        assert np.allclose(scores, expected, equal_nan=True)
+    begin, end, last = trie.borders[1:4]
+    raw, below = rng.integers(1, 4, end - begin), rng.integers(1, 4, last - end)
+    kept = [r for r in range(begin, end) if raw[r - begin] > 1]
+    found = [[c for c in children(trie, r) if below[c - end] > 2] for r in kept]
+    first, words = np.zeros(len(grams), np.uint32), np.zeros(len(grams), np.int32)
+    new_p, new_b = np.zeros(len(grams)), np.zeros(len(grams))
+    start = 3 + len(kept)
+    row, stop = 3, start
+    for block in ((begin, begin + 5), (begin + 5, end)):
+        row, stop = loops.prune_level(
+            trie.first, trie.words, p, b, raw, below, 1, 2, begin, end,
+            first, words, new_p, new_b, row, stop, *block,
+        )  # fmt: skip
+    assert row == start
+    flat = [c for some in found for c in some]
+    assert stop == start + len(flat)
+    assert np.array_equal(new_b[3:start], b[kept])
+    assert np.array_equal(words[start:stop], trie.words[flat])
+    assert np.array_equal(new_p[start:stop], p[flat])
+    sizes = list(map(len, found))
+    assert np.array_equal(first[3:start], start + np.cumsum([0, *sizes[:-1]]))

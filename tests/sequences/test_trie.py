@@ -1,5 +1,7 @@
 """The trie and its tables, compared with a dictionary of n-grams."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,6 @@ def test_unknown_words_are_told_or_counted(tables):
 
 
 def test_no_probability_is_minus_infinity(tables):
-    nothing = tables._replace(probabilities=np.zeros(len(tables.probabilities)))
+    nothing = replace(tables, probabilities=np.zeros(len(tables.probabilities)))
     ids = np.array([0, 1, -1], np.int32)
     assert np.isneginf(nothing.scores(ids, starts=True, edges=True, rare=False)).all()

@@ -55,10 +55,10 @@ class Fitting:
         """Raise ParameterError if the model would be written over one of these files."""
         check_not_read(self.output, files)
 
-    def save(self, model: Savable) -> None:
-        """Write the model, as a phase of the work."""
+    def save(self, model: Any, **settings: Any) -> None:
+        """Write the model, as a phase of the work. The settings are those of its `save`."""
         with engine.phase("save"):
-            model.save(self.output)
+            model.save(self.output, **settings)
         self.model = model
 
     def cost(self) -> dict[str, Any]:

@@ -64,7 +64,8 @@ class Command(TyperCommand):
             for old, new in (_OLD_NAMES | getattr(self.callback, "old_names", {})).items()
             if old not in known and new in known
         }
-        return super().parse_args(ctx, [*_renamed(args, old_names)])
+        lists = {flag for one in self.params for flag in one.opts if one.metavar == "COUNTS"}
+        return super().parse_args(ctx, [*_repeated(_renamed(args, old_names), lists)])
 
 
 class Group(TyperGroup):
@@ -83,6 +84,20 @@ def _renamed(arguments: list[str], new_names: Mapping[str, str]) -> Iterable[str
             return
         name, equals, value = argument.partition("=")
         yield f"{new_names.get(name, name)}{equals}{value}"
+
+
+def _repeated(arguments: Iterable[str], flags: set[str]) -> Iterable[str]:
+    """Yield the arguments, with an option of several numbers before each: --prune 0 0 1."""
+    flag, n_values = "", 0
+    for argument in arguments:
+        if flag and n_values and argument.isdecimal():
+            yield flag
+        elif n_values or not flag:
+            flag, n_values = (argument if argument in flags else ""), 0
+            yield argument
+            continue
+        n_values += 1
+        yield argument
 
 
 def command_group(help: str, *commands: _Function, **named: _Function) -> typer.Typer:
@@ -229,7 +244,7 @@ def _reading(kind: Parameter) -> dict[str, Any]:
             return parse(text) if isinstance(text, str) else text
 
         return {"parser": read, "metavar": kind.metavar or "VALUE"}
-    return {}
+    return {"metavar": kind.metavar} if isinstance(kind, Given) and kind.metavar else {}
 
 
 def _type(kind: Parameter) -> Any:

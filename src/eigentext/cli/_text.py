@@ -1,6 +1,6 @@
 """Plain text: how a command reads it, and how it fits a model to it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,9 +97,14 @@ class TextUnitOptions(TextOptions):
 
 
 def fit_text(
-    model: "TextModel", text: TextOptions, output: Path, run: FitOptions, **others: list[str]
+    model: "TextModel",
+    text: TextOptions,
+    output: Path,
+    run: FitOptions,
+    saving: Mapping[str, Any] | None = None,
+    **others: list[str],
 ) -> Fitting:
-    """Fit a model to text files and save it.
+    """Fit a model to text files and save it; `saving` are further arguments of its `save`.
 
     `others` are further files, each list read in the same way. The model's `fit` gets them by
     their names, as corpora, or None for an empty list.
@@ -114,7 +119,7 @@ def fit_text(
             _fit_counts(model, text, fit.paths[0], **dict(zip(others, rest)))
         else:
             model.fit(corpus, **dict(zip(others, rest)), **text.arguments())
-        fit.save(model)
+        fit.save(model, **(saving or {}))
     return fit
 
 

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -89,9 +89,9 @@ class Vocabulary:
         head = ", ".join(map(repr, self.words[:3]))
         return f"Vocabulary({len(self)} words: {head}, …)"
 
-    def ids_of(self, words: Sequence[str]) -> np.ndarray:
-        """The id of each word; -1 for unknown words."""
-        return np.fromiter((self._ids.get(word, -1) for word in words), np.int32, len(words))
+    def ids_of(self, words: Sequence[str], unknown: int = -1) -> np.ndarray:
+        """The id of each word; -1, or `unknown`, for unknown words."""
+        return np.fromiter(map(self._ids.get, words, repeat(unknown)), np.int32, len(words))
 
     @cached_property
     def _ids(self) -> dict[str, int]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from eigentext import engine
 from eigentext.matrices.runs import CSR, csr
+from eigentext.storage.maps import forget
 
 _BLOCK_ENTRIES = 1 << 19
 _LEVEL = 1  # of Zstandard; level 9 saves at most 2 %, in seven times the time
@@ -48,14 +49,13 @@ def pack(F: CSR) -> tuple[np.ndarray, np.ndarray]:
 
     from eigentext.moments import _packing_loops
 
-    if F.nnz and F.data.min() < 1:
-        raise ValueError("only counts of 1 or more can be packed")
-
     def pack_block(rows: tuple[int, int]) -> tuple[pa.Buffer, list[int]]:
         start, stop = rows
         indptr = F.indptr[start : stop + 1].astype(np.int64)
         entries = slice(indptr[0], indptr[-1])
         data = np.asarray(F.data[entries], np.int64)
+        if len(data) and data.min() < 1:
+            raise ValueError("only counts of 1 or more can be packed")
         counts, times = np.unique(data, return_counts=True)
         order = np.argsort(-times, kind="stable")
         codes = np.empty(len(counts), np.int64)
@@ -63,6 +63,7 @@ def pack(F: CSR) -> tuple[np.ndarray, np.ndarray]:
         raw = _packing_loops.pack_rows(
             indptr - indptr[0], np.asarray(F.indices[entries]), data, counts, codes, counts[order]
         )
+        forget(F.data[entries], F.indices[entries], F.indptr[start : stop + 1])
         packed = pa.Codec("zstd", _LEVEL).compress(pa.py_buffer(raw))
         sizes = [stop - start, len(data), len(raw), packed.size]
         return packed, [*sizes, _checksum(sizes, packed)]

@@ -6,6 +6,7 @@ See :mod:`eigentext.moments.ngrams` for their layout. Nodes of one depth are in 
 import math
 import tempfile
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,12 +14,41 @@ from eigentext import engine
 from eigentext.corpus import EncodedCorpus
 from eigentext.matrices import budget
 from eigentext.matrices.budget import DEFAULT_MEMORY
+from eigentext.matrices.disk import Growing
 from eigentext.matrices.runs import CSR, assembled, csr, is_on_disk, merge, spilled
 from eigentext.moments.states import SHARD, KeptCounts
+from eigentext.storage.maps import forget
 
 Trie = list[CSR]
 _FEWEST_BYTES = 1 << 25  # to count with, however small the budget is
 _BLOCK = 1 << 19  # entries to look up in one task
+_ENTRY = 16  # bytes of an n-gram: a symbol, a count, and where its row begins
+_WORK = 80  # bytes for each position of a range while it is counted
+
+
+class Plan(NamedTuple):
+    """How a corpus is counted within some memory. No answer depends on it."""
+
+    n_shards: int  # pieces of the text that are counted separately, and then added
+    positions: int  # of the text, that are counted together; those of the same first words
+    on_disk: bool  # whether the answer is in files
+
+    @classmethod
+    def of(cls, n_tokens: int, order: int, memory: int, *, is_stated: bool = True) -> "Plan":
+        """Return the plan for so many tokens and bytes.
+
+        A token needs its id and its position. A position needs more while it is counted, so they
+        are counted by ranges of first words, and what is counted goes to files. If not even the
+        tokens fit, there are several shards, whose counts need memory too: at worst a new entry on
+        each level, and a row of the next level.
+        """
+        whole = 8 * n_tokens <= memory // 2
+        affordable = memory // 2 // (8 + 20 * (order - 1))
+        n_shards = 1 if whole else -(-n_tokens // affordable)
+        fits = n_tokens * (_WORK + _ENTRY * (order - 1)) <= memory // 2
+        if not is_stated or fits:
+            return cls(n_shards, max(1, n_tokens + 1), False)
+        return cls(n_shards, max(1, memory // 4 // (_WORK + _ENTRY)), True)
 
 
 def counted(
@@ -30,12 +60,10 @@ def counted(
     """
     n_tokens = len(encoded.tokens)
     memory = _memory()
+    plan = Plan.of(n_tokens, order, memory, is_stated=budget.current().is_stated)
     kept = KeptCounts({"text": encoded.fingerprint, "order": order}, lookup)
     if n_shards is None:
-        # A token needs its id and its position. If there are several shards, their counts need
-        # memory too: at worst a new entry on each level, and a row of the next level.
-        affordable = memory // 2 // (8 + 20 * (order - 1))
-        n_shards = 1 if 8 * n_tokens <= memory // 2 else -(-n_tokens // affordable)
+        n_shards = plan.n_shards
         if kept.in_use:
             n_shards = max(n_shards, -(-n_tokens // SHARD))
     if found := kept.read("sum"):
@@ -54,7 +82,8 @@ def counted(
                 advance((stop - start) * (order - 1))
             else:
                 tokens, n_positions = _windows(encoded.tokens, lookup, start, stop, order)
-                units, trie = count_shard(tokens, n_positions, int(lookup[-1]) + 1, order, advance)
+                n = int(lookup[-1]) + 1
+                units, trie = count_shard(tokens, n_positions, n, order, advance, plan)
                 if len(shards) > 1:
                     kept.write(part, trie, units=units)
                     # It is on disk now and need not be written again.
@@ -68,7 +97,7 @@ def counted(
             else:
                 held += size
             tries.append(trie)
-        total = merged(tries)
+        total = merged(tries, plan)
     kept.write("sum", total, units=n_units)
     for start, stop in shards:
         kept.drop(f"run-{start}-{stop}")
@@ -114,10 +143,42 @@ def windows(
 
 
 def count_shard(
-    tokens: np.ndarray, n_positions: int, n: int, order: int, advance: Callable[[int], None]
+    tokens: np.ndarray,
+    n_positions: int,
+    n: int,
+    order: int,
+    advance: Callable[[int], None],
+    plan: Plan | None = None,
 ) -> tuple[int, Trie]:
-    """The number of units and the trie of a shard, level by level."""
+    """The number of units and the trie of a shard, level by level.
+
+    With a plan, some first symbols after the other: their n-grams are together in each level.
+    """
     from eigentext.matrices import row_loops
+
+    starts, positions = row_loops.sort_positions(tokens, n_positions, n)
+    n_units = int(starts[n] - starts[n - 1])
+    ranges = [(0, n)]
+    if plan is not None and plan.positions < n_positions:
+        ranges = engine.even_blocks(starts.astype(np.int64), plan.positions)
+    if len(ranges) == 1:
+        return n_units, _count_range(tokens, positions, starts, (0, n), n, order, advance)
+    answer = _Answer(order - 1, n, n_positions, on_disk=plan is not None and plan.on_disk)
+    for some in ranges:
+        answer.add(_count_range(tokens, positions, starts, some, n, order, advance))
+    return n_units, answer.finish()
+
+
+def _count_range(
+    tokens: np.ndarray,
+    positions: np.ndarray,
+    first_of: np.ndarray,
+    symbols: tuple[int, int],
+    n: int,
+    order: int,
+    advance: Callable[[int], None],
+) -> Trie:
+    """The part of a trie whose n-grams begin with some symbols."""
     from eigentext.moments import _ngram_loops
 
     def count_level(starts: np.ndarray, lengths: np.ndarray, ends_in: np.ndarray) -> CSR:
@@ -131,9 +192,9 @@ def count_shard(
 
         return assembled(count_rows, _offsets(lengths), (len(lengths), n), advance)
 
-    starts, positions = row_loops.sort_positions(tokens, n_positions, n)
-    starts, lengths, ends_in = starts[:-1], np.diff(starts), np.arange(n, dtype=np.int32)
-    n_units = int(lengths[-1])
+    begin, end = symbols
+    starts, lengths = first_of[begin:end], np.diff(first_of[begin : end + 1])
+    ends_in = np.arange(begin, end, dtype=np.int32)
     trie: Trie = []
     while len(trie) < order - 1:
         if trie:
@@ -142,7 +203,40 @@ def count_shard(
             starts = offsets[:-1] + np.repeat(starts - offsets[indptr[:-1]], np.diff(indptr))
             lengths, ends_in = trie[-1].data, trie[-1].indices
         trie.append(count_level(starts, lengths, ends_in))
-    return n_units, trie
+    return trie
+
+
+class _Answer:
+    """A trie that grows by ranges of first symbols, in memory or in files."""
+
+    def __init__(self, n_levels: int, n: int, most: int, *, on_disk: bool):
+        keep = 0 if on_disk else math.inf
+        place = np.int32 if max(most, n) < 2**31 else np.int64
+        self._n, self._sizes = n, [0] * n_levels
+        self._levels = [
+            (Growing(np.int64, keep), Growing(np.int32, keep), Growing(place, keep))
+            for _ in range(n_levels)
+        ]
+        for _, _, indptr in self._levels:
+            indptr.append(np.zeros(1, place))
+
+    def add(self, trie: Trie) -> None:
+        """Add the part of the next symbols."""
+        for k, (level, (data, indices, indptr)) in enumerate(zip(trie, self._levels)):
+            data.append(np.asarray(level.data))
+            indices.append(np.asarray(level.indices))
+            indptr.append(level.indptr[1:].astype(np.int64) + self._sizes[k])
+            self._sizes[k] += level.nnz
+
+    def finish(self) -> Trie:
+        """Return the whole trie."""
+        found: Trie = []
+        n_rows = self._n
+        for data, indices, indptr in self._levels:
+            parts = data.finish(), indices.finish(), indptr.finish()
+            found.append(csr(*parts, (n_rows, self._n)))
+            n_rows = found[-1].nnz
+        return found
 
 
 def _offsets(lengths: np.ndarray) -> np.ndarray:
@@ -151,14 +245,51 @@ def _offsets(lengths: np.ndarray) -> np.ndarray:
     return offsets
 
 
-def merged(tries: list[Trie]) -> Trie:
+def merged(tries: list[Trie], plan: Plan | None = None) -> Trie:
     """The sum of tries over the same symbols, in memory or on disk.
 
     Nodes are in lexicographic order in each trie and in the sum. So a part has some of the rows of
-    the sum, in the same order. With empty rows in place of the others, it can be added.
+    the sum, in the same order. With empty rows in place of the others, it can be added. With a
+    plan, some first symbols after the other.
     """
-    if len(tries) == 1:
+    if len(tries) == 1 or not tries[0]:
         return tries[0]
+    n = tries[0][0].shape[0]
+    if plan is None or not plan.on_disk:
+        return _merged(tries)
+    work = np.sum([_sizes_below(trie) for trie in tries], axis=0)
+    answer = _Answer(len(tries[0]), n, int(work[-1]), on_disk=True)
+    for some in engine.even_blocks(work, plan.positions):
+        answer.add(_merged([_cut(trie, *some) for trie in tries]))
+        for trie in tries:
+            for level in trie:
+                forget(level.data, level.indices)
+    return answer.finish()
+
+
+def _sizes_below(trie: Trie) -> np.ndarray:
+    """How many n-grams of all lengths begin with the symbols before each symbol, at most."""
+    rows = np.arange(trie[0].shape[0] + 1)
+    total = np.zeros(len(rows), np.int64)
+    for level in trie:
+        rows = np.asarray(level.indptr)[rows].astype(np.int64)
+        total = np.maximum(total, rows)
+    return total
+
+
+def _cut(trie: Trie, begin: int, end: int) -> Trie:
+    """The part of a trie whose n-grams begin with the symbols `begin` to `end`."""
+    found: Trie = []
+    for level in trie:
+        indptr = level.indptr[begin : end + 1].astype(np.int64)
+        entries = slice(int(indptr[0]), int(indptr[-1]))
+        parts = np.asarray(level.data[entries]), np.asarray(level.indices[entries])
+        found.append(csr(*parts, indptr - indptr[0], (end - begin, level.shape[1])))
+        begin, end = entries.start, entries.stop
+    return found
+
+
+def _merged(tries: list[Trie]) -> Trie:
     total: Trie = []
     present: list[np.ndarray] = []
     for k in range(len(tries[0])):

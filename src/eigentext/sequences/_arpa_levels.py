@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from eigentext.sequences._trie import Tables, Trie
+from eigentext.sequences._trie import Tables, Trie, places_type
 
 
 class Levels:
@@ -86,7 +86,8 @@ class Levels:
             for before, keys, border in zip(self._keys, self._keys[1:], borders[1:])
         ]
         words = np.concatenate([(keys % n).astype(np.int32) for keys in self._keys])
-        trie = Trie(np.concatenate([*first, borders[-1:]]).astype(np.int64), words, borders)
+        places = np.concatenate([*first, borders[-1:]]).astype(places_type(borders[-1]))
+        trie = Trie(places, words, borders)
         return Tables(trie, np.concatenate(self._p), np.concatenate([np.zeros(0), *self._b[:-1]]))
 
     def _find(self, symbols: np.ndarray) -> np.ndarray:

@@ -18,9 +18,9 @@ def link_suffixes(first, words, suffix, begin, end):
     the remaining nodes are not linked.
     """
     for r in range(begin, end):
-        low = first[suffix[r]]
-        for p in range(first[r], first[r + 1]):
-            high = first[suffix[r] + 1] - 1
+        low = np.int64(first[suffix[r]])
+        for p in range(np.int64(first[r]), np.int64(first[r + 1])):
+            high = np.int64(first[suffix[r] + 1]) - 1
             while low < high:
                 middle = (low + high) // 2
                 if words[middle] < words[p]:
@@ -35,77 +35,63 @@ def link_suffixes(first, words, suffix, begin, end):
 
 
 @njit(cache=True, nogil=True)
-def interpolate(first, counts, suffix, discounts, probabilities, backoffs, begin, end):
+def count_suffixes(suffix, counts, begin, end):
+    """Equivalent to ``counts[suffix[p]] += 1`` for the nodes `begin` to `end`."""
+    for p in range(begin, end):
+        counts[suffix[p]] += 1
+
+
+@njit(cache=True, nogil=True)
+def interpolate(
+    first, counts, suffix, discounts, raw, border, limit, probabilities, backoffs, begin, end
+):
     """Equivalent to ``p(z|wxy) = (c(wxyz) - D) / c(wxy·) + b(wxy) p(z|xy)`` for nodes wxy.
 
     ``b(wxy) = sum of D / c(wxy·)``. D depends on the count: ``discounts[1]``, ``discounts[2]``, or
     ``discounts[3]`` for 3 and more. If nothing follows wxy, b(wxy) is 1.
+
+    If ``raw[wxyz - border] <= limit``, wxyz is pruned, and D is all of its count.
     """
     for r in range(begin, end):
         total = np.int64(0)
         removed = 0.0
-        for p in range(first[r], first[r + 1]):
-            total += counts[p]
-            removed += discounts[min(counts[p], 3)]
+        for p in range(np.int64(first[r]), np.int64(first[r + 1])):
+            count = np.int64(counts[p])
+            total += count
+            removed += discounts[min(count, 3)] if raw[p - border] > limit else count
         if total == 0:
             backoffs[r] = 1.0
+            for p in range(np.int64(first[r]), np.int64(first[r + 1])):
+                probabilities[p] = 0.0
             continue
         backoffs[r] = removed / total
-        for p in range(first[r], first[r + 1]):
-            own = counts[p] - discounts[min(counts[p], 3)]
+        for p in range(np.int64(first[r]), np.int64(first[r + 1])):
+            count = np.int64(counts[p])
+            own = count - discounts[min(count, 3)] if raw[p - border] > limit else 0.0
             probabilities[p] = own / total + backoffs[r] * probabilities[suffix[p]]
 
 
 @njit(cache=True, nogil=True)
-def score(
-    ids, first, words, probabilities, backoffs, order, rare, starts, edges, begin, end, scores
-):
-    """Equivalent to ``scores[i] = log p(ids[i] | up to order - 1 symbols before it in its unit)``.
+def prune_level(
+    first, words, probabilities, backoffs, raw, raw_below, limit, limit_below, border, border_below,
+    new_first, new_words, new_probabilities, new_backoffs, row, place, begin, end,
+):  # fmt: skip
+    """Equivalent to copying the nodes that are not pruned, and their children that are not.
 
-    The id -1 ends a unit. If `edges`, it is an event with the symbol ``rare + 1``, and this symbol
-    is also the context in which a unit begins; for the first unit only if `starts`. Other negative
-    ids are unknown words, with the symbol `rare`. The scores of ids that are not events do not
-    change.
+    The nodes from `begin` to `end` go to `row` and on, and their children to `place` and on. A
+    node p is kept if ``raw[p - border] > limit``, a child if
+    ``raw_below[p - border_below] > limit_below``. There must be room for all of them. Return the
+    ends of the new nodes and of the new children.
     """
-    edge = rare + 1
-    nodes = np.full(order, -1, np.int64)  # the contexts of 1, 2, … symbols; -1 if there is none
-    warm = max(0, begin - order + 1)
-    if starts and warm == 0:
-        nodes[0] = edge
-    for i in range(warm, end):
-        s = np.int64(ids[i])
-        if s == -1:
-            s = edge
-        elif s < 0:
-            s = rare
-        probability = -1.0
-        backoff = 1.0
-        for k in range(order - 2, -1, -1):
-            r, child = nodes[k], np.int64(-1)
-            if r >= 0:
-                low, high = first[r], first[r + 1]
-                while low < high:
-                    middle = (low + high) // 2
-                    if words[middle] < s:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low < first[r + 1] and words[low] == s:
-                    child = low
-                if probability < 0:
-                    if child >= 0:
-                        probability = backoff * probabilities[child]
-                    else:
-                        backoff *= backoffs[r]
-            nodes[k + 1] = child
-        if probability < 0:
-            probability = backoff * probabilities[s]
-        nodes[0] = s
-        event = i >= begin
-        if ids[i] == -1:
-            event = event and edges and i > 0 and ids[i - 1] != -1
-            nodes[:] = -1
-            if edges:
-                nodes[0] = edge
-        if event:
-            scores[i] = np.log(probability) if probability > 0 else -np.inf
+    for r in range(begin, end):
+        if raw[r - border] <= limit:
+            continue
+        new_first[row] = place
+        new_backoffs[row] = backoffs[r]
+        row += 1
+        for p in range(np.int64(first[r]), np.int64(first[r + 1])):
+            if raw_below[p - border_below] > limit_below:
+                new_words[place] = words[p]
+                new_probabilities[place] = probabilities[p]
+                place += 1
+    return row, place

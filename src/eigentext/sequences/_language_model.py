@@ -107,6 +107,9 @@ class LanguageModel:
 
 def mean_of(scores: np.ndarray) -> float:
     """Return the mean of the scores that are not nan."""
+    total = scores.sum()
+    if len(scores) and total == total:  # nothing is nan, as for most text
+        return float(total / len(scores))
     if np.isnan(scores).all():
         raise CorpusError("no word of this text is in the vocabulary; is it in that language?")
     return float(np.nanmean(scores))

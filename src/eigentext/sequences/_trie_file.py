@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.parameters import Count, Parameter, is_whole
-from eigentext.sequences._trie import Tables, Trie
+from eigentext.sequences._trie import Tables, Trie, places_type
 from eigentext.storage.facts import facts
 from eigentext.storage.schema import Array, Schema, Strings, csr, damage
 
@@ -20,7 +20,7 @@ def tables_to_saved(tables: Tables) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays = {"unigrams": tables.probabilities[: borders[1]], "backoffs": tables.backoffs}
     for k in range(trie.order - 1):
         nodes, parents = slice(*borders[k + 1 : k + 3]), slice(borders[k], borders[k + 1] + 1)
-        arrays[f"level.{k}.indptr"] = trie.first[parents] - borders[k + 1]
+        arrays[f"level.{k}.indptr"] = trie.first[parents].astype(np.int64) - borders[k + 1]
         arrays[f"level.{k}.indices"] = trie.words[nodes]
         arrays[f"level.{k}.data"] = tables.probabilities[nodes]
     return arrays, {"order": trie.order}
@@ -60,5 +60,6 @@ def tables_from_saved(arrays: Mapping[str, Any], about: Mapping[str, Any], n: in
         words.append(np.asarray(indices, np.int32))
         probabilities.append(np.asarray(p))
         borders.append(borders[-1] + len(indices))
-    trie = Trie(np.concatenate([*first, borders[-1:]]), np.concatenate(words), borders)
+    places = np.concatenate([*first, borders[-1:]]).astype(places_type(borders[-1]))
+    trie = Trie(places, np.concatenate(words), borders)
     return Tables(trie, np.concatenate(probabilities), np.asarray(arrays["backoffs"]))

@@ -111,15 +111,15 @@ def _nodes(tables: Tables, k: int, stream: bool) -> np.ndarray:
         return nodes
     edge = from_edge = trie.n_symbols - 1  # the last symbol: n-grams that begin with it are last
     for _ in range(k - 1):
-        from_edge = trie.first[from_edge]
+        from_edge = int(trie.first[from_edge])
     return nodes[(trie.words[begin:end] != edge) & (nodes < from_edge)]
 
 
 def _specials(tables: Tables, stream: bool) -> bytes:
     rare, edge = tables.trie.n_symbols - 2, tables.trie.n_symbols - 1
-    p = _logarithms(tables.probabilities[[rare, edge]]).tolist()
+    p = _logarithms(tables.p_of(np.array([rare, edge]), 1)).tolist()
     has_contexts = tables.trie.order > 1
-    b = _logarithms(tables.backoffs[[rare, edge]]).tolist() if has_contexts else [0, 0]
+    b = _logarithms(tables.b_of(np.array([rare, edge]), 1)).tolist() if has_contexts else [0, 0]
     b_start = 0.0 if stream else b[1]
     rows = ((p[0], UNKNOWN, b[0]), (_ZERO, START, b_start), (p[1], END, 0.0))
     numbers = [[f"{x:.{_DIGITS}f}".rstrip("0").rstrip(".") for x in row[::2]] for row in rows]
@@ -133,9 +133,9 @@ def _lines(names: list[pa.Array], tables: Tables, nodes: np.ndarray, k: int) -> 
     """The lines of n-grams as bytes."""
     symbols = tables.trie.symbols(nodes, k)
     columns = [names[column > 0].take(pa.array(symbols[:, column])) for column in range(k)]
-    parts = [_texts(tables.probabilities[nodes]), _joined(columns, " ")]
+    parts = [_texts(tables.p_of(nodes, k)), _joined(columns, " ")]
     if k < tables.trie.order:
-        parts.append(_texts(tables.backoffs[nodes]))
+        parts.append(_texts(tables.b_of(nodes, k)))
     found = _joined([_joined(parts, "\t"), pa.scalar("", pa.large_string())], "\n")
     return memoryview(found.buffers()[2])[: pc.sum(pc.binary_length(found)).as_py()]
 

@@ -23,8 +23,9 @@ model can be written as an ARPA file and read from one.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -34,43 +35,34 @@ from eigentext.corpus import Vocabulary
 from eigentext.corpus.scarcity import once_findings
 from eigentext.corpus.symbols import UNKNOWN, are_events, is_stream, sequence_ids, symbol_ids
 from eigentext.corpus.tokenizers import NAMED
-from eigentext.errors import MomentsError, ParameterError
+from eigentext.errors import EigentextError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, Finding, check_is_fitted, learned_with, learning
+from eigentext.matrices import budget
 from eigentext.moments import NgramMoments
 from eigentext.moments.ngram_checks import check_ngrams
-from eigentext.parameters import Choice, Count, Flag, Number, Table
-from eigentext.sequences import _saved, parameters
+from eigentext.parameters import Choice, Flag, Table, argument
+from eigentext.sequences import _kneser_ney_file as files
+from eigentext.sequences import parameters
 from eigentext.sequences._given import Text, Word, Words
 from eigentext.sequences._language_model import (
     LanguageModel,
     provenance_of,
     rare_word_findings,
 )
+from eigentext.sequences._quantized import BITS, quantized
+from eigentext.sequences._quick import sentence_ids, sentences_ids
 from eigentext.sequences._smoothing import (
     FIXED,
-    adjusted_counts,
+    adjusted,
+    check_any,
     discounts_of,
-    smoothed,
-    suffixes,
+    release,
+    tables_from,
     tables_of,
-    trie_of,
 )
-from eigentext.sequences._trie_file import tables_from_saved, tables_schema, tables_to_saved
-from eigentext.storage import Saved
-from eigentext.storage.facts import PROVENANCE, TEXTS, facts
-from eigentext.storage.schema import Array, Schema, damage
+from eigentext.sequences._trie import Tables
+from eigentext.storage import Saved, write_saved
 
-_DIAGNOSTICS = facts(
-    "what was learned",
-    needs=("ngrams", "discount_rules"),
-    ngrams=_saved.FIGURES,
-    discount_rules=TEXTS,
-    counts_of_counts=_saved.items("a list of lists of numbers", _saved.are_figures),
-    rare_tokens=Count(0, least=0),
-)
-_ARPA_DIAGNOSTICS = facts(
-    "what was read", needs=("ngrams", "total"), ngrams=_saved.FIGURES, total=Number(1.0)
-)
 _OFF = 1e-3  # a larger error of the sum of probabilities deserves a warning
 
 
@@ -84,13 +76,19 @@ class KneserNey(LanguageModel, Saved, Estimator):
     min_count : int
         Words that occur less often share one symbol, the rare word. With 1, no word is rare, and
         the rare word has the probability of a word that never occurred.
+    prune : sequence of int
+        For each order, how often an n-gram may occur and still be left out of the model: ``(0, 0,
+        1)`` leaves out trigrams, and longer n-grams, that occur once. The numbers never fall, the
+        first is 0, and the last also holds for longer n-grams. What a pruned n-gram had goes to the
+        back-off weight of its context, as in KenLM.
 
     Attributes
     ----------
     vocabulary_ : Vocabulary
     moments_ : NgramMoments
         The counts that the model was learned from, restricted to the vocabulary. A model that was
-        read from an ARPA file has no counts and no discounts.
+        read from an ARPA file, or from a file of a pruned or a mapped model, has no counts and no
+        discounts.
     discounts_ : array, shape (order, 3)
         D(1), D(2) and D(3+) of unigrams, bigrams, …
     diagnostics_ : dict
@@ -114,9 +112,10 @@ class KneserNey(LanguageModel, Saved, Estimator):
     _format = "eigentext.kneser-ney.v1"
     _table = parameters.KneserNey
 
-    def __init__(self, order: int = 3, *, min_count: int = 1):
+    def __init__(self, order: int = 3, *, min_count: int = 1, prune: Sequence[int] = ()):
         self.order = order
         self.min_count = min_count
+        self.prune = prune
 
     # Learning.
 
@@ -132,9 +131,11 @@ class KneserNey(LanguageModel, Saved, Estimator):
         """Learn from text, a stream of words or integers, or sequences of them.
 
         This is the same as `collect` and then `fit_moments`. `memory` (the bytes that the process
-        may take) and `cache` (a folder for encoded text) do not change the result.
+        may take; what does not fit is in files of the temporary folder) and `cache` (a folder for
+        encoded text) do not change the result.
         """
-        return self._learn(self.collect(tokens, memory=memory, cache=cache))
+        with budget.within(memory):
+            return self._learn(self.collect(tokens, cache=cache))
 
     def collect(
         self,
@@ -145,6 +146,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
     ) -> NgramMoments:
         """Return the statistics of a text that `fit` needs."""
         self._table.checked(self.get_params(deep=False))
+        self._check_together()
         return NgramMoments.from_corpus(
             tokens, order=self.order, min_count=self.min_count, memory=memory, cache=cache
         )
@@ -166,24 +168,38 @@ class KneserNey(LanguageModel, Saved, Estimator):
         if moments.whole:
             moments = moments.restrict(min_count=self.min_count)
         with engine.phase("smooth"):
-            trie = trie_of(moments)
-            suffix = suffixes(trie)
-            counts = adjusted_counts(moments, trie, suffix)
-            chosen = [discounts_of(order_counts) for order_counts in counts]
+            found = adjusted(moments)
+            borders = found.trie.borders
+            orders = [found.counts[begin:end] for begin, end in pairwise(borders)]
+            check_any(orders[0])
+            chosen = [discounts_of(counts) for counts in orders]
             self.discounts_ = np.array([discounts for discounts, *_ in chosen])
-            stream = is_stream(moments.options)
-            self._tables = smoothed(trie, suffix, counts, self.discounts_, stream)
+        self._adjusted, self._budget = found, budget.current().memory
         self.moments_, self.vocabulary_ = moments, moments.vocabulary
         self.provenance_ = provenance_of(moments)
         self.diagnostics_ = {
             "n_words": len(moments.vocabulary),
             "rare_tokens": moments.rare_count,
-            "ngrams": [int(np.count_nonzero(order_counts)) for order_counts in counts],
+            "ngrams": [int(np.count_nonzero(counts)) for counts in orders],
             "counts_of_counts": [t.tolist() for *_, t in chosen],
             "discounts": self.discounts_.tolist(),
             "discount_rules": [rule for _, rule, _ in chosen],
         }
+        if any(self.prune):
+            # The end of a unit is a symbol, and n-grams of streams that have it count nothing.
+            counted, trie = self.diagnostics_["ngrams"], self._tables.trie
+            kept = np.diff(trie.borders).tolist()
+            self.diagnostics_["ngrams"] = [min(pair) for pair in zip(counted, kept)]
+            self.diagnostics_["pruned"] = (np.diff(borders) - kept).tolist()
+        release(found)
         return self
+
+    def _check_together(self) -> None:
+        if len(self.prune) > self.order:
+            raise ParameterError(
+                f"prune has {len(self.prune)} numbers, but order={self.order}; give one for each "
+                "order or fewer"
+            )
 
     # Using.
 
@@ -195,9 +211,16 @@ class KneserNey(LanguageModel, Saved, Estimator):
         tokens after it see it as the rare word.
         """
         check_is_fitted(self)
-        ids, edges = sequence_ids(tokens, self.vocabulary_, self._options), not self._is_stream
+        options, vocabulary, edges = self._options, self.vocabulary_, not self._is_stream
+        ids = sentence_ids(tokens, vocabulary, options)
+        if ids is not None:  # one list of words: all of it are events, and perhaps its end
+            scores = self._tables.scores(ids, starts=edges, edges=edges, rare=rare)
+            return scores if edges else scores[:-1]
+        ids = sentences_ids(tokens, vocabulary, options)
+        if ids is None:
+            ids = sequence_ids(tokens, vocabulary, options)
         scores = self._tables.scores(ids, starts=edges, edges=edges, rare=rare)
-        return scores[are_events(ids, self._options)]
+        return scores[are_events(ids, options)]
 
     def probability(self, word: Word, given: Word | Words = (), *, start: bool = False) -> float:
         """Return p(word | given) for a word or a list of words before it, the nearest last.
@@ -234,6 +257,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         from eigentext.sequences.arpa import write_arpa
 
         check_is_fitted(self)
+        self._tables.check()
         with engine.phase("write"):
             write_arpa(path, self.vocabulary_.words, self._tables, stream=self._is_stream)
 
@@ -279,7 +303,7 @@ class KneserNey(LanguageModel, Saved, Estimator):
         return self
 
     def _findings(self) -> Iterator[Finding]:
-        if "moments_" not in vars(self):
+        if "discount_rules" not in self.diagnostics_:
             yield Finding("note", "The model was read from an ARPA file, which has no counts.")
             total = self.diagnostics_["total"]
             if abs(total - 1) > _OFF:
@@ -291,10 +315,13 @@ class KneserNey(LanguageModel, Saved, Estimator):
             return
         if not self._fixed_orders():
             yield Finding("note", "The discounts of all orders are estimated from the text.")
+        if pruned := self.diagnostics_.get("pruned"):
+            listed = ", ".join(f"{n:,} {k}-grams" for k, n in enumerate(pruned, 1) if n)
+            yield Finding("note", f"Pruning left out {listed or 'nothing'}.")
         yield from rare_word_findings(self.diagnostics_, self.provenance_)
 
     def _size_findings(self) -> Iterator[Finding]:
-        if "moments_" not in vars(self):
+        if "discount_rules" not in self.diagnostics_:
             return
         if orders := self._fixed_orders():
             listed = ", ".join(f"{order}-grams" for order in orders)
@@ -303,7 +330,8 @@ class KneserNey(LanguageModel, Saved, Estimator):
                 f"Too little text to estimate the discounts of {listed}, so {FIXED} are used.",
                 "Give more text, or lower the order.",
             )
-        yield from once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
+        if "moments_" in vars(self):
+            yield from once_findings(self.vocabulary_.counts, self.provenance_["n_tokens"])
 
     # Private steps.
 
@@ -346,12 +374,23 @@ class KneserNey(LanguageModel, Saved, Estimator):
     def __getattr__(self, name: str) -> Any:
         if name == "_tables" and "moments_" in vars(self):
             # A file holds counts and discounts. The probabilities are computed when needed.
-            self._tables = tables_of(self.moments_, self.discounts_)
+            self._tables = self._made()
             return self._tables
         why = f"{type(self).__name__!r} object has no attribute {name!r}"
         if name in ("moments_", "discounts_") and "_tables" in vars(self):
-            why += ": the model was read from an ARPA file, which has no counts"
+            arpa = "discount_rules" not in self.diagnostics_
+            source = "an ARPA file" if arpa else "a file of a pruned or mapped model"
+            why += f": the model was read from {source}, which has no counts"
         raise AttributeError(why)
+
+    def _made(self) -> Tables:
+        found = vars(self).pop("_adjusted", None)
+        prune = vars(self).get("parameters_", self).prune
+        moments, discounts = self.moments_, self.discounts_
+        with budget.within(vars(self).get("_budget")), engine.phase("interpolate"):
+            if found is None:
+                return tables_of(moments, discounts, prune)
+            return tables_from(moments, found, discounts, prune)
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
@@ -361,56 +400,67 @@ class KneserNey(LanguageModel, Saved, Estimator):
     def __getstate__(self) -> dict[str, Any]:
         state = dict(vars(self))
         if "moments_" in state:
-            state.pop("_tables", None)
+            for name in ("_tables", "_adjusted", "_budget"):
+                state.pop(name, None)
         return state
 
-    # The file format: counts and discounts, or the probabilities of an ARPA file.
+    # Files.
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        mapped: bool | None = None,
+        quantize: int | None = None,
+    ) -> None:
+        """Write to one file. A reader sees the old file or the complete new one.
+
+        Parameters
+        ----------
+        path
+            The file.
+        mapped : bool, optional
+            Whether to write the probabilities in the form in which they are used. Such a file is
+            ten times as large as the counts, and ``et.load`` opens it in milliseconds: nothing is
+            read before it is needed. Without it, a file has the counts (those of others can be
+            added to them) or, if the model has none or is pruned, probabilities that are checked
+            when they are loaded. A model that came from such a file is written as one by default.
+        quantize : int, optional
+            Write each probability and back-off weight in so many bits, 2 to 16, in a mapped file.
+            Those of single words stay as they are.
+        """
+        check_is_fitted(self)
+        bits = argument("quantize", BITS, quantize)
+        mapped = argument("mapped", Flag(None), mapped)
+        if bits is not None and mapped is False:
+            raise ParameterError("quantize needs a mapped file; leave out mapped=False")
+        if mapped is None:
+            mapped = bits is not None or files.is_mapped(self._tables_if_made())
+        if not mapped:
+            write_saved(path, self._format, *files.to_saved(self, mapped=False))
+            return
+        tables = self._tables
+        if bits is not None:
+            if tables.books is not None:
+                raise EigentextError(
+                    "the model is quantized already; quantize the model that it was made from"
+                )
+            tables = quantized(tables, bits)
+        write_saved(path, self._format, *files.mapped_of(self, tables))
+
+    def _tables_if_made(self) -> Tables | None:
+        return vars(self).get("_tables")
 
     def _to_saved(self):
         check_is_fitted(self)
-        about = {
-            "parameters": dict(self.parameters_),
-            "provenance": self.provenance_,
-            "diagnostics": self.diagnostics_,
-        }
-        if "moments_" not in vars(self):
-            arrays, tables = tables_to_saved(self._tables)
-            return {"words": self.vocabulary_.words, **arrays}, about | {"tables": tables}
-        parts, moments = self.moments_._to_saved()
-        arrays = {f"moments.{name}": part for name, part in parts.items()}
-        return {**arrays, "discounts": self.discounts_}, about | {"moments": moments}
+        return files.to_saved(self)
 
     @classmethod
     def _schema(cls, about):
-        if "tables" in about:
-            values = {"provenance": PROVENANCE, "diagnostics": _ARPA_DIAGNOSTICS}
-            return tables_schema(about, values)
-        return Schema(
-            {"discounts": Array("float64", ("order", 3), least=0)},
-            {
-                "provenance": PROVENANCE,
-                "diagnostics": _DIAGNOSTICS,
-                "moments": facts("the document of the counts"),
-            },
-        )
+        return files.schema(about)
 
     @classmethod
     def _from_saved(cls, arrays, about):
         self = learned_with(cls, about["parameters"])
-        self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
-        if "tables" in about:
-            words = arrays["words"]
-            self.vocabulary_ = Vocabulary(words, np.zeros(len(words), np.int64))
-            self._tables = tables_from_saved(arrays, about["tables"], len(words) + 2)
-            return self
-        start = "moments."
-        parts = {n.removeprefix(start): arrays[n] for n in list(arrays) if n.startswith(start)}
-        NgramMoments._schema(about["moments"]).check(parts, about["moments"])
-        self.moments_ = NgramMoments._from_saved(parts, about["moments"])
-        self.vocabulary_ = self.moments_.vocabulary
-        self.discounts_ = np.asarray(arrays["discounts"])
-        if self.moments_.order != len(self.discounts_):
-            raise damage("discounts", f"are not of {self.moments_.order} orders")
-        if (self.discounts_ > [1, 2, 3]).any():
-            raise damage("discounts", "take away more than was counted")
+        files.restore(self, arrays, about)
         return self

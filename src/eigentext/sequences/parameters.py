@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table, is_whole
+from eigentext.parameters import Choice, Count, Flag, Given, Number, REQUIRED, Seed, Table, is_whole
 
 _RARE = "Words that occur less often share one symbol."
 _SPECTRAL = {"method": ("spectral", "spectral+em"), "repair": ("floor",)}
@@ -16,10 +16,32 @@ _ANCHOR = {"method": ("anchor",)}
 _PIVOT = {"method": ("pivot+em", "pivot")}
 _SEED = Seed(0, flags="--seed", help="The random seed. The same seed gives the same result.")
 
+
+def _are_thresholds(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)):
+        return False
+    found: list[Any] = list(value)
+    if not all(is_whole(one) and one >= 0 for one in found):
+        return False
+    return found == sorted(found) and not any(found[:1])
+
+
 KneserNey = Table(
     "KneserNey",
     order=Count(3, help="The number of words in the longest n-grams."),
     min_count=Count(1, help=_RARE),
+    prune=Given(
+        (),
+        what="a list of whole numbers that never fall, one for each order; the first is 0",
+        test=_are_thresholds,
+        keep=lambda found: tuple(map(int, found)),
+        parse=int,
+        many=True,
+        metavar="COUNTS",
+        help="Leave out n-grams that occur at most this often: a number for each order, as in "
+        "--prune 0 0 1.",
+        shown="none",
+    ),
 )
 
 BigramModel = Table(

@@ -22,7 +22,7 @@ def test_fit_is_the_estimator(fit, seen, unseen):
     assert np.array_equal(
         model.log_probabilities(corpus), expected.log_probabilities(corpus), equal_nan=True
     )
-    assert model.get_params() == {"order": 3, "min_count": 1}
+    assert model.get_params() == {"order": 3, "min_count": 1, "prune": ()}
     assert told["n_words"] == len(expected.vocabulary_) == 565
     assert told["n_tokens"] == len(seen.read_text().split())
     assert told["order"] == 3
@@ -36,7 +36,7 @@ def test_every_option_reaches_the_estimator(fit, seen):
     reading = ("--tokenizer", "simple", "--lowercase", "--unit", "stream")
     model, _ = fit(seen, "--order", "2", "--min-count", "2", *reading, "--memory", "1GB")
     read = {"tokenizer": "simple", "lowercase": True, "unit": "stream"}
-    assert model.get_params() == {"order": 2, "min_count": 2}
+    assert model.get_params() == {"order": 2, "min_count": 2, "prune": ()}
     assert model.provenance_["options"] == read
     expected = et.KneserNey(2, min_count=2).fit(et.TextCorpus(seen, **read))
     assert 0 < len(model.vocabulary_) < 565
@@ -81,7 +81,7 @@ def test_info_tells_all(cli, fit, seen, tmp_path):
     for line in ("order                    3", "discount_rules", "n_words                  565"):
         assert line in shown.out
     told = json.loads(cli("info", tmp_path / "model", "--json").out)
-    assert told["parameters"] == model.get_params()
+    assert told["parameters"] == model.get_params() | {"prune": []}
     assert told["diagnostics"] == model.diagnostics_
 
 
@@ -166,3 +166,51 @@ def test_mistakes_with_arpa_files_are_one_line(cli, fit, seen, tmp_path):
     ):
         assert reason in cli("kneser-ney", *arguments).mistake
     assert not output.exists()
+
+
+def test_models_for_a_service(cli, seen, unseen, tmp_path):
+    def run(*arguments):
+        result = cli("kneser-ney", *arguments)
+        assert (result.status, result.err) == (0, "")
+        return result.out
+
+    counts, mapped, small = (tmp_path / name for name in ("counts", "mapped", "small"))
+    run("fit", seen, "-o", counts, "--prune", 0, 0, 1, "--quiet")
+    run("fit", "--prune", 0, 0, 1, "-o", mapped, "--mapped", "--quiet", "--", seen)
+    expected = et.KneserNey(prune=(0, 0, 1)).fit(et.TextCorpus(seen))
+    text = et.TextCorpus(unseen)
+    for path in (counts, mapped):
+        model = et.load(path)
+        assert model.get_params()["prune"] == (0, 0, 1)
+        assert model.perplexity(text) == expected.perplexity(text)
+    assert "mapped" in run("export", counts, "-o", small, "--quantize", 8)
+    told = json.loads(run("export", counts, "-o", tmp_path / "again", "--mapped", "--json"))
+    assert told["ngrams"] == expected.diagnostics_["ngrams"]
+    assert np.isclose(et.load(small).perplexity(text), expected.perplexity(text), rtol=0.02)
+    assert et.load(tmp_path / "again").perplexity(text) == expected.perplexity(text)
+    run("fit", seen, "-o", small, "--quantize", 6, "--quiet")
+    assert et.load(small)._tables.books.p.shape == (3, 64)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--prune", 0, 2, 1), "never fall"),
+        (("--prune", 0, 0, 0, 1), "4 numbers, but order=3"),
+        (("--prune", 0, 0, 999999), "no 3-gram occurs more than"),
+        (("--quantize", 1), "the least is 2"),
+        (("--quantize", 20), "the most is 16"),
+    ],
+)
+def test_bad_options_of_a_service(cli, seen, tmp_path, options, why):
+    result = cli("kneser-ney", "fit", seen, "-o", tmp_path / "model", *options)
+    assert result.status != 0
+    assert why in result.err.replace("\n", " ")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_mapped_file_is_no_stream(cli, seen, tmp_path):
+    cli("kneser-ney", "fit", seen, "-o", tmp_path / "model", "--quiet")
+    result = cli("kneser-ney", "export", tmp_path / "model", "-o", "-", "--mapped")
+    assert result.status != 0
+    assert "name a file with -o" in result.err
