@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from eigentext.moments.cooccurrence import Context, Weighting
     from eigentext.words.export import Format
     from eigentext.words.purposes import Purpose
-    from eigentext.words.template import Scaling, Transform, VectorPart
+    from eigentext.words.template import Scaling, Transform
 
 _ZEROS = Choice("drop", of=("drop", "keep"))
 
@@ -184,7 +184,7 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
 
     def _learn(self, moments: "CooccurrenceMoments | TwoWindowMoments") -> Self:
         from eigentext.moments import TwoWindowMoments
-        from eigentext.words.template import side_by_side
+        from eigentext.words.template import side_by_side, vectors_of
 
         chosen = self._plan()
         vars(self).update(chosen._asdict())  # what a purpose stands for is kept with the model
@@ -196,9 +196,10 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
         del cut, moments  # the factorization needs their memory
         sizes = [self.n_components - chosen.narrow, chosen.narrow]
         found = []
+        how = {"transform": self.count_transform, "scaling": self.scaling, "alpha": self.alpha}
+        settings = how | {"beta": chosen.beta, "random_state": self.random_state}
         while parts:
-            m = sizes[len(found)]
-            found.append(self._factored(parts.pop(0), m))
+            found.append(vectors_of(parts, sizes[len(found)], **settings))
         self.diagnostics_["pairs"] = sum(part.n_pairs for part in found)
         self.vectors_ = side_by_side(
             [part.rows for part in found], [1.0, chosen.narrow_weight][: len(found)]
@@ -386,12 +387,6 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
 
     def _size_findings(self) -> Iterator[Finding]:
         return iter(()) if "imported" in self.provenance_ else super()._size_findings()
-
-    def _factored(self, cut: "CooccurrenceMoments", m: int) -> "VectorPart":
-        from eigentext.words.template import vectors_of
-
-        how = {"transform": self.count_transform, "scaling": self.scaling, "alpha": self.alpha}
-        return vectors_of(cut, m, beta=self.beta or 0.0, random_state=self.random_state, **how)
 
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
