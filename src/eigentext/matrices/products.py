@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from eigentext import engine
 from eigentext.matrices.disk import Growing, rows_of
 from eigentext.matrices.ranges import RowRanges
+from eigentext.matrices.tiles import SymmetricTiles
 from eigentext.storage.maps import forget, is_mapped
 
 CSR = Any  # scipy.sparse ships no types
@@ -96,9 +97,9 @@ def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
 def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
     """``A @ X`` by panels of columns and blocks of rows in parallel.
 
-    A may be on disk, or on the workers of a Dask cluster, which then multiply.
+    A may be on disk, in tiles, or on the workers of a Dask cluster, which then multiply.
     """
-    if isinstance(A, RowRanges):
+    if isinstance(A, RowRanges | SymmetricTiles):
         return A.times(X)
     from eigentext.engine.intrinsics import PANEL
     from eigentext.matrices._panel_loops import csr_times_panel

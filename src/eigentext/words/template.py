@@ -29,7 +29,9 @@ from eigentext.matrices import budget
 from eigentext.matrices.disk import Growing, rows_of
 from eigentext.matrices.products import Factorable, row_blocks, scaled_symmetric, with_transpose
 from eigentext.matrices.runs import assembled, is_on_disk, sums, transposed
+from eigentext.matrices.tiles import SymmetricTiles
 from eigentext.moments import CooccurrenceMoments
+from eigentext.moments.uncounted import Uncounted, uncounted
 from eigentext.parameters import Choice, Count, Number, argument
 from eigentext.storage.maps import forget
 
@@ -149,7 +151,10 @@ def scaled_moments(
     remedy = "raise the memory (--memory), or min_count for fewer words"
     with budget.reserving(_THIN * n_words, f"{n_words:,} words", remedy):  # for the SVD
         if moments.context == "bag" and scaling != "ppmi":
-            left, T, right = factored_counts(moments, **steps)
+            if text := uncounted(moments):
+                left, T, right = factored_text(moments, text, **steps)
+            else:
+                left, T, right = factored_counts(moments, **steps)
             return scaled_symmetric(left, T, right), int(T.nnz)
         with budget.shared_by(3):  # the counts, Omega and its transpose
             counts = moments.counts()
@@ -180,6 +185,24 @@ def factored_counts(
     word, context = (t(total / unit) for total in moments.totals())
     T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype)
     left, right = _factors(word, context, scaling, alpha)
+    return left.astype(dtype), T, right.astype(dtype)
+
+
+def factored_text(
+    moments: CooccurrenceMoments,
+    text: Uncounted,
+    *,
+    transform: Transform = "sqrt",
+    scaling: Scaling = "cca",
+    alpha: float = 1.0,
+    dtype: DTypeLike = np.float32,
+) -> tuple[np.ndarray, SymmetricTiles, np.ndarray]:
+    """What :func:`factored_counts` returns, with T in tiles, from the text of uncounted moments."""
+    t = _checked(transform, scaling, alpha)
+    unit = moments.unit
+    T, total = text.symmetric(lambda counts: t((counts / unit).astype(dtype)), dtype)
+    word = t(total / unit)
+    left, right = _factors(word, word, scaling, alpha)
     return left.astype(dtype), T, right.astype(dtype)
 
 
