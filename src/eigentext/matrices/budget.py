@@ -10,6 +10,7 @@ Without a budget everything stays in memory, except partial counts: these wait o
 exceed `DEFAULT_MEMORY`. No answer depends on the budget.
 """
 
+import ctypes
 import math
 import mmap
 import os
@@ -20,7 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from eigentext.errors import ParameterError
 from eigentext.parameters import Count, argument
@@ -128,6 +131,17 @@ def give_back() -> None:
 
     for pool in (pa.default_memory_pool(), pa.system_memory_pool()):
         pool.release_unused()
+    if trim := _malloc_trim():
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Any:
+    """The function of the C library that gives free memory back, where it has one (glibc)."""
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):
+        return None
 
 
 def check_room(n_bytes: float, what: str, remedy: str) -> None:

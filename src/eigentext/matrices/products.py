@@ -37,11 +37,19 @@ class Factorable:
         dtype: np.dtype,
         times: Callable[[np.ndarray], np.ndarray],
         transposed_times: Callable[[np.ndarray], np.ndarray],
+        gram_times: Callable[[np.ndarray], np.ndarray] | None = None,
     ):
         self.shape = shape
         self.dtype = dtype
         self.times = times
         self.transposed_times = transposed_times
+        self._gram_times = gram_times
+
+    def gram_times(self, X: np.ndarray) -> np.ndarray:
+        """``A @ A.T @ X``."""
+        if self._gram_times is not None:
+            return self._gram_times(X)
+        return self.times(self.transposed_times(X))
 
     @property
     def T(self) -> "Factorable":  # noqa: N802 - as numpy has it
@@ -89,8 +97,17 @@ def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
         result *= outer
         return result
 
+    def gram(X: np.ndarray) -> np.ndarray:
+        # One after the other, so that three panels are in memory and not four.
+        product = sparse_times(S, left * X)
+        product *= right
+        product *= right
+        product = sparse_times(S, product)
+        product *= left
+        return product
+
     return Factorable(
-        S.shape, S.dtype, lambda X: product(left, X, right), lambda X: product(right, X, left)
+        S.shape, S.dtype, lambda X: product(left, X, right), lambda X: product(right, X, left), gram
     )
 
 

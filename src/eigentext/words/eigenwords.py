@@ -169,6 +169,7 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         give_back()
         U, s, _, spectrum = decomposed(Omega, self.n_components, random_state=self.random_state)
         del Omega
+        give_back()
         # U has one more row than there are words if rare words share one.
         self.vectors_, n_alone = unit_rows(U, s**self.beta, len(self.vocabulary_))
         self.singular_values_ = s
