@@ -229,7 +229,7 @@ def _krylov(
             if state:
                 C, block = state["C"], state["block"]
             else:
-                Y = A.gram_times(block)
+                Y = A.gram_times(block)  # the basis has a copy of the block
                 if stop < size:
                     C, block = _orthonormalize_against(Q, Y)
                     kept.write(number + 1, C=C, block=block)
@@ -239,10 +239,11 @@ def _krylov(
                     C = transposed_times(Q, Y)
                 del Y
             H[:stop, start:stop], H[start:stop, :stop] = C, C.T
+            budget.give_back()
             advance(1)
-        squares, W = eigh(H.astype(np.float64), subset_by_index=[size - rank, size - 1])
         del block
         budget.give_back()
+        squares, W = eigh(H.astype(np.float64), subset_by_index=[size - rank, size - 1])
         keep = 0 if on_disk else math.inf
         if squares[0] < _TRUSTED * np.finfo(A.dtype).eps * squares[-1]:
             # The smallest is lost beside the square of the largest: once more, without squares.

@@ -46,7 +46,7 @@ class Factorable:
         self._gram_times = gram_times
 
     def gram_times(self, X: np.ndarray) -> np.ndarray:
-        """``A @ A.T @ X``."""
+        """``A @ A.T @ X``; may overwrite X."""
         if self._gram_times is not None:
             return self._gram_times(X)
         return self.times(self.transposed_times(X))
@@ -98,11 +98,13 @@ def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
         return result
 
     def gram(X: np.ndarray) -> np.ndarray:
-        # One after the other, so that three panels are in memory and not four.
-        product = sparse_times(S, left * X)
+        # In place, so that two panels are in memory and not four.
+        is_ours = X.flags.writeable and not is_mapped(X)
+        X = np.multiply(left, X, out=X if is_ours else None)
+        product = sparse_times(S, X)
         product *= right
         product *= right
-        product = sparse_times(S, product)
+        product = sparse_times(S, product, X)
         product *= left
         return product
 
@@ -111,13 +113,15 @@ def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
     )
 
 
-def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
+def sparse_times(A: CSR, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """``A @ X`` by panels of columns and blocks of rows in parallel.
 
-    A may be on disk, in tiles, or on the workers of a Dask cluster, which then multiply.
+    The answer may be in the memory of `out`, which has its shape. A may be on disk, in tiles, or on the workers of a Dask cluster, which then multiply.
     """
-    if isinstance(A, RowRanges | SymmetricTiles):
+    if isinstance(A, RowRanges):
         return A.times(X)
+    if isinstance(A, SymmetricTiles):
+        return A.times(X, out)
     from eigentext.engine.intrinsics import PANEL
     from eigentext.matrices._panel_loops import csr_times_panel
 
@@ -129,21 +133,21 @@ def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
     columns = range(0, X.shape[1], PANEL)
     size = 1 + A.nnz // 8
     blocks = engine.even_blocks(A.indptr, min(size, _ENTRIES) if is_mapped(A.data) else size)
-    result = np.empty((A.shape[0], X.shape[1]), A.dtype)
+    result = np.empty((A.shape[0], X.shape[1]), A.dtype) if out is None else out
     for first in columns:
         panel = padded(X[:, first : first + PANEL])
         whole = X.shape[1] == PANEL
-        out = result if whole else np.empty((A.shape[0], PANEL), A.dtype)
+        product = result if whole else np.empty((A.shape[0], PANEL), A.dtype)
 
-        def work(block: tuple[int, int], panel=panel, out=out) -> None:
+        def work(block: tuple[int, int], panel=panel, product=product) -> None:
             start, stop = block
             starts, indices, data = rows_of(A, start, stop)
-            csr_times_panel(starts, indices, data, panel, out[start:stop], 0, stop - start)
+            csr_times_panel(starts, indices, data, panel, product[start:stop], 0, stop - start)
             forget(indices, data)
 
         _run(work, blocks)
         if not whole:
-            result[:, first : first + PANEL] = out[:, : X.shape[1] - first]
+            result[:, first : first + PANEL] = product[:, : X.shape[1] - first]
     return result
 
 

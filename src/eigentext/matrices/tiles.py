@@ -27,7 +27,7 @@ _WIDEST = 1 << 12  # rows of a strip: a panel of 32 columns of it fits in the se
 _MOST_STRIPS = 32  # beyond, strips get wider: the lengths of rows would take too much memory
 _LONGEST = 1 << 15  # rows of a strip at most, since columns have 16 bits
 _FEWEST_STRIPS = 16  # to share among threads
-_RUN = 1 << 20  # entries to be packed at once, about
+_RUN = 1 << 19  # entries to be packed at once, about
 
 
 class Packed:
@@ -107,31 +107,34 @@ class SymmetricTiles:
         parts = self._lengths, self._columns, self._codes, self._table, *self._pieces
         return sum(part.nbytes for part in parts)
 
-    def times(self, X: np.ndarray) -> np.ndarray:
-        """``S @ X`` for a thin X: the bits of the same product with CSR."""
+    def times(self, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """``S @ X`` for a thin X: the bits of the same product with CSR.
+
+        The answer may be in the memory of `out`, which has its shape and is not X.
+        """
         from eigentext.engine.intrinsics import PANEL
         from eigentext.matrices._tile_loops import tiles_times_panel
 
-        result = np.empty((self.shape[0], X.shape[1]), self.dtype)
+        result = np.empty((self.shape[0], X.shape[1]), self.dtype) if out is None else out
         for first in range(0, X.shape[1], PANEL):
             panel = X[:, first : first + PANEL]
             width = panel.shape[1]
             whole = width == X.shape[1] == PANEL
-            out = result if whole else np.empty((self.shape[0], PANEL), self.dtype)
+            product = result if whole else np.empty((self.shape[0], PANEL), self.dtype)
             if width < PANEL:
                 panel = np.pad(panel, ((0, 0), (0, PANEL - width)))
             panel = np.ascontiguousarray(panel, self.dtype)
 
-            def work(strip: int, panel=panel, out=out) -> None:
+            def work(strip: int, panel=panel, product=product) -> None:
                 tiles_times_panel(
                     self._borders, self._runs, self._bounds, self._pieces, self._lengths,
-                    self._columns, self._codes, self._table, panel, out, strip,
+                    self._columns, self._codes, self._table, panel, product, strip,
                 )  # fmt: skip
 
             for _ in engine.current().map(work, range(len(self._borders) - 1)):
                 pass
             if not whole:
-                result[:, first : first + PANEL] = out[:, :width]
+                result[:, first : first + PANEL] = product[:, :width]
         return result
 
 

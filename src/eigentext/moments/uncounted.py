@@ -15,6 +15,7 @@ from eigentext import engine
 from eigentext.corpus import EncodedCorpus
 from eigentext.errors import CorpusError
 from eigentext.matrices import budget
+from eigentext.matrices.budget import give_back
 from eigentext.matrices.lazy import Later, waiting
 from eigentext.matrices.runs import CSR
 from eigentext.matrices.tiles import Packed, SymmetricTiles, pack_run, runs_of, strips_of
@@ -31,7 +32,7 @@ from eigentext.moments.pairs import (
 from eigentext.storage import checkpoint
 from eigentext.storage.maps import is_mapped
 
-_POSITIONS = 1 << 22  # to be sorted at a time
+_POSITIONS = 1 << 21  # to be sorted at a time
 _MOST_PASSES = 8  # over the text, to find the positions of some words
 
 
@@ -80,6 +81,7 @@ class Uncounted(Later[CSR]):
             with engine.phase("count", int(starts[-1]), "tokens") as advance:
                 for begin, runs in _passes(runs_of(borders, work), starts):
                     positions = _upper_loops.positions_of(tokens, starts, begin, runs[-1][1])
+                    give_back()
 
                     def count(rows: tuple[int, int], begin=begin, positions=positions):
                         upper = _upper_loops.count_upper(
