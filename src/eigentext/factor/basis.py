@@ -69,9 +69,9 @@ class Basis:
         return _widened(found, 0, 0, found.shape) if self.compact else found
 
     def append(self, block: np.ndarray) -> np.ndarray:
-        """Add columns; returns them as they are kept, rounded if the basis is compact.
+        """Add columns; returns them as they are kept.
 
-        A basis on disk copies them to a file unless they are in one.
+        A compact basis rounds them, in place if it can. A basis on disk copies them to a file unless they are in one.
         """
         start, stop = self.shape[1], self.shape[1] + block.shape[1]
         self.shape = (self.shape[0], stop)
