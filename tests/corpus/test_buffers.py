@@ -39,5 +39,7 @@ def test_a_fit_does_not_load_pandas(tmp_path):
         f"et.Eigenwords(2, window=1).fit({str(path)!r})\n"
         "assert 'pandas' not in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr

@@ -35,9 +35,7 @@ class Basis:
         1, and rounding changes them by 2e-4 of themselves.
     """
 
-    def __init__(
-        self, n_rows: int, most: int, dtype: Any, *, on_disk: bool, compact: bool = False
-    ):
+    def __init__(self, n_rows: int, most: int, dtype: Any, *, on_disk: bool, compact: bool = False):
         self.shape = (n_rows, 0)
         self.dtype = np.dtype(dtype)
         self.compact = compact
@@ -71,7 +69,8 @@ class Basis:
     def append(self, block: np.ndarray) -> np.ndarray:
         """Add columns; returns them as they are kept.
 
-        A compact basis rounds them, in place if it can. A basis on disk copies them to a file unless they are in one.
+        A compact basis rounds them, in place if it can. A basis on disk copies them to a file
+        unless they are in one.
         """
         start, stop = self.shape[1], self.shape[1] + block.shape[1]
         self.shape = (self.shape[0], stop)

@@ -86,9 +86,7 @@ def tiles_times_panel(borders, runs, bounds, pieces, lengths, columns, codes, ta
                 for r in range(bounds[run], bounds[run + 1]):
                     end = p + lengths[q]
                     if p < end:
-                        spread_coded(
-                            columns, codes, table, X, out, p, end, r, start, base[piece]
-                        )
+                        spread_coded(columns, codes, table, X, out, p, end, r, start, base[piece])
                     p = end
                     q += 1
             continue

@@ -116,7 +116,8 @@ def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
 def sparse_times(A: CSR, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """``A @ X`` by panels of columns and blocks of rows in parallel.
 
-    The answer may be in the memory of `out`, which has its shape. A may be on disk, in tiles, or on the workers of a Dask cluster, which then multiply.
+    The answer may be in the memory of `out`, which has its shape. A may be on disk, in tiles, or on
+    the workers of a Dask cluster, which then multiply.
     """
     if isinstance(A, RowRanges):
         return A.times(X)

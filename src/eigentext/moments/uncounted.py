@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from eigentext import engine
-from eigentext.corpus import EncodedCorpus
 from eigentext.errors import CorpusError
 from eigentext.matrices import budget
 from eigentext.matrices.budget import give_back
