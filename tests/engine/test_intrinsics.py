@@ -18,6 +18,7 @@ compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="needs compiled lo
 def compiled():
     """Each function inside a compiled loop, compiled anew."""
     prefetch, sum_rows = intrinsics.prefetch, intrinsics.sum_rows
+    add_coded, spread_coded = intrinsics.add_coded, intrinsics.spread_coded
     row_times, add_products, dot = intrinsics.row_times, intrinsics.add_products, intrinsics.dot
     times, add_times = intrinsics.times, intrinsics.add_times
     add_multiple = intrinsics.add_multiple
@@ -25,6 +26,12 @@ def compiled():
     return {
         "prefetch": njit(lambda array, place: prefetch(array, place)),
         "sum_rows": njit(lambda i, d, X, out, a, b, r: sum_rows(i, d, X, out, a, b, r)),
+        "add_coded": njit(
+            lambda c, k, t, X, out, a, b, r, s, e: add_coded(c, k, t, X, out, a, b, r, s, e)
+        ),
+        "spread_coded": njit(
+            lambda c, k, t, X, out, a, b, r, s, e: spread_coded(c, k, t, X, out, a, b, r, s, e)
+        ),
         "row_times": njit(lambda x, M, out, n, w: row_times(x, M, out, n, w)),
         "add_products": njit(lambda X, Y, M, a, b, n, w: add_products(X, Y, M, a, b, n, w)),
         "dot": njit(lambda x, y, n: dot(x, y, n)),
@@ -78,6 +85,19 @@ def sum_rows_problems():
                 yield "sum_rows", indices, data, X, out, first, last, 1
 
 
+def coded_problems():
+    rng = np.random.default_rng(1)
+    for dtype in (np.float32, np.float64):
+        X = rng.standard_normal((40, PANEL)).astype(dtype)
+        table = rng.standard_normal(20).astype(dtype)
+        columns = rng.integers(0, 30, 100).astype(np.uint16)
+        codes = rng.integers(0, 15, 100).astype(np.uint16)
+        for first, last in ((0, 100), (3, 4), (7, 7), (50, 83)):
+            for name in ("add_coded", "spread_coded"):
+                out = np.full((40, PANEL), 7, dtype)
+                yield name, columns, codes, table, X, out, first, last, 1, 10, 5
+
+
 def row_problems():
     for rows, columns in SIZES:
         rng = np.random.default_rng(rows)
@@ -111,6 +131,7 @@ def topic_problems():
 PROBLEMS = {
     "prefetch": prefetch_problems,
     "sum_rows": sum_rows_problems,
+    "coded": coded_problems,
     "rows": row_problems,
     "products": product_problems,
     "topics": topic_problems,
@@ -151,6 +172,15 @@ def test_the_twins_of_matrix_products():
         expected = data[first:last] @ X[indices[first:last]]
         assert np.allclose(out[row], expected, atol=1e-5)
         assert (out[[0, 2]] == 7).all()
+    for name, columns, codes, table, X, out, first, last, row, shift, base in coded_problems():
+        PLAIN[name](columns, codes, table, X, out, first, last, row, shift, base)
+        places, numbers = columns[first:last] + shift, table[base + codes[first:last]]
+        expected = np.full_like(out, 7)
+        if name == "add_coded":
+            expected[row] += numbers @ X[places]
+        else:
+            np.add.at(expected, places, numbers[:, None] * X[row])
+        assert np.allclose(out, expected, atol=1e-4)
     for name, *arguments in row_problems():
         PLAIN[name](*arguments)
         x, other, out, rows, columns = arguments

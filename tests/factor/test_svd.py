@@ -229,6 +229,39 @@ def test_on_disk_the_bits_are_those_in_memory(shape, right, dtype):
         assert np.array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize("right", [False, True])
+def test_a_compact_basis_finds_the_same_subspace(right):
+    A = counts_like().astype(np.float32)
+    exact_U, exact_s, _ = np.linalg.svd(A.toarray().astype(np.float64), full_matrices=False)
+    plain, found = (
+        svd(A, 40, method="krylov", right=right, compact=compact) for compact in (False, True)
+    )
+    assert np.allclose(found[1], exact_s[:40], rtol=2e-3)
+    assert np.allclose(found[1], plain[1], rtol=1e-4)
+    lost = [1 - np.linalg.norm(exact_U[:, :30].T @ U) ** 2 / 30 for U, _, _ in (plain, found)]
+    assert lost[1] < lost[0] + 1e-5
+    assert np.allclose(found[0].T @ found[0], np.eye(40), atol=1e-4)
+    assert found[2].shape == ((40 if right else 0), A.shape[1])
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_a_compact_basis_has_the_same_bits_on_disk_and_on_any_number_of_threads(right):
+    A = counts_like().astype(np.float32)
+    options = {"method": "krylov", "right": right, "compact": True}
+    expected = svd(A, 40, **options)
+    for memory in (None, 1):
+        for n_threads in (1, 3):
+            with engine.use(engine.ThreadEngine(n_threads)):
+                found = svd(A, 40, memory=memory, **options)
+            assert all(map(np.array_equal, found, expected))
+
+
+def test_double_precision_is_never_compact():
+    A = counts_like()
+    options = {"method": "krylov", "right": False}
+    assert np.array_equal(svd(A, 9, compact=True, **options)[0], svd(A, 9, **options)[0])
+
+
 def test_on_disk_small_singular_values_are_found_as_in_memory():
     # Beside the square of the largest, that of the last is lost in rounding: the other way out.
     rng = np.random.default_rng(0)

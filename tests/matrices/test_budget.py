@@ -82,3 +82,17 @@ def test_tables_that_fit_and_one_that_does_not():
 def test_a_system_that_does_not_report_its_memory(monkeypatch):
     monkeypatch.delattr("os.sysconf")
     check_room(1e300, "anything", "")
+
+
+def test_compiled_loops_work_after_the_code_of_the_compiler_was_given_back():
+    from eigentext.engine.compiled import njit
+
+    budget.give_back()
+    assert njit(cache=False)(lambda x: x + 1)(2) == 3
+    budget.give_back()
+    assert njit(cache=False)(lambda x: x * 2.5)(2) == 5
+
+
+def test_where_the_system_has_no_such_functions_nothing_is_given_back(monkeypatch):
+    monkeypatch.setattr(budget, "_c_library", lambda: None)
+    budget.give_back()

@@ -64,3 +64,15 @@ def test_parts_are_written_where_they_belong():
             write_at(file, numbers[start : start + 4], 8 * start)
         write_at(file, numbers[:0], 3)
         assert np.array_equal(np.memmap(file, np.int64, "r"), numbers)
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 16, 3 << 20])
+def test_an_array_that_grows_beyond_the_room_it_has(size, monkeypatch):
+    monkeypatch.setattr(disk, "_ROOM", 8 << 20)
+    grown = disk.Growing(np.float32)
+    parts = [np.full(size, number, np.float32) for number in range(5)]
+    for part in parts:
+        grown.append(part)
+    found = grown.finish()
+    assert found.shape == (5 * size,)
+    assert np.array_equal(found, np.concatenate(parts))

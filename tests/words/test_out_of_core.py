@@ -19,6 +19,7 @@ from eigentext.matrices import budget
 from eigentext.matrices.runs import is_on_disk
 from eigentext.moments import pairs, states, tries
 from eigentext.storage.maps import is_mapped
+from eigentext.words import template
 
 NONE = 1  # a budget with no room: everything that can be on disk is there
 pytestmark = pytest.mark.filterwarnings("ignore:memory=1, but")
@@ -41,6 +42,18 @@ def folder(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_same_vectors_on_disk_with_a_compact_basis(folder, text, n_threads, monkeypatch):
+    monkeypatch.setattr(template, "_LARGE", 0)
+    model = Eigenwords(60, window=2, min_count=1)
+    expected = model.fit_moments(model.collect(text)).vectors_
+    with engine.use(engine.ThreadEngine(n_threads)):
+        assert np.array_equal(model.fit(text).vectors_, expected)
+        assert np.array_equal(model.fit(text, memory=NONE).vectors_, expected)
+        with et.checkpointing(folder / "kept"):
+            assert np.array_equal(model.fit(text).vectors_, expected)
 
 
 @pytest.mark.parametrize(

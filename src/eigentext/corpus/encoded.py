@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from eigentext import engine
+from eigentext.corpus.buffers import integers_of
 from eigentext.corpus.given import as_corpus
 from eigentext.corpus.text import TextCorpus
 from eigentext.corpus.tokenizers import UNIT_END
@@ -155,10 +156,11 @@ def encoded_tokens(
         # In a worker thread: Arrow releases the GIL while it splits and hashes.
         size, block = sized
         column = corpus.tokens_of(block).dictionary_encode()
-        local, words = column.indices.to_numpy(), column.dictionary.to_pylist()
+        local, words = integers_of(column.indices, np.int32), column.dictionary.to_pylist()
         return size, local, words, np.bincount(local, minlength=len(words))
 
     with (
+        _plain_memory(),
         _TokenSink(tokens_path, in_memory) as sink,
         engine.phase("read and encode", corpus.size, "B") as advance,
     ):
@@ -174,6 +176,19 @@ def encoded_tokens(
     give_back()  # counting needs the memory
     del ids[UNIT_END]
     return tokens, list(ids), counts[: len(ids)].copy()
+
+
+@contextlib.contextmanager
+def _plain_memory() -> Iterator[None]:
+    """Let Arrow use malloc: its own pool keeps free memory for each thread, for ever."""
+    import pyarrow as pa
+
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
 
 
 class _TokenSink(contextlib.AbstractContextManager):

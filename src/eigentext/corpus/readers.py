@@ -24,7 +24,7 @@ from eigentext.corpus.unpacking import Unpacked
 from eigentext.errors import CorpusError
 
 File = Path | RemoteFile
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 2 << 20
 LONGEST_TOKEN = 64 << 20
 LONGEST_LINE = 256 << 20
 LARGEST_FILE = 1 << 30

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from eigentext.corpus.tokenizers import string_array
+from eigentext.corpus.buffers import string_array
 from eigentext.errors import ParameterError
 
 _LEAST = 0.04  # the least share of stop words in a text whose language is recognized

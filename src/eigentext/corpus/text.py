@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eigentext.corpus import readers
+from eigentext.corpus.buffers import string_array
 from eigentext.corpus.encodings import UTF8, checked_encoding, not_utf8
 from eigentext.corpus.items import KINDS, Kind, items_of, kind_of, listed
 from eigentext.corpus.readers import (
@@ -28,7 +29,6 @@ from eigentext.corpus.tokenizers import (
     Tokenizer,
     check_tokenizer,
     checked_tokens,
-    string_array,
     tokenize,
     tokenizer_name,
 )

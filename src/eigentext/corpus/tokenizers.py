@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eigentext.corpus.buffers import string_array
 from eigentext.errors import CorpusError, ParameterError
 
 UNIT_END = "\0"
@@ -140,11 +141,6 @@ def check_unicode(strings: Iterable[str], where: str) -> None:
                     f"{where}: {string[:40]!r} is not valid Unicode: it has half a character, "
                     f"U+{ord(found[0]):X} (one of the surrogates), which cannot be saved; {REPAIR}"
                 ) from None
-
-
-def string_array(tokens: Iterable[str]) -> pa.LargeStringArray:
-    """Tokens that are already split and checked, as an Arrow array."""
-    return pa.array(tokens, pa.large_string())
 
 
 def _one_string(data: bytes) -> pa.LargeStringArray:

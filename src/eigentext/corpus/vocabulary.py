@@ -44,10 +44,12 @@ class Vocabulary:
         """Sort the words; drop those below `min_count` and all beyond `max_size`."""
         import pyarrow as pa
 
+        from eigentext.corpus.buffers import integer_array, integers_of, string_array
+
         whole = cls(words, counts)
-        names = pa.array(whole.words, pa.large_string())
-        table = ranked(pa.table({"word": names, "count": whole.counts}), min_count, max_size)
-        return cls(table["word"].to_pylist(), table["count"].to_numpy())
+        columns = [string_array(whole.words), integer_array(whole.counts)]
+        table = ranked(pa.Table.from_arrays(columns, ["word", "count"]), min_count, max_size)
+        return cls(table["word"].to_pylist(), integers_of(table["count"], np.int64))
 
     @classmethod
     def from_corpus(
@@ -134,10 +136,13 @@ def ranked(table: Any, min_count: int = 1, max_size: int | None = None) -> Any:
     """An Arrow table of words and counts in the order of a vocabulary, within its limits."""
     import pyarrow.compute as pc
 
+    from eigentext.corpus.buffers import integer_array
+
     if max_size is not None and max_size < 1:
         raise ParameterError(f"max_size must be 1 or more, not {max_size}")
     # No count needs more than 62 bits, and Arrow refuses numbers of more than 63.
-    kept = table.filter(pc.greater_equal(table["count"], min(min_count, 1 << 62)))
+    least = integer_array(np.array([min(min_count, 1 << 62)]))[0]
+    kept = table.filter(pc.greater_equal(table["count"], least))
     if len(kept) == 0:
         most = pc.max(table["count"]).as_py() or 0
         raise CorpusError(

@@ -19,7 +19,7 @@ from llvmlite import binding, ir
 from numba import config, types
 from numba.extending import intrinsic
 
-PANEL = 32  # columns of the matrix in `sum_rows`
+PANEL = 32  # columns of the matrices in `sum_rows`, `add_coded` and `spread_coded`
 ROW_WIDTH = 8  # divides the columns of the matrices in `row_times` and the functions after it
 ROW_GROUP = 4  # divides the rows in `add_products`
 TOPIC_WIDTH = 8  # divides the columns of the matrices in `weigh` and `add_scaled`
@@ -37,6 +37,16 @@ def _plain_sum_rows(indices, data, X, out, first, last, row):
     out[row] = 0
     for p in range(first, last):
         out[row] += data[p] * X[indices[p]]
+
+
+def _plain_add_coded(columns, codes, table, X, out, first, last, row, shift, base):
+    for p in range(first, last):
+        out[row] += table[base + codes[p]] * X[shift + columns[p]]
+
+
+def _plain_spread_coded(columns, codes, table, X, out, first, last, row, shift, base):
+    for p in range(first, last):
+        out[shift + columns[p]] += table[base + codes[p]] * X[row]
 
 
 def _plain_row_times(x, M, out, n_rows, n_columns):
@@ -83,6 +93,8 @@ def _plain_add_scaled(factor, p, expected, w, K):
 PLAIN: dict[str, Callable[..., Any]] = {
     "prefetch": _plain_prefetch,
     "sum_rows": _plain_sum_rows,
+    "add_coded": _plain_add_coded,
+    "spread_coded": _plain_spread_coded,
     "row_times": _plain_row_times,
     "add_products": _plain_add_products,
     "dot": _plain_dot,
@@ -121,6 +133,42 @@ def _build_sum_rows(builder, indices, data, X, out, first, last, row, *, element
 
     total = _loop(builder, first, last, 1, add, lanes.zero)
     lanes.store(total, out, builder.mul(row, width))
+
+
+def _build_add_coded(
+    builder, columns, codes, table, X, out, first, last, row, shift, base, *, element
+):
+    lanes = _Lanes(builder, element, PANEL)
+    width = ir.Constant(_INT64, PANEL)
+    own = builder.mul(row, width)
+
+    def add(p, total):
+        column = builder.add(shift, builder.zext(builder.load(builder.gep(columns, [p])), _INT64))
+        x = lanes.load(X, builder.mul(column, width))
+        return lanes.add_product(total, lanes.spread(_decoded(builder, codes, table, p, base)), x)
+
+    lanes.store(_loop(builder, first, last, 1, add, lanes.load(out, own)), out, own)
+
+
+def _build_spread_coded(
+    builder, columns, codes, table, X, out, first, last, row, shift, base, *, element
+):
+    lanes = _Lanes(builder, element, PANEL)
+    width = ir.Constant(_INT64, PANEL)
+    x = lanes.load(X, builder.mul(row, width))
+
+    def add(p, _):
+        column = builder.add(shift, builder.zext(builder.load(builder.gep(columns, [p])), _INT64))
+        place = builder.mul(column, width)
+        a = lanes.spread(_decoded(builder, codes, table, p, base))
+        lanes.store(lanes.add_product(lanes.load(out, place), a, x), out, place)
+
+    _loop(builder, first, last, 1, add)
+
+
+def _decoded(builder, codes, table, p, base):
+    code = builder.zext(builder.load(builder.gep(codes, [p])), _INT64)
+    return builder.load(builder.gep(table, [builder.add(base, code)]))
 
 
 def _build_row_times(builder, x, M, out, n_rows, n_columns, *, element):
@@ -371,6 +419,23 @@ def _sum_rows(typingctx, indices, data, X, out, first, last, row):
     return signature, _generator("sum_rows", _build_sum_rows, data.dtype)
 
 
+def _add_coded(typingctx, columns, codes, table, X, out, first, last, row, shift, base):
+    """Equivalent to ``out[row] += table[base + codes[p]] * X[shift + columns[p]]`` for each p.
+
+    p runs from `first` to `last`. X and out have `PANEL` columns; columns and codes are unsigned.
+    """
+    place = types.int64
+    signature = types.void(columns, codes, table, X, out, place, place, place, place, place)
+    return signature, _generator("add_coded", _build_add_coded, table.dtype)
+
+
+def _spread_coded(typingctx, columns, codes, table, X, out, first, last, row, shift, base):
+    """Equivalent to ``out[shift + columns[p]] += table[base + codes[p]] * X[row]`` for each p."""
+    place = types.int64
+    signature = types.void(columns, codes, table, X, out, place, place, place, place, place)
+    return signature, _generator("spread_coded", _build_spread_coded, table.dtype)
+
+
 def _row_times(typingctx, x, M, out, n_rows, n_columns):
     """Equivalent to ``out[:n_columns] = x[:n_rows] @ M[:n_rows]``, in float64."""
     signature = types.void(x, M, out, types.int64, types.int64)
@@ -436,6 +501,8 @@ def _declared(definition: Callable[..., Any]) -> Any:
 
 prefetch: Any = _declared(_prefetch)
 sum_rows: Any = _declared(_sum_rows)
+add_coded: Any = _declared(_add_coded)
+spread_coded: Any = _declared(_spread_coded)
 row_times: Any = _declared(_row_times)
 add_products: Any = _declared(_add_products)
 dot: Any = _declared(_dot)

@@ -1,6 +1,9 @@
 """The basis of a Krylov space, which grows by blocks of columns, and its state in a checkpoint.
 
 In memory it is one array. On disk each block is a file, written once and read by blocks of rows.
+A *compact* basis has 16 bits of each entry. The process goes on with the rounded columns, which are
+as orthonormal as those of single precision: rounding errors are random, and two random directions
+among thousands of rows are at right angles (see docs/scaling.md).
 """
 
 import hashlib
@@ -9,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from eigentext import engine
 from eigentext.matrices.disk import Growing
+from eigentext.matrices.products import row_blocks
 from eigentext.storage import Checkpoint, checkpoint
-from eigentext.storage.maps import forget
+from eigentext.storage.maps import forget, is_mapped
 
 
 class Basis:
@@ -25,12 +30,17 @@ class Basis:
         The type of the entries.
     on_disk : bool
         Whether the columns are in files.
+    compact : bool
+        Whether to keep 16 bits of each entry: see ``_half_loops``. Entries are float32, from -1 to
+        1, and rounding changes them by 2e-4 of themselves.
     """
 
-    def __init__(self, n_rows: int, most: int, dtype: Any, *, on_disk: bool):
+    def __init__(self, n_rows: int, most: int, dtype: Any, *, on_disk: bool, compact: bool = False):
         self.shape = (n_rows, 0)
         self.dtype = np.dtype(dtype)
-        self._array = None if on_disk else np.empty((n_rows, most), dtype)
+        self.compact = compact
+        kept = np.uint16 if compact else dtype
+        self._array = None if on_disk else np.empty((n_rows, most), kept)
         self._blocks: list[np.ndarray] = []
 
     def __len__(self) -> int:
@@ -42,39 +52,76 @@ class Basis:
         return self._array is None
 
     def __getitem__(self, rows: slice) -> np.ndarray:
+        return self._columns(rows, 0)
+
+    def _columns(self, rows: slice, first: int) -> np.ndarray:
+        """Some rows of the columns from the first on."""
         if self._array is not None:
-            return self._array[rows, : self.shape[1]]
+            if not self.compact:
+                return self._array[rows, first : self.shape[1]]
+            start, stop, _ = rows.indices(len(self))
+            return _widened(self._array, start, first, (stop - start, self.shape[1] - first))
         parts = [block[rows] for block in self._blocks]
         found = np.hstack(parts)
         forget(*parts)
-        return found
+        return _widened(found, 0, 0, found.shape) if self.compact else found
 
-    def append(self, block: np.ndarray) -> None:
-        """Add columns. A basis on disk copies them to a file unless they are in one."""
+    def append(self, block: np.ndarray) -> np.ndarray:
+        """Add columns; returns them as they are kept.
+
+        A compact basis rounds them, in place if it can. A basis on disk copies them to a file
+        unless they are in one.
+        """
         start, stop = self.shape[1], self.shape[1] + block.shape[1]
-        if self._array is not None:
-            self._array[:, start:stop] = block
-        else:
-            self._blocks.append(block if isinstance(block, np.memmap) else _on_disk(block))
         self.shape = (self.shape[0], stop)
+        if not self.compact:
+            if self._array is not None:
+                self._array[:, start:stop] = block
+            else:
+                self._blocks.append(block if isinstance(block, np.memmap) else _on_disk(block))
+            return block
+        half = _narrowed(block)
+        if self._array is not None:
+            self._array[:, start:stop] = half
+        else:
+            self._blocks.append(_on_disk(half))
+        # In the memory of the block, if that is ours.
+        is_ours = block.flags.c_contiguous and block.flags.writeable and not is_mapped(block)
+        return _widened(half, 0, 0, half.shape, block if is_ours else None)
 
     def panels(self) -> Iterator[np.ndarray]:
         """The blocks of a basis on disk, one after the other."""
         for block in self._blocks:
-            yield block
+            yield _widened(block, 0, 0, block.shape) if self.compact else block
             forget(block)
 
     def last(self, n_columns: int) -> Any:
         """The last columns, in whole blocks; all of them if there are not more."""
         n_columns = min(n_columns, self.shape[1])
         if self._array is not None:
-            return self._array[:, self.shape[1] - n_columns : self.shape[1]]
-        part = Basis(self.shape[0], 0, self.dtype, on_disk=True)
+            return _LastColumns(self, self.shape[1] - n_columns)
+        part = Basis(self.shape[0], 0, self.dtype, on_disk=True, compact=self.compact)
         while part.shape[1] < n_columns:
             block = self._blocks[-1 - len(part._blocks)]
             part._blocks.insert(0, block)
             part.shape = (self.shape[0], part.shape[1] + block.shape[1])
         return part
+
+    def times_in_place(self, M: np.ndarray) -> np.ndarray | None:
+        """``basis[:] @ M`` in the memory of a compact basis, which is lost; None if it has no room.
+
+        The rows of the answer are not next to each other.
+        """
+        if self._array is None or not self.compact or 2 * M.shape[1] > self._array.shape[1]:
+            return None
+        out = self._array.view(np.float32)[:, : M.shape[1]]
+
+        def work(rows: slice) -> None:
+            out[rows] = self[rows] @ M
+
+        for _ in engine.current().map(work, row_blocks(len(self))):
+            pass
+        return out
 
     def with_columns(self, block: np.ndarray) -> Any:
         """A matrix of these columns and more. The basis itself does not change."""
@@ -83,6 +130,42 @@ class Basis:
         longer = self.last(self.shape[1])
         longer.append(block)
         return longer
+
+
+class _LastColumns:
+    """The columns of a basis in memory from the `first` on; ``part[rows]`` is an array."""
+
+    def __init__(self, basis: Basis, first: int):
+        self._basis, self._first = basis, first
+        self.shape = (basis.shape[0], basis.shape[1] - first)
+        self.dtype = basis.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return self._basis._columns(rows, self._first)
+
+
+def _narrowed(block: np.ndarray) -> np.ndarray:
+    """The 16 bits that are kept of each entry."""
+    from eigentext.factor import _half_loops
+
+    half = np.empty(block.shape, np.uint16)
+    row = np.empty(block.shape[1], np.float32)
+    _half_loops.narrow(np.ascontiguousarray(block), (row, row.view(np.uint32)), half)
+    return half
+
+
+def _widened(
+    half: np.ndarray, row: int, column: int, shape: tuple[int, int], out: np.ndarray | None = None
+) -> np.ndarray:
+    """The float32 entries of a part of a C-contiguous array that starts at a row and a column."""
+    from eigentext.factor import _half_loops
+
+    out = np.empty(shape, np.float32) if out is None else out
+    _half_loops.widen(half, row, column, out, out.view(np.uint32))
+    return out
 
 
 def _on_disk(block: np.ndarray) -> np.ndarray:

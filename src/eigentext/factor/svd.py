@@ -71,6 +71,7 @@ def svd(
     random_state: int | np.random.Generator | None = 0,
     right: bool = True,
     memory: int | None = None,
+    compact: bool = False,
 ) -> Factors:
     """The `rank` largest singular triples of A.
 
@@ -96,6 +97,10 @@ def svd(
         The bytes that the whole process may take; by default the budget of
         :mod:`eigentext.matrices.budget`. "krylov" keeps on disk what would exceed it, and U and Vt
         are then maps of files without a name.
+    compact : bool
+        Whether "krylov" keeps its basis in 16 bits if A is float32: half the memory. The subspace
+        is as close to the exact one, but singular vectors of nearly equal singular values may turn
+        among themselves.
 
     Returns
     -------
@@ -134,7 +139,9 @@ def svd(
                 enough = max(_FEWEST_BLOCKS, int(-(-(rank + spare) // _BLOCK)) + 1)
                 steps = min(enough, min(A.shape) // _BLOCK) if n_iter is None else n_iter
                 kept = KeptBlocks()
-                U, s, Vt = _krylov(factorable(A), rank, steps, random_state, right, kept)
+                A = factorable(A)
+                compact = compact and A.dtype == np.float32
+                U, s, Vt = _krylov(A, rank, steps, random_state, right, kept, compact)
     return _fix_signs(U, s, Vt if right else Vt[:0])
 
 
@@ -194,10 +201,11 @@ def _krylov(
     random_state: Any,
     right: bool,
     kept: KeptBlocks,
+    compact: bool = False,
 ) -> Factors:
     n, d = A.shape
     if d < n:  # the basis belongs to the shorter side
-        V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True, kept)
+        V, s, Ut = _krylov(A.T, rank, n_iter, random_state, True, kept, compact)
         return Ut.T, s, V.T
     n_blocks = max(n_iter, -(-rank // _BLOCK))
     size = n_blocks * _BLOCK
@@ -206,21 +214,22 @@ def _krylov(
             f"a Krylov space of {n_blocks} blocks of {_BLOCK} does not fit in a {n} x {d} matrix; "
             "use method='randomized' or 'exact'"
         )
-    wide = n * size + (n + d * right) * rank  # entries of Q, U and V
+    wide = n * size // (1 + compact) + (n + d * right) * rank  # entries of Q, U and V
     on_disk = A.dtype.itemsize * (wide + _PANELS * d * _BLOCK) > budget.current().left
-    Q = Basis(n, size, A.dtype, on_disk=on_disk)
+    Q = Basis(n, size, A.dtype, on_disk=on_disk, compact=compact)
     H = np.empty((size, size), A.dtype)
     block, _ = thin_qr(A.times(_gaussian(d, _BLOCK, A.dtype, random_state)))
     kept.begin(block)
+    budget.give_back()
     with engine.phase("factor", n_blocks, "blocks") as advance:
         for number in range(n_blocks):
             start, stop = number * _BLOCK, (number + 1) * _BLOCK
-            Q.append(block)
+            block = Q.append(block)
             state = kept.read(number + 1) if stop < size else None
             if state:
                 C, block = state["C"], state["block"]
             else:
-                Y = A.times(A.transposed_times(block))
+                Y = A.gram_times(block)  # the basis has a copy of the block
                 if stop < size:
                     C, block = _orthonormalize_against(Q, Y)
                     kept.write(number + 1, C=C, block=block)
@@ -230,14 +239,19 @@ def _krylov(
                     C = transposed_times(Q, Y)
                 del Y
             H[:stop, start:stop], H[start:stop, :stop] = C, C.T
+            budget.give_back()
             advance(1)
-        squares, W = eigh(H.astype(np.float64), subset_by_index=[size - rank, size - 1])
         del block
+        budget.give_back()
+        squares, W = eigh(H.astype(np.float64), subset_by_index=[size - rank, size - 1])
         keep = 0 if on_disk else math.inf
         if squares[0] < _TRUSTED * np.finfo(A.dtype).eps * squares[-1]:
             # The smallest is lost beside the square of the largest: once more, without squares.
             return _rayleigh_ritz(Q, _transposed_products(A, Q, keep), rank, keep)
-        U = rows_times(Q, np.ascontiguousarray(W[:, ::-1], A.dtype), keep=keep)
+        W = np.ascontiguousarray(W[:, ::-1], A.dtype)
+        U = Q.times_in_place(W)
+        if U is None:
+            U = rows_times(Q, W, keep=keep)
         if right:
             return _rayleigh_ritz(U, _transposed_products(A, U, keep), rank, keep)
         return U, np.sqrt(squares[::-1]).astype(A.dtype), np.empty((0, d), A.dtype)
@@ -359,7 +373,9 @@ def _gaussian(n_rows: int, n_columns: int, dtype: np.dtype, random_state: Any) -
 def _fix_signs(U: np.ndarray, s: np.ndarray, Vt: np.ndarray) -> Factors:
     if not is_mapped(U):
         signs = np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
-        U, Vt = np.ascontiguousarray(U), np.ascontiguousarray(Vt)
+        if U.strides[1] != U.itemsize or U.strides[0] > 2 * U.shape[1] * U.itemsize:
+            U = np.ascontiguousarray(U)  # else it would keep a much larger array in memory
+        Vt = np.ascontiguousarray(Vt)
         U *= signs
         Vt *= signs[: len(Vt), None]
         return U, s, Vt

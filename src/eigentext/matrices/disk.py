@@ -17,6 +17,9 @@ import numpy as np
 
 from eigentext.errors import EigentextError
 
+_SMALL = 1 << 20  # bytes
+_ROOM = 40 << 20  # bytes: from 32 MB on, glibc asks the system for each array
+
 
 class Growing:
     """An array that grows row by row: in memory up to a limit, beyond it in a file.
@@ -57,15 +60,28 @@ class Growing:
             write_at(self._file, self._array[:filled], 0)
             self._array = self._array[:0].copy()
         if self._file is None:
-            # It grows in place (the system moves pages, not bytes): there are never two copies.
-            self._array.resize(self._size, refcheck=False)
-            self._array[filled:] = part.ravel()
+            if self._size > self._array.size:
+                self._grow(filled)
+            self._array[filled : self._size] = part.ravel()
         else:
             part = part.astype(self._array.dtype, copy=False)
             write_at(self._file, part, filled * self._array.itemsize)
 
+    def _grow(self, filled: int) -> None:
+        room = _ROOM // self._array.itemsize
+        if self._size * self._array.itemsize < _SMALL or self._size > room:
+            # It grows in place (the system moves pages, not bytes): there are never two copies.
+            self._array.resize(self._size, refcheck=False)
+        elif self._array.size < room:
+            # Such a piece comes from the system itself. What is not used of it takes no memory, and
+            # it leaves no gaps between smaller pieces when it grows.
+            old, self._array = self._array, np.empty(room, self._array.dtype)
+            self._array[:filled] = old[:filled]
+
     def finish(self) -> np.ndarray:
         """Return the array; a map if it is in a file."""
+        if self._file is None:
+            self._array.resize(self._size, refcheck=False)
         array = self._array
         if self._file is not None and self._size:
             with self._file as file, room_on_disk():

@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from eigentext import engine
 from eigentext.matrices.disk import Growing, rows_of
 from eigentext.matrices.ranges import RowRanges
+from eigentext.matrices.tiles import SymmetricTiles
 from eigentext.storage.maps import forget, is_mapped
 
 CSR = Any  # scipy.sparse ships no types
@@ -36,11 +37,19 @@ class Factorable:
         dtype: np.dtype,
         times: Callable[[np.ndarray], np.ndarray],
         transposed_times: Callable[[np.ndarray], np.ndarray],
+        gram_times: Callable[[np.ndarray], np.ndarray] | None = None,
     ):
         self.shape = shape
         self.dtype = dtype
         self.times = times
         self.transposed_times = transposed_times
+        self._gram_times = gram_times
+
+    def gram_times(self, X: np.ndarray) -> np.ndarray:
+        """``A @ A.T @ X``; may overwrite X."""
+        if self._gram_times is not None:
+            return self._gram_times(X)
+        return self.times(self.transposed_times(X))
 
     @property
     def T(self) -> "Factorable":  # noqa: N802 - as numpy has it
@@ -88,18 +97,32 @@ def scaled_symmetric(left: np.ndarray, S: CSR, right: np.ndarray) -> Factorable:
         result *= outer
         return result
 
+    def gram(X: np.ndarray) -> np.ndarray:
+        # In place, so that two panels are in memory and not four.
+        is_ours = X.flags.writeable and not is_mapped(X)
+        X = np.multiply(left, X, out=X if is_ours else None)
+        product = sparse_times(S, X)
+        product *= right
+        product *= right
+        product = sparse_times(S, product, X)
+        product *= left
+        return product
+
     return Factorable(
-        S.shape, S.dtype, lambda X: product(left, X, right), lambda X: product(right, X, left)
+        S.shape, S.dtype, lambda X: product(left, X, right), lambda X: product(right, X, left), gram
     )
 
 
-def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
+def sparse_times(A: CSR, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """``A @ X`` by panels of columns and blocks of rows in parallel.
 
-    A may be on disk, or on the workers of a Dask cluster, which then multiply.
+    The answer may be in the memory of `out`, which has its shape. A may be on disk, in tiles, or on
+    the workers of a Dask cluster, which then multiply.
     """
     if isinstance(A, RowRanges):
         return A.times(X)
+    if isinstance(A, SymmetricTiles):
+        return A.times(X, out)
     from eigentext.engine.intrinsics import PANEL
     from eigentext.matrices._panel_loops import csr_times_panel
 
@@ -111,21 +134,21 @@ def sparse_times(A: CSR, X: np.ndarray) -> np.ndarray:
     columns = range(0, X.shape[1], PANEL)
     size = 1 + A.nnz // 8
     blocks = engine.even_blocks(A.indptr, min(size, _ENTRIES) if is_mapped(A.data) else size)
-    result = np.empty((A.shape[0], X.shape[1]), A.dtype)
+    result = np.empty((A.shape[0], X.shape[1]), A.dtype) if out is None else out
     for first in columns:
         panel = padded(X[:, first : first + PANEL])
         whole = X.shape[1] == PANEL
-        out = result if whole else np.empty((A.shape[0], PANEL), A.dtype)
+        product = result if whole else np.empty((A.shape[0], PANEL), A.dtype)
 
-        def work(block: tuple[int, int], panel=panel, out=out) -> None:
+        def work(block: tuple[int, int], panel=panel, product=product) -> None:
             start, stop = block
             starts, indices, data = rows_of(A, start, stop)
-            csr_times_panel(starts, indices, data, panel, out[start:stop], 0, stop - start)
+            csr_times_panel(starts, indices, data, panel, product[start:stop], 0, stop - start)
             forget(indices, data)
 
         _run(work, blocks)
         if not whole:
-            result[:, first : first + PANEL] = out[:, : X.shape[1] - first]
+            result[:, first : first + PANEL] = product[:, : X.shape[1] - first]
     return result
 
 

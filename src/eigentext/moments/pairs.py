@@ -68,18 +68,25 @@ def counted_corpus(
     cache: str | os.PathLike[str] | bool | None,
 ) -> Counted:
     """Forward counts of a corpus, by the threads of this process."""
+    encoded, found, lookup = read_rows(corpus, limits, cache)
+    shape = shape_of(len(found.vocabulary) + (not found.whole))
+    found.counts = counted(encoded, lookup, weights, shape, n_shards)
+    return found
+
+
+def read_rows(
+    corpus: Any, limits: dict[str, Any], cache: str | os.PathLike[str] | bool | None
+) -> tuple[EncodedCorpus, Counted, np.ndarray]:
+    """The encoded text, what is known about it, and the row of each word, with -1 last."""
     encoded = encode(corpus, cache=cache, memory=budget.current().memory)
     check_pairs(encoded.n_tokens)
     vocabulary = Vocabulary.from_counts(encoded.words, encoded.counts, **limits)
     found = Counted.of(encoded, vocabulary)
     places = vocabulary.ids_of(encoded.words)
     places[places < 0] = len(vocabulary)
-    # END is -1, NumPy's index of the last place: one look-up maps words and the ends of units.
-    lookup = np.append(places, np.int32(-1))
-    shape = shape_of(len(vocabulary) + (not found.whole))
     give_back()
-    found.counts = counted(encoded, lookup, weights, shape, n_shards)
-    return found
+    # END is -1, NumPy's index of the last place: one look-up maps words and the ends of units.
+    return encoded, found, np.append(places, np.int32(-1))
 
 
 def counted(
@@ -117,7 +124,7 @@ def counted(
                 advance(stop - start)
             else:
                 # A pair begins in the shard and ends up to `window` places after it.
-                tokens = _rows_of_words(encoded.tokens[start : stop + window], lookup)
+                tokens = rows_of_words(encoded.tokens[start : stop + window], lookup)
                 runs.append(counted_shard(tokens, stop - start, weights, shape, advance, left))
                 del tokens
                 if len(shards) > 1:
@@ -173,17 +180,22 @@ def _affordable(n_tokens: int, window: int) -> int:
         # power of two: what is left is never quite the same, and checkpoints need the same shards.
         third = max(budget.current().left / 3, 1 << 23)
         return n_tokens if 8 * n_tokens <= third else 1 << int(math.log2(third / 8))
-    if 8 * n_tokens <= DEFAULT_MEMORY // 2:
+    if fits_at_once(n_tokens):
         return n_tokens
     # The counts of the shard need memory too: at worst a new entry for each distance.
     return DEFAULT_MEMORY // 2 // (8 + 12 * window)
 
 
-def _rows_of_words(tokens: np.ndarray, lookup: np.ndarray) -> np.ndarray:
-    """``lookup[tokens]``, in half the memory that NumPy would need."""
-    rows = np.empty(len(tokens), np.int32)
+def fits_at_once(n_tokens: int) -> bool:
+    """Whether a text is one shard where nobody states a budget."""
+    return 8 * n_tokens <= DEFAULT_MEMORY // 2
+
+
+def rows_of_words(tokens: np.ndarray, lookup: np.ndarray, *, in_place: bool = False) -> np.ndarray:
+    """``lookup[tokens]``, in half the memory that NumPy would need; `in_place`, in none."""
+    rows = tokens if in_place else np.empty(len(tokens), np.int32)
     for start in range(0, len(tokens), _TOKENS):
         part = tokens[start : start + _TOKENS]
-        np.take(lookup, part, out=rows[start : start + _TOKENS], mode="wrap")
+        rows[start : start + _TOKENS] = np.take(lookup, part, mode="wrap")
         forget(part)
     return rows

@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from eigentext.parameters import Choice, Count, Flag, Given, Number, REQUIRED, Seed, Table, is_whole
+from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, Seed, Table, is_whole
 
 _RARE = "Words that occur less often share one symbol."
 _SPECTRAL = {"method": ("spectral", "spectral+em"), "repair": ("floor",)}

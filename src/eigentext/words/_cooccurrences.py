@@ -50,7 +50,7 @@ class CooccurrenceModel(Saved, Estimator):
         answer.
         """
         with budget.within(memory):
-            return self._learn(self.collect(corpus, cache=cache))
+            return self._learn(self._collected(corpus, cache))
 
     def collect(
         self,
@@ -63,6 +63,23 @@ class CooccurrenceModel(Saved, Estimator):
         self._table.checked(self.get_params(deep=False))
         self._check_together()
         return self._counted(corpus, memory=memory, cache=cache, **self._limits())
+
+    def _collected(
+        self, corpus: Any, cache: str | os.PathLike[str] | bool | None
+    ) -> "CooccurrenceMoments":
+        """What `collect` returns, but not counted yet if `_learn` needs no forward counts."""
+        if self._needs_forward():
+            return self.collect(corpus, cache=cache)
+        from eigentext.moments.uncounted import read_moments
+
+        self._table.checked(self.get_params(deep=False))
+        self._check_together()
+        how: dict[str, Any] = {"window": self.window, "weighting": self.weighting}
+        return read_moments(corpus, **how, **self._limits(), cache=cache)
+
+    def _needs_forward(self) -> bool:
+        """Whether `_learn` needs more than the symmetric counts F + F'."""
+        return True
 
     def _counted(self, corpus: Any, **settings: Any) -> "CooccurrenceMoments":
         from eigentext.moments import CooccurrenceMoments

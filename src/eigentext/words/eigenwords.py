@@ -378,6 +378,11 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
 
     # Private steps.
 
+    def _needs_forward(self) -> bool:
+        return not (
+            self.keep_moments == "none" and self.context == "bag" and self.scaling != "ppmi"
+        )
+
     def _findings(self) -> Iterator[Finding]:
         if (origin := self.provenance_.get("imported")) is None:
             return super()._findings()

@@ -30,7 +30,9 @@ from eigentext.matrices.budget import give_back
 from eigentext.matrices.disk import Growing, rows_of
 from eigentext.matrices.products import Factorable, row_blocks, scaled_symmetric, with_transpose
 from eigentext.matrices.runs import assembled, is_on_disk, sums, transposed
+from eigentext.matrices.tiles import SymmetricTiles
 from eigentext.moments import CooccurrenceMoments
+from eigentext.moments.uncounted import Uncounted, uncounted
 from eigentext.parameters import Choice, Count, Number, argument
 from eigentext.storage.maps import forget
 
@@ -50,6 +52,7 @@ _ALPHA = Number(1.0, most=1)
 _LARGEST = 1e30  # of counts: the largest number of single precision is 3e38
 _ENTRIES = 1 << 19  # that one task scales
 _THIN = 4 * 8 * 32  # bytes of a row of the thin matrices that are in memory during the SVD
+_LARGE = 64_000_000  # bytes of a basis in single precision
 _DROPPED = 5  # how many singular values after the kept ones are computed, to show the gap
 
 
@@ -150,7 +153,10 @@ def scaled_moments(
     remedy = "raise the memory (--memory), or min_count for fewer words"
     with budget.reserving(_THIN * n_words, f"{n_words:,} words", remedy):  # for the SVD
         if moments.context == "bag" and scaling != "ppmi":
-            left, T, right = factored_counts(moments, **steps)
+            if text := uncounted(moments):
+                left, T, right = factored_text(moments, text, **steps)
+            else:
+                left, T, right = factored_counts(moments, **steps)
             return scaled_symmetric(left, T, right), int(T.nnz)
         with budget.shared_by(3):  # the counts, Omega and its transpose
             counts = moments.counts()
@@ -181,6 +187,24 @@ def factored_counts(
     word, context = (t(total / unit) for total in moments.totals())
     T = moments.counts(lambda counts: t((counts / unit).astype(dtype)), dtype)
     left, right = _factors(word, context, scaling, alpha)
+    return left.astype(dtype), T, right.astype(dtype)
+
+
+def factored_text(
+    moments: CooccurrenceMoments,
+    text: Uncounted,
+    *,
+    transform: Transform = "sqrt",
+    scaling: Scaling = "cca",
+    alpha: float = 1.0,
+    dtype: DTypeLike = np.float32,
+) -> tuple[np.ndarray, SymmetricTiles, np.ndarray]:
+    """What :func:`factored_counts` returns, with T in tiles, from the text of uncounted moments."""
+    t = _checked(transform, scaling, alpha)
+    unit = moments.unit
+    T, total = text.symmetric(lambda counts: t((counts / unit).astype(dtype)), dtype)
+    word = t(total / unit)
+    left, right = _factors(word, word, scaling, alpha)
     return left.astype(dtype), T, right.astype(dtype)
 
 
@@ -235,7 +259,10 @@ def decomposed(
     rank = min(m + _DROPPED, most)
     # The directions at the cut are half noise. A basis of more than twice the rank comes closer to
     # the exact ones, but the vectors do not get better (docs/results.md).
-    U, s, Vt = svd(Omega, rank, n_oversamples=rank, random_state=random_state, right=right)
+    # In 16 bits, a large basis takes half the memory, and the vectors are as good.
+    compact = 4 * 2 * rank * most > _LARGE
+    settings: dict[str, Any] = {"random_state": random_state, "right": right, "compact": compact}
+    U, s, Vt = svd(Omega, rank, n_oversamples=rank, **settings)
     # Rounding errors add up like a random walk, so this takes the root of max(Omega.shape). Without
     # it, a tenth of s[0] would count as zero in single precision and a million columns.
     rank = int((s > s[0] * np.sqrt(max(Omega.shape)) * np.finfo(s.dtype).eps).sum())
