@@ -77,6 +77,11 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         after it: with a window of 1, the matrix of bigrams.
     weighting : "flat" or "distance"
         Whether a pair counts 1 or 1/distance.
+    method : "one-step" or "two-step"
+        With "two-step", first the words on the left and on the right are related by CCA, and then
+        words to the hidden state that both share (Dhillon, Foster and Ungar 2015): see
+        :mod:`~eigentext.words.two_step`. It needs ``context="list"``. Half of the window is
+        on each side.
     max_size : int, optional
         The largest vocabulary.
     keep_moments : "none", "cut" or "whole"
@@ -86,8 +91,17 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         Keep only pairs that were counted at least this often. Files are smaller, but sums are no
         longer exact. The vectors themselves are learned from all pairs.
     oov : "none" or "characters"
-        Whether a word outside the vocabulary gets a vector predicted from its spelling: see
-        :class:`~eigentext.words.subwords.CharacterRidge`.
+        With "characters", a word outside the vocabulary gets a vector that is predicted from its
+        spelling (:class:`~eigentext.words.subwords.CharacterRidge`), and the spelling of the words
+        in the vocabulary improves their vectors, of rare words most
+        (:mod:`~eigentext.words.spelling_prior`).
+    spelling_weight : float
+        How much spelling adds to the vectors of frequent words. More is better for inflection
+        ("walk" and "walked"), and worse for names.
+    spelling_half_count : float, optional
+        The number of occurrences at which a vector is half signal and half noise. The vectors of
+        rarer words follow their spelling more than their contexts. It is estimated if it is None.
+        If this and `spelling_weight` are 0, spelling adds nothing to the words in the vocabulary.
     random_state : int
         The seed of the SVD. Equal seeds give equal bits.
 
@@ -102,7 +116,8 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
     spelling_ : CharacterRidge or None
     diagnostics_ : dict
         The singular values that were kept and the next ones, their condition number, and how many
-        tokens were rare.
+        tokens were rare. With ``oov="characters"`` also `spelling_half_count`, and
+        `spelling_slope`, from 0 to 1: how well spelling predicts words that it was not fitted to.
     provenance_ : dict
         The origin: the number of tokens, fingerprints of the text, and how it was read.
 
@@ -133,10 +148,13 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         beta: float = 0.5,
         context: "Context" = "bag",
         weighting: "Weighting" = "distance",
+        method: Literal["one-step", "two-step"] = "one-step",
         max_size: int | None = None,
         keep_moments: Literal["none", "cut", "whole"] = "none",
         keep_pairs: int = 0,
         oov: Literal["none", "characters"] = "none",
+        spelling_weight: float = 0.5,
+        spelling_half_count: float | None = None,
         random_state: int = 0,
     ):
         self.n_components = n_components
@@ -148,10 +166,13 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         self.beta = beta
         self.context: Context = context
         self.weighting: Weighting = weighting
+        self.method = method
         self.max_size = max_size
         self.keep_moments = keep_moments
         self.keep_pairs = keep_pairs
         self.oov = oov
+        self.spelling_weight = spelling_weight
+        self.spelling_half_count = spelling_half_count
         self.random_state = random_state
 
     # Learning.
@@ -160,22 +181,27 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
         from eigentext.words.template import decomposed, scaled_moments, unit_rows
 
         cut = self._cut(moments)
-        Omega, n_pairs = scaled_moments(
-            cut, transform=self.count_transform, scaling=self.scaling, alpha=self.alpha
-        )
-        self._describe(cut, n_pairs)
         kept = {"none": None, "cut": cut, "whole": moments}[self.keep_moments]
-        del cut, moments  # the factorization needs their memory
-        give_back()
-        U, s, _, spectrum = decomposed(Omega, self.n_components, random_state=self.random_state)
-        del Omega
+        if self.method == "two-step":
+            U, s, spectrum = self._two_steps(cut)
+        else:
+            Omega, n_pairs = scaled_moments(
+                cut, transform=self.count_transform, scaling=self.scaling, alpha=self.alpha
+            )
+            self._describe(cut, n_pairs)
+            del cut, moments  # the factorization needs their memory
+            give_back()
+            U, s, _, spectrum = decomposed(Omega, self.n_components, random_state=self.random_state)
+            del Omega
         # U has one more row than there are words if rare words share one.
         self.vectors_, n_alone = unit_rows(U, s**self.beta, len(self.vocabulary_))
         self.singular_values_ = s
         found = {"words_without_context": n_alone}
         self.diagnostics_ = spectrum | self.diagnostics_ | found
         self.moments_ = kept and kept.thresholded(self.keep_pairs)
-        self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
+        self.spelling_ = None
+        if self.oov == "characters":
+            self._learn_spelling()
         return self
 
     @adding
@@ -354,10 +380,41 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
 
-    def _learn_spelling(self) -> Any:
-        from eigentext.words.subwords import CharacterRidge
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.method != "two-step":
+            return
+        has_default = self.scaling == "cca" and self.alpha == 1
+        if self.context != "list" or self.window < 2 or not has_default:
+            raise ParameterError(
+                "method='two-step' needs context='list' (--context list), a window of 2 or more, "
+                "scaling='cca' and alpha=1"
+            )
 
-        return CharacterRidge().fit(self.vocabulary_.words, self.vectors_)
+    def _two_steps(self, cut: "CooccurrenceMoments") -> tuple[np.ndarray, np.ndarray, Any]:
+        from eigentext.words.two_step import two_step
+
+        self._describe(cut, cut.n_pairs)
+        how: Any = {"transform": self.count_transform, "random_state": self.random_state}
+        return two_step(cut, self.n_components, **how)
+
+    def _learn_spelling(self) -> None:
+        from eigentext.words import spelling_prior
+
+        self.vectors_, self.spelling_, prior = spelling_prior.learned(
+            list(self.vocabulary_.words),
+            self.vectors_,
+            self.vocabulary_.counts,
+            weight=self.spelling_weight,
+            half_count=self.spelling_half_count,
+            random_state=self.random_state,
+        )
+        if prior is None:
+            return
+        found = {"spelling_half_count": prior.half_count, "spelling_slope": prior.slope}
+        if prior.slope:  # every word has a vector now
+            found["words_without_context"] = 0
+        self.diagnostics_ |= found
 
     # The file format.
 
