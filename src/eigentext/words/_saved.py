@@ -21,7 +21,7 @@ DIAGNOSTICS = facts.facts(
     pairs=facts.COUNT,
     words_without_context=facts.COUNT,
     spelling_half_count=Number(0.0, least=0, most=LARGEST),
-    spelling_slope=facts.SHARE,
+    spelling_slope=Number(0.0, least=0, most=LARGEST),
 )
 
 

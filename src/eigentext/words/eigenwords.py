@@ -117,7 +117,7 @@ class Eigenwords(WordLookup, ImportedVectors, CooccurrenceModel):
     diagnostics_ : dict
         The singular values that were kept and the next ones, their condition number, and how many
         tokens were rare. With ``oov="characters"`` also `spelling_half_count`, and
-        `spelling_slope`, from 0 to 1: how well spelling predicts words that it was not fitted to.
+        `spelling_slope`, from 0 to about 1: how well spelling predicts words that it has not seen.
     provenance_ : dict
         The origin: the number of tokens, fingerprints of the text, and how it was read.
 

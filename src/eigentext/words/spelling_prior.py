@@ -7,11 +7,11 @@ occurrences, let a part :math:`a_w` of it be the signal :math:`v_w`, about which
 .. math:: \hat v_w = a_w v_w + \sqrt{1 - a_w^2}\,\varepsilon, \qquad
           v_w \sim N(\mu + x_w^\top W, \tau^2), \qquad a_w = \sqrt{\frac{n}{n + \kappa}} .
 
-Signal and noise are equal at :math:`n = \kappa`. Spelling explains little of the length of a vector
-(:math:`\tau^2 \approx 1`), so the posterior mean of :math:`v_w` has the direction of
+Signal and noise are equal at :math:`n = \kappa`. The posterior mean of :math:`v_w` has the
+direction of
 
 .. math:: \hat v_w + g_w (\mu + x_w^\top W), \qquad
-          g_w = \frac{1 - a_w^2}{a_w} = \frac{\kappa}{\sqrt{n (n + \kappa)}} .
+          g_w = \frac{1 - a_w^2}{a_w \tau^2} = \frac{\kappa}{\tau^2 \sqrt{n (n + \kappa)}} .
 
 This vanishes for frequent words. There, as in fastText (Bojanowski et al. 2017), a word is also the
 sum of its n-grams: then inflected forms of all words differ in the same way, and analogies such as
@@ -24,8 +24,9 @@ The mean :math:`\mu` is left out: all words share it, and it says nothing about 
 **Empirical Bayes.** Half of the words predict the other half, so that the noise of a word is not in
 its prediction :math:`m_w = x_w^\top W`. Then :math:`\hat v_w^\top m_w` is :math:`b\,a_w \|m_w\|^2`
 on average, where the slope b is 1 if the predictions are as long as they should be. :math:`\kappa`
-and b are the minimum of :math:`\sum_w \|\hat v_w - \mu - b\,a_w m_w\|^2`. If spelling predicts
-nothing, b is 0 and no vector changes. All of this needs inner products only, so the vectors are
+and b are the minimum of :math:`\sum_w \|\hat v_w - \mu - b\,a_w m_w\|^2`, and :math:`\tau^2` is
+what they leave of the squared length of a vector, which is 1. If spelling predicts
+nothing (b is less than three standard errors), b is 0 and no vector changes. All of this needs inner products only, so the vectors are
 first projected to a few random dimensions.
 
 W is the ridge regression of :class:`~eigentext.words.subwords.CharacterRidge`, with these
@@ -45,7 +46,9 @@ from eigentext.words.subwords import CharacterRidge
 
 _PROJECTED = 32  # dimensions in which kappa is estimated
 _FEWEST = 8  # words; with fewer, nothing is estimated
+_STANDARD_ERRORS = 3  # by which the slope must differ from 0, or else it is 0
 _LEAST = 1e-3  # the least strength
+_LEAST_LEFT = 0.1  # of a vector is not explained by spelling
 _KAPPAS = np.concatenate([[0.0], np.geomspace(0.01, 1e6, 321)])
 
 
@@ -54,14 +57,16 @@ _SETTINGS: dict[str, Any] = {"ngram_range": (3, 5), "penalty": 1.0}
 
 
 class Prior(NamedTuple):
-    """The two numbers of the empirical Bayes estimate.
+    r"""The numbers of the empirical Bayes estimate.
 
-    `half_count` is :math:`\\kappa`: a word that occurs so often is half signal and half noise.
-    `slope` is b, from 0 to 1: how well the spelling predicts words that it was not fitted to.
+    `half_count` is :math:`\kappa`: a word that occurs so often is half signal and half noise.
+    `slope` is b: how far predictions for words that were not fitted are right, from 0 to about 1.
+    `left` is :math:`\tau^2`, the part of a vector that spelling does not explain.
     """
 
     half_count: float
     slope: float
+    left: float = 1.0
 
 
 def learned(
@@ -92,7 +97,7 @@ def learned(
     prior = estimated(words, vectors, counts, half_count, random_state=random_state)
     a = strengths(counts, prior.half_count)
     spelling = _ridge().fit(words, vectors, strengths=a)
-    return mixed(words, vectors, weights(a, prior.slope, weight), spelling), spelling, prior
+    return mixed(words, vectors, weights(a, prior, weight), spelling), spelling, prior
 
 
 def strengths(counts: np.ndarray, half_count: float) -> np.ndarray:
@@ -103,9 +108,9 @@ def strengths(counts: np.ndarray, half_count: float) -> np.ndarray:
     return np.maximum(a, _LEAST)
 
 
-def weights(a: np.ndarray, slope: float, weight: float) -> np.ndarray:
+def weights(a: np.ndarray, prior: Prior, weight: float) -> np.ndarray:
     r"""The factor :math:`b\,(\gamma + g_w)` of the prediction, given the strengths."""
-    return slope * (weight + (1 - a**2) / a)
+    return prior.slope * (weight + (1 - a**2) / (a * prior.left))
 
 
 def estimated(
@@ -146,8 +151,11 @@ def _best_prior(
     for kappa in kappas.tolist():
         a = strengths(counts, kappa)
         up, down = float(a @ along), float(a**2 @ lengths)
-        if up > 0 and down > 0 and up**2 / down > most:
-            most, best = up**2 / down, Prior(kappa, min(up / down, 1.0))
+        by_chance = _STANDARD_ERRORS * float(np.linalg.norm(a * along))
+        if up > by_chance and down > 0 and up**2 / down > most:
+            explained = (up / down) ** 2 * float(a**2 @ lengths) / float(a @ a)
+            most = up**2 / down
+            best = Prior(kappa, up / down, max(1 - explained, _LEAST_LEFT))
     return best
 
 

@@ -81,7 +81,7 @@ def factored(
     r"""Both steps, given :math:`C_{WR}` and :math:`C_{LR}`, in this precision."""
     how: dict[str, Any] = {"transform": transform, "scaling": "cca", "dtype": dtype}
     Omega = scaled_counts(G, **how)
-    U1, s1, Vt1, first = decomposed(Omega, m, random_state=random_state, right=True)
+    U1, s1, Vt1, _ = decomposed(Omega, m, random_state=random_state, right=True)
     del Omega
     sigma = np.minimum(s1 / s1[0], 1).astype(dtype)
     R = _times(scaled_counts(C, **how), Vt1.T)
