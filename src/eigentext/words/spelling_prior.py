@@ -25,9 +25,9 @@ The mean :math:`\mu` is left out: all words share it, and it says nothing about 
 its prediction :math:`m_w = x_w^\top W`. Then :math:`\hat v_w^\top m_w` is :math:`b\,a_w \|m_w\|^2`
 on average, where the slope b is 1 if the predictions are as long as they should be. :math:`\kappa`
 and b are the minimum of :math:`\sum_w \|\hat v_w - \mu - b\,a_w m_w\|^2`, and :math:`\tau^2` is
-what they leave of the squared length of a vector, which is 1. If spelling predicts
-nothing (b is less than three standard errors), b is 0 and no vector changes. All of this needs inner products only, so the vectors are
-first projected to a few random dimensions.
+what they leave of the squared length of a vector, which is 1. If spelling predicts nothing (b is
+less than three standard errors), b is 0 and no vector changes. All of this needs inner products
+only, so the vectors are first projected to a few random dimensions.
 
 W is the ridge regression of :class:`~eigentext.words.subwords.CharacterRidge`, with these
 strengths.

@@ -13,8 +13,9 @@ and the vector of an unseen word is the direction of :math:`x_w^\top W + \mu`. T
 fitted to given vectors by least squares.
 
 The normal equations :math:`(X^\top C X + \lambda I) W = X^\top C (V - \mu)`, here with all
-:math:`a_w = 1`, are solved by conjugate gradients (Hestenes and Stiefel 1952), separately for each column of W, with the diagonal as
-preconditioner. Without it, the n-grams that all words share need twice as many steps.
+:math:`a_w = 1`, are solved by conjugate gradients (Hestenes and Stiefel 1952), separately for each
+column of W, with the diagonal as preconditioner. Without it, the n-grams that all words share need
+twice as many steps.
 """
 
 import warnings

@@ -15,7 +15,7 @@ a side have h words with weights :math:`k_1, \dots, k_h`, and let there be a wor
           = C_{WL}^\top .
 
 As in the template, counts are transformed, and the covariance of contexts is its diagonal. With
-h = 1 that is exact. Then with whitened contexts, the SVD :math:`\Omega_{LR} = U_1 \Sigma_1 V_1^\top`
+h = 1 that is exact. With whitened contexts, the SVD :math:`\Omega_{LR} = U_1 \Sigma_1 V_1^\top`
 makes :math:`\Phi_L` of :math:`U_1` and :math:`\Phi_R` of :math:`V_1`, and
 
 .. math:: C_{SS} = \begin{pmatrix} I & \Sigma_1 \\ \Sigma_1 & I \end{pmatrix}
