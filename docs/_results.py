@@ -38,6 +38,7 @@ PAGES = {
         "Choices that make good word vectors",
         ["quality_table1", "quality_table2", "quality_beyond", "words_defaults", "words_more"],
     ),
+    "rare-words": ("Rare words and morphology", ["rare_words", "rare_words_tried"]),
     "engine": (
         "Text, factors, threads and the explorer",
         [
