@@ -39,6 +39,7 @@ PAGES = {
         ["quality_table1", "quality_table2", "quality_beyond", "words_defaults", "words_more"],
     ),
     "purposes": ("Purposes of word vectors", ["purposes"]),
+    "rare-words": ("Rare words and morphology", ["rare_words", "rare_words_tried"]),
     "engine": (
         "Text, factors, threads and the explorer",
         [
@@ -55,6 +56,7 @@ PAGES = {
     "class-models": (
         "Class models",
         ["class_bigram_clusters", "class_bigram_brown", "class_bigram_text8"],
+    ),
     "refinement": (
         "Taggers with hidden states",
         [

@@ -202,7 +202,7 @@ def _build_add_products(builder, X, Y, M, first, last, n_rows, n_columns, *, ele
                 return [lanes.add_product(*pair, y) for pair in zip(totals, factors)]
 
             sums = _loop(builder, first, last, 1, add, [lanes.load(M, place) for place in places])
-            for total, place in zip(sums, places):
+            for total, place in zip(sums or [], places):
                 lanes.store(total, M, place)
 
         _loop(builder, start, n_rows, ROW_GROUP, group)
@@ -250,7 +250,9 @@ def _build_add_times(builder, x, y, out, n, *, element):
     lanes = _Lanes(builder, element, ROW_WIDTH)
 
     def step(h, _):
-        lanes.store(lanes.add_product(lanes.load(out, h), lanes.load(x, h), lanes.load(y, h)), out, h)
+        lanes.store(
+            lanes.add_product(lanes.load(out, h), lanes.load(x, h), lanes.load(y, h)), out, h
+        )
 
     _loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step)
 

@@ -19,6 +19,7 @@ _FEW_TOKENS = 30
 _MOST_DIMENSIONS = 0.25
 _ALWAYS_FINE = 10  # fewer dimensions than this are a choice, for a picture or an example
 _EXPLAINED = 0.3  # of the variance
+_LITTLE = 0.1  # of the length that predictions from spelling have; in Wikipedia they keep 0.8
 
 
 def findings_of_vectors(
@@ -36,12 +37,31 @@ def findings_of_vectors(
             "They share one symbol and have no vector.",
             "Lower min_count (--min-count) if you need them." if rare >= _RARE else "",
         )
+    yield from _findings_of_spelling(diagnostics)
     if alone := diagnostics.get("words_without_context", 0):
         words = "1 word has" if alone == 1 else f"{alone:,} words have"
         yield Finding(
             "note",
             f"{words} a zero vector: no other word is near in the text, or none that these "
             "dimensions show.",
+        )
+
+
+def _findings_of_spelling(diagnostics: Mapping[str, Any]) -> Iterator[Finding]:
+    slope = diagnostics.get("spelling_slope")
+    if slope is None:
+        return
+    if slope < _LITTLE:
+        yield Finding(
+            "note",
+            "The spelling of words says almost nothing about their vectors here.",
+            "Leave it out (oov='none', --oov none).",
+        )
+    elif half := diagnostics.get("spelling_half_count", 0):
+        yield Finding(
+            "note",
+            f"A word that occurs {half:,.0f} times has a vector that is half noise. The vectors of "
+            "rarer words follow their spelling more than their contexts.",
         )
 
 

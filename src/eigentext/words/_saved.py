@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.errors import ModelFileError
+from eigentext.parameters import Number
 from eigentext.storage import facts
 from eigentext.storage.schema import Array, MismatchError, Schema, Strings, damage
 
@@ -19,6 +20,8 @@ DIAGNOSTICS = facts.facts(
     rare_tokens=facts.COUNT,
     pairs=facts.COUNT,
     words_without_context=facts.COUNT,
+    spelling_half_count=Number(0.0, least=0, most=LARGEST),
+    spelling_slope=Number(0.0, least=0, most=LARGEST),
 )
 
 

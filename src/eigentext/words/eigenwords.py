@@ -93,6 +93,11 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
     phrases : bool
         Whether to find phrases first, and join each into one word, such as "new_york": see
         :class:`~eigentext.Phrases`. The text is then read in this process.
+    method : "one-step" or "two-step"
+        With "two-step", first the words on the left and on the right are related by CCA, and then
+        words to the hidden state that both share (Dhillon, Foster and Ungar 2015): see
+        :mod:`~eigentext.words.two_step`. It needs ``context="list"``. Half of the window is
+        on each side.
     max_size : int, optional
         The largest vocabulary.
     keep_moments : "none", "cut" or "whole"
@@ -102,8 +107,17 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
         Keep only pairs that were counted at least this often. Files are smaller, but sums are no
         longer exact. The vectors themselves are learned from all pairs.
     oov : "none" or "characters"
-        Whether a word outside the vocabulary gets a vector predicted from its spelling: see
-        :class:`~eigentext.words.subwords.CharacterRidge`.
+        With "characters", a word outside the vocabulary gets a vector that is predicted from its
+        spelling (:class:`~eigentext.words.subwords.CharacterRidge`), and the spelling of the words
+        in the vocabulary improves their vectors, of rare words most
+        (:mod:`~eigentext.words.spelling_prior`).
+    spelling_weight : float
+        How much spelling adds to the vectors of frequent words. More is better for inflection
+        ("walk" and "walked"), and worse for names.
+    spelling_half_count : float, optional
+        The number of occurrences at which a vector is half signal and half noise. The vectors of
+        rarer words follow their spelling more than their contexts. It is estimated if it is None.
+        If this and `spelling_weight` are 0, spelling adds nothing to the words in the vocabulary.
     random_state : int
         The seed of the SVD. Equal seeds give equal bits.
 
@@ -120,7 +134,8 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
     spelling_ : CharacterRidge or None
     diagnostics_ : dict
         The singular values that were kept and the next ones, their condition number, and how many
-        tokens were rare.
+        tokens were rare. With ``oov="characters"`` also `spelling_half_count`, and
+        `spelling_slope`, from 0 to about 1: how well spelling predicts words that it has not seen.
     provenance_ : dict
         The origin: the number of tokens, fingerprints of the text, and how it was read.
 
@@ -155,10 +170,13 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
         narrow: int | None = None,
         narrow_weight: float | None = None,
         phrases: bool = False,
+        method: Literal["one-step", "two-step"] = "one-step",
         max_size: int | None = None,
         keep_moments: Literal["none", "cut", "whole"] = "none",
         keep_pairs: int = 0,
         oov: Literal["none", "characters"] = "none",
+        spelling_weight: float = 0.5,
+        spelling_half_count: float | None = None,
         random_state: int = 0,
     ):
         self.n_components = n_components
@@ -174,10 +192,13 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
         self.narrow = narrow
         self.narrow_weight = narrow_weight
         self.phrases = phrases
+        self.method = method
         self.max_size = max_size
         self.keep_moments = keep_moments
         self.keep_pairs = keep_pairs
         self.oov = oov
+        self.spelling_weight = spelling_weight
+        self.spelling_half_count = spelling_half_count
         self.random_state = random_state
 
     # Learning.
@@ -199,7 +220,8 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
         how = {"transform": self.count_transform, "scaling": self.scaling, "alpha": self.alpha}
         settings = how | {"beta": chosen.beta, "random_state": self.random_state}
         while parts:
-            found.append(vectors_of(parts, sizes[len(found)], **settings))
+            two_step = self.method == "two-step" and not found
+            found.append(vectors_of(parts, sizes[len(found)], two_step=two_step, **settings))
         self.diagnostics_["pairs"] = sum(part.n_pairs for part in found)
         self.vectors_ = side_by_side(
             [part.rows for part in found], [1.0, chosen.narrow_weight][: len(found)]
@@ -210,7 +232,9 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
         if len(found) > 1:
             self.diagnostics_["narrow_singular_values"] = found[1].s.tolist()
         self.moments_ = kept and kept.thresholded(self.keep_pairs)
-        self.spelling_ = self._learn_spelling() if self.oov == "characters" else None
+        self.spelling_ = None
+        if self.oov == "characters":
+            self._learn_spelling()
         return self
 
     @adding
@@ -396,10 +420,34 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
 
-    def _learn_spelling(self) -> Any:
-        from eigentext.words.subwords import CharacterRidge
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.method != "two-step":
+            return
+        has_default = self.scaling == "cca" and self.alpha == 1
+        if self.context != "list" or self._plan().window < 2 or not has_default:
+            raise ParameterError(
+                "method='two-step' needs context='list' (--context list), a window of 2 or more, "
+                "scaling='cca' and alpha=1"
+            )
 
-        return CharacterRidge().fit(self.vocabulary_.words, self.vectors_)
+    def _learn_spelling(self) -> None:
+        from eigentext.words import spelling_prior
+
+        self.vectors_, self.spelling_, prior = spelling_prior.learned(
+            list(self.vocabulary_.words),
+            self.vectors_,
+            self.vocabulary_.counts,
+            weight=self.spelling_weight,
+            half_count=self.spelling_half_count,
+            random_state=self.random_state,
+        )
+        if prior is None:
+            return
+        found = {"spelling_half_count": prior.half_count, "spelling_slope": prior.slope}
+        if prior.slope:  # every word has a vector now
+            found["words_without_context"] = 0
+        self.diagnostics_ |= found
 
     # The file format.
 

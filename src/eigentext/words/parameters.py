@@ -70,6 +70,11 @@ Eigenwords = Table(
         shown="0.15, or that of the purpose",
     ),
     phrases=Flag(False, flags="--phrases", help="Join words that often occur together."),
+    method=Choice(
+        "one-step",
+        of=("one-step", "two-step"),
+        help="two-step: CCA of both sides first, then of words; with --context list.",
+    ),
     max_size=_MAX_SIZE,
     keep_moments=Choice(
         "none",
@@ -85,7 +90,23 @@ Eigenwords = Table(
     oov=Choice(
         "none",
         of=("none", "characters"),
-        help="characters: predict vectors of unseen words from their spelling.",
+        help="characters: predict vectors of unseen words from their spelling, and improve those "
+        "of rare words.",
+    ),
+    spelling_weight=Number(
+        0.5,
+        least=0,
+        most=1e6,
+        only={"oov": ("characters",)},
+        help="How much spelling adds to the vectors of frequent words.",
+    ),
+    spelling_half_count=Number(
+        None,
+        least=0,
+        most=1e9,
+        only={"oov": ("characters",)},
+        shown="estimated",
+        help="The number of occurrences at which a vector is half noise; spelling leads below it.",
     ),
     random_state=_SEED,
 )

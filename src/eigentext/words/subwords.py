@@ -5,15 +5,17 @@ A word is the bag of its character n-grams, with marks at both ends: "cat" has `
 every machine), and the counts are scaled to a unit vector :math:`x_w \in R^b`. From the words
 that do have vectors :math:`v_w`, with mean :math:`\mu`, ridge regression learns
 
-.. math:: W = \arg\min_W \sum_w c_w \|x_w^\top W + \mu - v_w\|^2 + \lambda \|W\|^2 ,
+.. math:: W = \arg\min_W \sum_w c_w \|a_w (x_w^\top W + \mu) - v_w\|^2 + \lambda \|W\|^2 ,
 
-and the vector of an unseen word is the direction of :math:`x_w^\top W + \mu`. As in fastText
+and the vector of an unseen word is the direction of :math:`x_w^\top W + \mu`. The weights
+:math:`c_w` and the strengths :math:`a_w` of the signal are 1 unless they are given. As in fastText
 (Bojanowski et al. 2017), an n-gram has a vector, and a word has the sum of them. Here they are
 fitted to given vectors by least squares.
 
-The normal equations :math:`(X^\top C X + \lambda I) W = X^\top C (V - \mu)` are solved by conjugate
-gradients (Hestenes and Stiefel 1952), separately for each column of W, with the diagonal as
-preconditioner. Without it, the n-grams that all words share need twice as many steps.
+The normal equations :math:`(X^\top C X + \lambda I) W = X^\top C (V - \mu)`, here with all
+:math:`a_w = 1`, are solved by conjugate gradients (Hestenes and Stiefel 1952), separately for each
+column of W, with the diagonal as preconditioner. Without it, the n-grams that all words share need
+twice as many steps.
 """
 
 import warnings
@@ -40,7 +42,8 @@ _COEFFICIENTS = Array("float16", ("buckets", "dimensions"), lazy=True)
 class CharacterRidge(Estimator):
     r"""Predict a word's vector from its character n-grams.
 
-    The defaults were chosen by the cosines of held-out words of text8: see docs/results.md.
+    The defaults were chosen by the cosines of held-out words of text8: see docs/results.md. For the
+    ranks of similarities, fewer lengths and a penalty of 1 are better: `Eigenwords` uses these.
 
     Parameters
     ----------
@@ -49,8 +52,8 @@ class CharacterRidge(Estimator):
     n_buckets : int
         The number of buckets for hashed n-grams; :attr:`coefficients_` has a row for each.
     penalty : float, above 0
-        The weight :math:`\lambda` of large coefficients. Rare words need more of it than frequent
-        ones.
+        The weight :math:`\lambda` of large coefficients. With a large penalty, all predictions
+        are close to the mean.
     tol : float
         Stop when the residual of the normal equations is this part of its first value.
     max_iter : int
@@ -95,26 +98,32 @@ class CharacterRidge(Estimator):
         self.max_iter = max_iter
 
     @learning
-    def fit(self, words: Iterable[str], vectors: Any, counts: Any = None) -> Self:
+    def fit(
+        self, words: Iterable[str], vectors: Any, counts: Any = None, *, strengths: Any = None
+    ) -> Self:
         r"""Learn from words and their vectors. Only the directions of the vectors matter.
 
         With `counts`, a word has the weight :math:`c_w = \log(1 + count)`, scaled to 1 on average.
         That suits unseen words that are frequent. Without, all weights are 1. Words with a zero
         vector are left out.
+
+        With `strengths` from 0 to 1, a vector is a noisy copy of the signal :math:`a_w v_w`, as in
+        :mod:`~eigentext.words.spelling_prior`. Without, all strengths are 1.
         """
         words = _listed(words)
         V = _directions(vectors, len(words))
         weights = _weights(counts, len(words))
-        has_vector = V.any(axis=1) & (weights > 0)
+        a = _strengths(strengths, len(words))
+        has_vector = V.any(axis=1) & (weights > 0) & (a > 0)
         if not has_vector.any():
             raise ParameterError("no words to learn from: every vector is zero or there are none")
         words = [word for word, kept in zip(words, has_vector) if kept]
-        V, weights = V[has_vector], weights[has_vector]
+        V, weights, a = V[has_vector], weights[has_vector], a[has_vector]
         weights *= len(weights) / weights.sum()
-        self.mean_ = (weights @ V / len(V)).astype(np.float32)
-        roots = np.sqrt(weights)[:, None]
-        X = sp.csr_array(self._features(words, self) * roots.astype(np.float32))
-        self.coefficients_, steps, residual = self._solve(X, (V - self.mean_) * roots)
+        self.mean_ = (weights * a @ V / (weights @ a**2)).astype(np.float32)
+        roots, a = np.sqrt(weights)[:, None], a[:, None]
+        X = sp.csr_array(self._features(words, self) * (roots * a).astype(np.float32))
+        self.coefficients_, steps, residual = self._solve(X, (V - a * self.mean_) * roots)
         self.diagnostics_ = {
             "n_words": len(words),
             "left_out": int((~has_vector).sum()),
@@ -134,6 +143,10 @@ class CharacterRidge(Estimator):
 
     def predict(self, words: Iterable[str]) -> np.ndarray:
         """A float32 unit row for each word, known or not."""
+        return _unit(self.deviations(words) + self.mean_)
+
+    def deviations(self, words: Iterable[str]) -> np.ndarray:
+        r"""A float32 row :math:`x_w^\top W` for each word: what its spelling adds to the mean."""
         check_is_fitted(self)
         words = _listed(words)
         X = self._features(words, self.parameters_)
@@ -145,7 +158,7 @@ class CharacterRidge(Estimator):
         W = self.coefficients_[used]
         if isinstance(self.coefficients_, np.memmap):
             check_values("spelling.coefficients", _COEFFICIENTS, W)
-        return _unit(sparse_times(X, W.astype(np.float32)) + self.mean_)
+        return sparse_times(X, W.astype(np.float32))
 
     def score(self, words: Iterable[str], vectors: Any) -> float:
         """The mean cosine of predictions and vectors; words with a zero vector are left out."""
@@ -298,6 +311,19 @@ def _weights(counts: Any, n_words: int) -> np.ndarray:
     if counts.shape != (n_words,) or (n_words and not counts.min() >= 0):
         raise ParameterError(f"counts must be {n_words} numbers of 0 or more, one for each word")
     return np.log1p(counts)
+
+
+def _strengths(strengths: Any, n_words: int) -> np.ndarray:
+    if strengths is None:
+        return np.ones(n_words)
+    try:
+        strengths = np.asarray(strengths, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"strengths must be numbers from 0 to 1: {error}") from error
+    in_range = strengths.shape == (n_words,) and bool(((strengths >= 0) & (strengths <= 1)).all())
+    if not in_range:
+        raise ParameterError(f"strengths must be {n_words} numbers from 0 to 1, one for each word")
+    return strengths
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

@@ -311,20 +311,32 @@ class VectorPart(NamedTuple):
 
 
 def vectors_of(
-    parts: list[CooccurrenceMoments], m: int, *, beta: float, random_state: int, **how: Any
+    parts: list[CooccurrenceMoments],
+    m: int,
+    *,
+    beta: float,
+    random_state: int,
+    two_step: bool = False,
+    **how: Any,
 ) -> VectorPart:
     """Steps 1 to 4 for the first counts of a list.
 
     They are taken off the list, so that nothing keeps them in memory during the factorization.
     """
     moments = parts.pop(0)
-    Omega, n_pairs = scaled_moments(moments, **how)
     n_words = len(moments.vocabulary)
-    del moments
-    give_back()
-    U, s, _, spectrum = decomposed(Omega, m, random_state=random_state)
-    del Omega
-    give_back()
+    if two_step:
+        from eigentext.words import two_step as cca
+
+        n_pairs, transform = moments.n_pairs, how["transform"]
+        U, s, spectrum = cca.two_step(moments, m, transform=transform, random_state=random_state)
+    else:
+        Omega, n_pairs = scaled_moments(moments, **how)
+        del moments
+        give_back()
+        U, s, _, spectrum = decomposed(Omega, m, random_state=random_state)
+        del Omega
+        give_back()
     # U has one more row than there are words if rare words share one.
     rows, n_zero = unit_rows(U, s**beta, n_words)
     return VectorPart(rows, s, spectrum, n_zero, n_pairs)

@@ -52,6 +52,9 @@ def test_every_option_reaches_the_estimator(fit, text):
         "keep_moments": "cut",
         "keep_pairs": 2,
         "oov": "characters",
+        "spelling_weight": 0.25,
+        "spelling_half_count": 3.0,
+        "method": "one-step",
     }
     given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     reading = ("--tokenizer", "simple", "--lowercase", "--unit", "document", "--seed", "9")

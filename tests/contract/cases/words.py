@@ -117,6 +117,7 @@ CASES = [
     _eigenwords("ppmi", scaling="ppmi", alpha=0.75, weighting="flat"),
     _eigenwords("reg of lists", TOKENS, [line.split() for line in OTHER], LISTS, scaling="reg"),
     _eigenwords("by position", context="list", count_transform="log", beta=0.0),
+    _eigenwords("with spelling", oov="characters", spelling_weight=1.0, spelling_half_count=4.0),
     _eigenwords("with all", oov="characters", keep_moments="whole", max_size=9),
     _eigenwords("with a purpose", purpose="functional", narrow=1),
     Case(
