@@ -517,6 +517,7 @@ ZOO: dict[str, Specimen] = {
     "words": Specimen(lambda: _eigenwords(), _WORDS),
     "words/moments": Specimen(lambda: _eigenwords(keep_moments="whole"), _WORDS),
     "words/spelling": Specimen(lambda: _eigenwords(oov="characters"), _WORDS),
+    "words/two-step": Specimen(lambda: _eigenwords(context="list", method="two-step"), _WORDS),
     "words/imported": Specimen(
         lambda: et.Eigenwords.from_vectors(NOUNS, np.random.default_rng(0).normal(size=(4, 3))),
         _WORDS,
