@@ -603,6 +603,7 @@ ZOO: dict[str, Specimen] = {
         lambda: _eigenwords(narrow=1, phrases=True, keep_moments="cut"), _WORDS
     ),
     "words/spelling": Specimen(lambda: _eigenwords(oov="characters"), _WORDS),
+    "words/two-step": Specimen(lambda: _eigenwords(context="list", method="two-step"), _WORDS),
     "words/imported": Specimen(
         lambda: et.Eigenwords.from_vectors(NOUNS, np.random.default_rng(0).normal(size=(4, 3))),
         _WORDS,
