@@ -64,6 +64,7 @@ PAGES = {
             *("refinement_chunks", "refinement_chosen"),
         ],
     ),
+    "ngrams": ("N-grams at scale and in service", ["ngrams_service"]),
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
     "parsers": (
         "Parsers",

@@ -185,3 +185,13 @@ def test_wrong_values_are_told_or_give_numbers(tmp_path, model, name, bits):
                 continue
             assert not np.isnan(found).any()
             assert not np.isposinf(found).any()
+
+
+def test_files_from_before_pruning_are_read(tmp_path, model):
+    model.save(tmp_path / "old")
+    arrays, about = read_saved(tmp_path / "old")
+    del about["parameters"]["prune"]
+    write_saved(tmp_path / "old", KneserNey._format, arrays, about)
+    old = et.load(tmp_path / "old")
+    assert old.get_params() == {"order": 4, "min_count": 1, "prune": ()}
+    assert old.perplexity(TEXT) == model.perplexity(TEXT)
