@@ -202,7 +202,9 @@ def _build_add_times(builder, x, y, out, n, *, element):
     lanes = _Lanes(builder, element, ROW_WIDTH)
 
     def step(h, _):
-        lanes.store(lanes.add_product(lanes.load(out, h), lanes.load(x, h), lanes.load(y, h)), out, h)
+        lanes.store(
+            lanes.add_product(lanes.load(out, h), lanes.load(x, h), lanes.load(y, h)), out, h
+        )
 
     _loop(builder, ir.Constant(_INT64, 0), n, ROW_WIDTH, step)
 
@@ -285,7 +287,7 @@ class _Lanes:
         return self._builder.fadd(total, product, flags=_FUSED)
 
 
-def _loop(builder, start, stop, step, body, value=None):
+def _loop(builder, start, stop, step, body, value=None) -> Any:
     """``for i in range(start, stop, step): value = body(i, value)``; returns the last value.
 
     The value may be a list of values.
