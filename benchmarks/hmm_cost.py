@@ -85,7 +85,7 @@ def ours(name: str, system: str) -> dict:
 
 
 def numbers() -> Path:
-    """A file with the words as numbers, which hmmlearn needs. It is made before the clock starts."""
+    """A file with the words as numbers, which hmmlearn needs. The clock starts after it."""
     file = _harness.scratch("hmm-cost-ids.npz")
     if not file.exists():
         path, test = wiki()
