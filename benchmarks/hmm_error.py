@@ -6,9 +6,9 @@ start of a sequence, averaged over five draws of model and data. A table of coun
 triples stands beside the models. ``docs/_results.py`` draws docs/hmm-error.svg from the kept run.
 
 A second table asks what closes the gap between the spectral method and maximum likelihood: the
-likelihood of the counted windows (``spectral+em`` with ``n_iter=0``), one or two passes of EM after
-it, and one step of scoring (Newton's method with the empirical Fisher information). All of them have
-``smoothing=0``. The scoring step is written here in NumPy and is not part of the library.
+likelihood of the counted windows (``spectral+em`` with ``n_iter=0``), one or two passes of EM
+after it, and one step of scoring (Newton's method with the empirical Fisher information). All of
+them have ``smoothing=0``. The scoring step is written here in NumPy and is not part of the library.
 """
 
 import warnings

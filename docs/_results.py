@@ -33,6 +33,10 @@ _SPECTRAL = [
 ]
 # The runs of each page, in order.
 PAGES = {
+    "hmm-cost": (
+        "The cost of hidden Markov models",
+        ["hmm_cost", "hmm_error", "hmm_cost_before"],
+    ),
     "words": ("Word vectors", ["words", "words_ours", "cost", "text_vectors"]),
     "word-choices": (
         "Choices that make good word vectors",

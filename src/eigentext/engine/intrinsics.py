@@ -335,7 +335,7 @@ class _Lanes:
         return self._builder.fadd(total, product, flags=_FUSED)
 
 
-def _loop(builder, start, stop, step, body, value=None):
+def _loop(builder, start, stop, step, body, value=None) -> Any:
     """``for i in range(start, stop, step): value = body(i, value)``; returns the last value.
 
     The value may be a list of values.

@@ -1,5 +1,7 @@
 """EM on counted windows: compared with plain NumPy, and laws that hold at every step."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -128,7 +130,7 @@ def test_blocks_share_no_first_symbol(random_hmm):
     blocks = window_em._blocks(windows)
     assert len(blocks) > 1
     assert (blocks[0][0], blocks[-1][1]) == (0, len(windows.firsts))
-    for (_, a), (b, _) in zip(blocks, blocks[1:]):
+    for (_, a), (b, _) in pairwise(blocks):
         assert a == b
         assert windows.firsts[a - 1] < windows.firsts[b]
 
