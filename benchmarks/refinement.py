@@ -40,7 +40,7 @@ def data(task: str) -> tuple[Sentences, Sentences]:
     """The sentences to learn from, and those to test on."""
     match task:
         case "penn" | "gum":
-            name = {"penn": "penn-sample", "gum": "gum"}[task]
+            name: Any = {"penn": "penn-sample", "gum": "gum"}[task]
             parts: Any = [et.load_dataset(name, split=part) for part in ("train", "test")]
             return tuple([tree.tags() for tree in part] for part in parts)  # type: ignore
         case "conll" | "chunks" | "chosen chunks" | "chosen tags":

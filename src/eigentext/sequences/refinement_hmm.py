@@ -45,8 +45,13 @@ from eigentext.estimators import (
 from eigentext.matrices.budget import check_room
 from eigentext.matrices.runs import CSR
 from eigentext.sequences import _refinement_file, parameters
-from eigentext.sequences.emissions import Classes, Emissions, class_function
+from eigentext.sequences.emissions import Classes, Emissions
 from eigentext.sequences.learning import refinement, refinement_em
+from eigentext.sequences.learning.refinement_choices import (
+    feature_codes,
+    spectra,
+    wanted_states,
+)
 from eigentext.sequences.refined import Averages, RefinedEmissions, Transitions
 from eigentext.sequences.refined_inference import Inference
 from eigentext.sequences.tagged import Label, TaggedText, checked_words, columns, read_tagged
@@ -54,13 +59,9 @@ from eigentext.sequences.transitions import deleted_interpolation
 from eigentext.storage import Saved
 
 Tagging = list[tuple[str, str]]
-OTHERS = "*"  # in a mapping of tags to numbers of states
 _BLOCK = 64  # the sentences of one task
 _PER_STATE = 10  # a tag has at most one state for this many tokens
 _TOLERANCE = 0.02  # smaller singular values, as shares of the largest, are left out
-_FREQUENT = 5  # words that occur less often are seen by their endings, in features
-_ENDING = 2  # letters of such an ending
-_SHOWN = 5  # labels whose singular values are in the diagnostics
 _FEW_TOKENS = 1000  # with fewer tokens, most words of other text are unknown
 _MUCH = 0.05  # a warning is due if tags with this share of tokens have too few states
 
@@ -163,7 +164,9 @@ class RefinementHMM(Saved, Estimator, NltkTagging):
         """Learn from sentences, which are lists of (word, tag) pairs."""
         text = read_tagged(tagged, self.scheme, self.classes, self.joint)
         counts, (grams, times) = text.counts(), text.grams(1)
-        wanted, n_states = self._numbers(text)
+        tokens = np.bincount(text.labels, minlength=len(text.names))
+        wanted = wanted_states(self.n_states, [tag for tag, _ in text.names])
+        n_states = np.clip(wanted, 1, np.maximum(tokens // _PER_STATE, 1))
         check_room(
             40.0 * int(n_states.max()) ** 2 * (len(counts.data) + len(grams)),
             f"{int(n_states.max()):,} states of {len(text.names):,} tags",
@@ -293,32 +296,19 @@ class RefinementHMM(Saved, Estimator, NltkTagging):
 
     # Learning.
 
-    def _numbers(self, text: TaggedText) -> tuple[np.ndarray, np.ndarray]:
-        """For each label, the number of states that is wanted, and what its tokens allow."""
-        given = self.n_states
-        if isinstance(given, Mapping):
-            tags = {tag for tag, _ in text.names}
-            if unknown := [tag for tag in given if tag not in tags and tag != OTHERS]:
-                raise ParameterError(
-                    f"n_states has the tag {unknown[0]!r:.80}, which no training sentence has; "
-                    f"the tags are {', '.join(sorted(tags))}"
-                )
-            others = given.get(OTHERS, 1)
-            wanted = np.array([given.get(tag, others) for tag, _ in text.names])
-        else:
-            wanted = np.full(len(text.names), given)
-        room = np.bincount(text.labels, minlength=len(wanted)) // _PER_STATE
-        return wanted, np.clip(wanted, 1, np.maximum(room, 1))
-
     def _learned(self, text: TaggedText, n_states: np.ndarray) -> Averages:
         seed = int(self.random_state)  # type: ignore[arg-type] - see `Seed.take`
         stream = refinement.Stream.of(
-            text.labels, text.words, self._codes(text)[text.words], text.lengths, len(text.names)
+            text.labels,
+            text.words,
+            feature_codes(text, self.classes)[text.words],
+            text.lengths,
+            len(text.names),
         )
         state = None
         if self.method != "em":
             found = refinement.project(stream, n_states, tolerance=_TOLERANCE)
-            self.diagnostics_ |= _spectra(text, found)
+            self.diagnostics_ |= spectra(text, found)
             if self.method == "spectral":
                 return refinement.averages(stream, found, self.smoothing)
             state, n_states = refinement.clusters(stream, found, seed), found.sizes
@@ -332,18 +322,6 @@ class RefinementHMM(Saved, Estimator, NltkTagging):
             "has_converged": monitor.has_converged,
         }
         return training.averages(theta)
-
-    def _codes(self, text: TaggedText) -> np.ndarray:
-        """What stands for each word in features: the word, or its smallest group if it is rare."""
-        class_of, has_endings = class_function(self.classes), self.classes == "shape"
-        counts = np.bincount(text.words, minlength=len(text.vocabulary))
-        groups: dict[str, int] = {}
-        codes = np.arange(len(counts))
-        for x in np.flatnonzero(counts < _FREQUENT).tolist():
-            word = text.vocabulary[x]
-            name = f"{class_of(word)}+{word.lower()[-_ENDING:] if has_endings else ''}"
-            codes[x] = len(counts) + groups.setdefault(name, len(groups))
-        return np.unique(codes, return_inverse=True)[1]
 
     def _warn_of_few(self, text: TaggedText, wanted: np.ndarray, sizes: np.ndarray) -> None:
         few = sizes < wanted
@@ -518,15 +496,3 @@ class RefinementHMM(Saved, Estimator, NltkTagging):
 
 def _tag_block(sentences: list[list[str]], tagger: RefinementHMM) -> list[Tagging]:
     return [tagger._tag(words) for words in sentences]
-
-
-def _spectra(text: TaggedText, found: refinement.Projections) -> dict[str, Any]:
-    """For diagnostics: the singular values of the most frequent labels."""
-    counts = np.bincount(text.labels, minlength=len(text.names))
-    shown = np.argsort(-counts, kind="stable")[:_SHOWN].tolist()
-    return {
-        "singular_values": {
-            "|".join(filter(None, text.names[a])): found.singular_values[a].round(4).tolist()
-            for a in shown
-        }
-    }

@@ -51,5 +51,5 @@ def test_what_it_cannot_do(refine, cli, words, train, tmp_path):
     assert "name them with --columns" in found.mistake
     found = cli("tagger", "refine", words, "--states", "x", "-o", tmp_path / "m")
     assert "--states" in found.mistake
-    wrong = ("--method", "spectral", "--decoding", "viterbi", "-o", tmp_path / "m")
+    wrong = ("--method", "spectral", "--decoding", "viterbi", "-o", tmp_path / "m", "-q")
     assert "marginals" in cli("tagger", "refine", words, *wrong).mistake
