@@ -50,6 +50,7 @@ PAGES = {
         "Sequences",
         ["hmm", "hmm_error", "hmm_tried", "bigram", "kneser_ney", "sequences_more"],
     ),
+    "automata": ("Weighted automata", ["automata"]),
     "topics": ("Topics", ["topics_synthetic", "topics", "topics_tried"]),
     "parsers": (
         "Parsers",
