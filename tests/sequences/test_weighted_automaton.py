@@ -195,6 +195,17 @@ def test_validation_finds_a_good_size(random_automaton):
     assert np.array_equal(again.start_, found.start_)
 
 
+def test_validation_with_words_that_are_only_held_out():
+    lines = [["a", "b", f"w{k}"] for k in range(60)]  # each w is on one side
+    found = WeightedAutomaton(4, basis=20, longest=1, selection="validation").fit(lines)
+    assert np.isfinite(found.score_samples(lines)).all()
+    rare = WeightedAutomaton(4, basis=20, selection="validation", min_count=2).fit(lines)
+    assert rare.perplexity(lines, unknown="count") < 2
+    numbers = [[0, 1, 2 + k] for k in range(60)]
+    found = WeightedAutomaton(4, basis=20, longest=1, selection="validation").fit(numbers)
+    assert np.isfinite(found.score_samples(numbers)).all()
+
+
 def test_validation_of_a_stream():
     stream = copier().sample(1, 5000)[0]
     found = WeightedAutomaton(8, basis=15, longest=3, selection="validation").fit(stream)

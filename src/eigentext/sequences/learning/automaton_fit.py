@@ -6,7 +6,7 @@ import numpy as np
 
 from eigentext.corpus import EncodedCorpus
 from eigentext.corpus.encoded import END
-from eigentext.corpus.symbols import is_stream, symbol_ids
+from eigentext.corpus.symbols import INTEGERS, is_stream, symbol_ids
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.matrices.budget import check_room
 from eigentext.moments import NgramMoments
@@ -182,8 +182,14 @@ def _piece(encoded: EncodedCorpus, mask: np.ndarray) -> EncodedCorpus:
     if not len(tokens) or tokens[-1] != END:
         tokens = np.append(tokens, np.int32(END))
     counts = np.bincount(tokens[tokens != END], minlength=len(encoded.words)).astype(np.int64)
-    name = f"{encoded.fingerprint}, in part"
-    return EncodedCorpus(tokens, encoded.words, counts, name, encoded.options)
+    words, name = encoded.words, f"{encoded.fingerprint}, in part"
+    if encoded.options.get("tokenizer") != INTEGERS and not counts.all():
+        # Without the words of the other part, the counts are whole and can get any vocabulary.
+        places = np.append(np.cumsum(counts > 0) - 1, END).astype(np.int32)
+        tokens = places[tokens]  # END is -1, the last place
+        words = [word for word, count in zip(words, counts.tolist()) if count]
+        counts = counts[counts > 0]
+    return EncodedCorpus(tokens, words, counts, name, encoded.options)
 
 
 def _basis(settings: Settings, trie: Trie, symbols: Symbols) -> Basis:
