@@ -34,6 +34,7 @@ _SPECTRAL = [
 # The runs of each page, in order.
 PAGES = {
     "words": ("Word vectors", ["words", "words_ours", "cost", "text_vectors"]),
+    "words-memory": ("Memory of word vectors", ["words_memory"]),
     "word-choices": (
         "Choices that make good word vectors",
         ["quality_table1", "quality_table2", "quality_beyond", "words_defaults", "words_more"],
