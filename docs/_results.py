@@ -38,6 +38,7 @@ PAGES = {
         ["hmm_cost", "hmm_error", "hmm_cost_before"],
     ),
     "words": ("Word vectors", ["words", "words_ours", "cost", "text_vectors"]),
+    "words-memory": ("Memory of word vectors", ["words_memory"]),
     "word-choices": (
         "Choices that make good word vectors",
         ["quality_table1", "quality_table2", "quality_beyond", "words_defaults", "words_more"],
