@@ -69,12 +69,10 @@ class CooccurrenceModel(Saved, Estimator):
     ) -> "CooccurrenceMoments":
         """What `collect` returns, but not counted yet if `_learn` needs no forward counts."""
         if self._needs_forward():
-            return self.collect(corpus, cache=cache)
+            return self._counted(corpus, cache=cache, **self._limits())
         from eigentext.moments.uncounted import read_moments
 
-        self._table.checked(self.get_params(deep=False))
-        self._check_together()
-        how: dict[str, Any] = {"window": self.window, "weighting": self.weighting}
+        how = {name: value for name, value in self._windows().items() if name != "context"}
         return read_moments(corpus, **how, **self._limits(), cache=cache)
 
     def _needs_forward(self) -> bool:

@@ -41,7 +41,7 @@ class WindowedModel(CooccurrenceModel):
         """
         with budget.within(memory):
             corpus, self.phrases_ = self._phrased(corpus, cache=cache)
-            return self._learn(self._counted(corpus, cache=cache, **self._limits()))
+            return self._learn(self._collected(corpus, cache))
 
     def collect(
         self,
@@ -94,6 +94,20 @@ class WindowedModel(CooccurrenceModel):
         encoded = encode(corpus, cache=cache, memory=budget.current().memory)
         found = getattr(self, "phrases_", None) or Phrases().fit(encoded)
         return found.join(encoded), found
+
+    def _collected(self, corpus: Any, cache: Any) -> Any:
+        from eigentext import engine
+        from eigentext.corpus import encode
+        from eigentext.moments import CooccurrenceMoments, TwoWindowMoments
+        from eigentext.moments.two_windows import NARROW
+
+        if not self._plan().narrow:
+            return super()._collected(corpus, cache)
+        if engine.distributed():
+            return self._counted(corpus, cache=cache, **self._limits())
+        encoded = encode(corpus, cache=cache, memory=budget.current().memory)
+        narrow = CooccurrenceMoments.from_corpus(encoded, **NARROW, **self._limits())
+        return TwoWindowMoments(super()._collected(encoded, cache), narrow)
 
     def _counted(self, corpus: Any, **settings: Any) -> Any:
         if not self._plan().narrow:
