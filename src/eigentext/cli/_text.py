@@ -31,12 +31,20 @@ if TYPE_CHECKING:
         Eigentokens,
         Eigenwords,
         KneserNey,
+        Phrases,
         TextCorpus,
         WeightedAutomaton,
     )
 
     TextModel = (
-        Eigenwords | Eigentokens | KneserNey | BigramModel | ClassBigram | HMM | WeightedAutomaton
+        Eigenwords
+        | Eigentokens
+        | Phrases
+        | KneserNey
+        | BigramModel
+        | ClassBigram
+        | HMM
+        | WeightedAutomaton
     )
 
 
