@@ -123,7 +123,7 @@ def _nearest(V: np.ndarray, k: int, crowd: np.ndarray | None) -> tuple[np.ndarra
         rows = np.arange(len(cosines))
         cosines[rows, start + rows] = -np.inf
         scores = cosines if crowd is None else 2 * cosines - crowd
-        near = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+        near = np.argpartition(-scores, k - 1, axis=1)[:, :k].copy()  # a view would keep all
         return near, np.take_along_axis(cosines, near, 1).mean(axis=1)
 
     with engine.one_blas_thread(), engine.phase("hubs", len(V), "words") as advance:
