@@ -52,7 +52,8 @@ def test_an_old_model_is_used_as_a_new_one(tmp_path, keep):
     np.testing.assert_array_equal(found.vectors_, words.vectors_)
     assert found.most_similar("cat") == words.most_similar("cat")
     assert found.moments_ == words.moments_
-    assert found.get_params() == words.get_params()
+    used = dict(words.parameters_)
+    assert {name: found.get_params()[name] for name in OLD} == {name: used[name] for name in OLD}
     if keep == "whole":
         more = ["a rat sat on a mat ."]
         found.partial_fit(more)
