@@ -12,13 +12,18 @@ if TYPE_CHECKING:  # counting is loaded when a model learns
     from eigentext.moments import CooccurrenceMoments
     from eigentext.words.phrases import Phrases
     from eigentext.words.purposes import Plan, Purpose
+    from eigentext.words.template import Scaling
 
 
 class WindowedModel(CooccurrenceModel):
     """A model of co-occurrences with a purpose, narrow dimensions and phrases."""
 
     purpose: "Purpose | None"
+    scaling: "Scaling"
+    alpha: float
     beta: float | None
+    method: str
+    keep_moments: str
     narrow: int | None
     narrow_weight: float | None
     phrases: bool
@@ -83,6 +88,17 @@ class WindowedModel(CooccurrenceModel):
                 f"narrow is {narrow}, but there are {self.n_components} dimensions in all "
                 "(n_components, --dim); use a smaller number of narrow ones"
             )
+        is_plain = self.scaling == "cca" and self.alpha == 1 and self._plan().window > 1
+        if self.method == "two-step" and not (self.context == "list" and is_plain):
+            raise ParameterError(
+                "method='two-step' needs context='list' (--context list), a window of 2 or more, "
+                "scaling='cca' and alpha=1"
+            )
+
+    def _needs_forward(self) -> bool:
+        return not (
+            self.keep_moments == "none" and self.context == "bag" and self.scaling != "ppmi"
+        )
 
     def _phrased(self, corpus: Any, *, cache: Any) -> tuple[Any, "Phrases | None"]:
         """The corpus with its phrases joined, and these phrases, if they are asked for."""

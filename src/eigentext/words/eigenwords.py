@@ -402,11 +402,6 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
 
     # Private steps.
 
-    def _needs_forward(self) -> bool:
-        return not (
-            self.keep_moments == "none" and self.context == "bag" and self.scaling != "ppmi"
-        )
-
     def _findings(self) -> Iterator[Finding]:
         if (origin := self.provenance_.get("imported")) is None:
             return super()._findings()
@@ -419,17 +414,6 @@ class Eigenwords(WordLookup, ImportedVectors, WindowedModel):
 
     def _limits(self) -> dict[str, Any]:
         return {} if self.keep_moments == "whole" else super()._limits()
-
-    def _check_together(self) -> None:
-        super()._check_together()
-        if self.method != "two-step":
-            return
-        has_default = self.scaling == "cca" and self.alpha == 1
-        if self.context != "list" or self._plan().window < 2 or not has_default:
-            raise ParameterError(
-                "method='two-step' needs context='list' (--context list), a window of 2 or more, "
-                "scaling='cca' and alpha=1"
-            )
 
     def _learn_spelling(self) -> None:
         from eigentext.words import spelling_prior
