@@ -39,6 +39,8 @@ ROWS: dict[str, dict[str, Any]] = {
         "narrow_weight": 0.5,
     },
     "default with phrases": {"phrases": True},
+    "default with spelling": {"oov": "characters"},
+    "balanced with spelling": {"purpose": "balanced", "oov": "characters"},
 }
 SETS = {"WS": "wordsim353", "MEN": "men3000", "RW": "rareword2034"}
 _SKIPPED = 10_000_000  # tokens of enwiki-30m that decided
@@ -133,6 +135,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--simlex", type=Path)
     parser.add_argument("--learn", nargs=3)
+    parser.add_argument("--again", action="store_true", help="take fits of an earlier run")
     parser.add_argument("--corpora", nargs="*", default=list(CORPORA))
     given = parser.parse_args()
     if given.learn:
@@ -160,9 +163,10 @@ def main() -> None:
         for name in ROWS:
             folder = scratch(f"purposes-{len(corpus)}-{list(ROWS).index(name)}")
             folder.mkdir(exist_ok=True)
-            subprocess.run(
-                [sys.executable, __file__, "--learn", corpus, name, str(folder)], check=True
-            )
+            if not (given.again and (folder / "cost.json").exists()):
+                subprocess.run(
+                    [sys.executable, __file__, "--learn", corpus, name, str(folder)], check=True
+                )
             cost = json.loads((folder / "cost.json").read_text())
             found = measured(et.load(folder / "words"), given.simlex)
             base = base or found
