@@ -15,6 +15,8 @@ const KINDS: Record<string, string> = {
   eigentokens: "Token vectors",
   hmm: "Hidden Markov model",
   bigram: "Bigram model",
+  "class-bigram": "Class bigram model",
+  automaton: "Weighted automaton",
   "kneser-ney": "N-gram model",
   grammar: "Grammar",
   topics: "Topics",
