@@ -366,7 +366,7 @@ def _maybe_negative(uses: Uses) -> Uses:
 
 
 def _is_logarithm(name: str) -> bool:
-    return name.startswith("log") or name.startswith("perplexity")
+    return name.startswith(("log", "perplexity"))
 
 
 def _written(write: Callable[..., None], *options: Any) -> None:

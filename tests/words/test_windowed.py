@@ -1,4 +1,4 @@
-"""Two windows and phrases in every way to count: text at once, moments, and moments that are kept."""
+"""Two windows and phrases in every way to count: text at once, moments, and kept moments."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_text_and_its_moments_give_the_same_vectors(lines, settings):
 def test_moments_must_have_the_windows_of_the_model(lines):
     two = TwoWindowMoments.from_corpus(lines, window=3)
     one = CooccurrenceMoments.from_corpus(lines, window=3)
-    with pytest.raises(MomentsError, match="counts of two windows.*use narrow=0"):
+    with pytest.raises(MomentsError, match=r"counts of two windows.*use narrow=0"):
         model().fit_moments(one)
     with pytest.raises(MomentsError, match="no dimension is narrow; set narrow"):
         model(narrow=0).fit_moments(two)

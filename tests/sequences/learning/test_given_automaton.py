@@ -85,7 +85,7 @@ def test_a_table_that_no_memory_holds(monkeypatch):
     automaton = WeightedAutomaton.from_operators(START, OPERATORS, STOP)
     monkeypatch.setattr(budget, "machine_memory", lambda: 1e6)
     assert automaton.moments(3).order == 3
-    with pytest.raises(ParameterError, match="all windows of 12 of 2 symbols.*or a lower order"):
+    with pytest.raises(ParameterError, match=r"all windows of 12 of 2 symbols.*or a lower order"):
         automaton.moments(12)
 
 

@@ -1,6 +1,6 @@
 """The rank and the floor by noise or by held-out text: likelihoods by hand, and the best of all."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_ranks_rise_to_the_largest(most):
     ranks = ranks_up_to(most)
     assert ranks[0] == 1
     assert ranks[-1] == most
-    assert all(a < b <= max(a + 1, 1.5 * a) for a, b in zip(ranks, ranks[1:]))
+    assert all(a < b <= max(a + 1, 1.5 * a) for a, b in pairwise(ranks))
 
 
 def test_likelihoods_by_hand():
