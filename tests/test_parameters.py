@@ -24,7 +24,11 @@ from eigentext.parameters import (
 KINDS = [
     (Count(3), [1, 10**9, np.int8(2)], [0, -1, True, 2.0, 2.5, "2", None, np.bool_(True)]),
     (Count(None, least=0, most=4), [None, 0, 4], [5, -1, True, 1.0]),
-    (Number(1.0, least=0), [0, 0.5, np.float32(2)], [-1, np.nan, np.inf, True, "1", None, 1j]),
+    (
+        Number(1.0, least=0),
+        [0, 0.5, np.float32(2)],
+        [-1, np.nan, np.inf, 10**400, True, "1", None, 1j],
+    ),
     (Number(1.0, above=0, below=1), [0.5], [0, 1, -1]),
     (Number(1.0, most=1), [-5, 1], [1.5, -np.inf]),
     (Number(1.0, infinite=True), [np.inf], [np.nan]),

@@ -153,7 +153,10 @@ class Number(Parameter):
         return f"a number, {limits}" if limits else "a number"
 
     def allows(self, value: Any) -> bool:
-        if not is_number(value) or math.isnan(value):
+        try:
+            if not is_number(value) or math.isnan(value):
+                return False
+        except OverflowError:  # a whole number that is larger than any floating-point number
             return False
         return (
             (self.least is None or value >= self.least)

@@ -357,6 +357,18 @@ def _known(model: Any) -> list[str]:
     return [word for word in LIKE_THE_SEEN if word in model.vocabulary_]
 
 
+def _maybe_negative(uses: Uses) -> Uses:
+    """Operators may give negative probabilities, whose logarithms are NaN: that is no fault."""
+    return {
+        name: (lambda m, use=use: [np.nan, use(m)]) if _is_logarithm(name) else use
+        for name, use in uses.items()
+    }
+
+
+def _is_logarithm(name: str) -> bool:
+    return name.startswith(("log", "perplexity"))
+
+
 def _written(write: Callable[..., None], *options: Any) -> None:
     path = Path(SCRATCH, f"eigentext-zoo-{os.getpid()}")
     try:
@@ -434,7 +446,7 @@ ZOO: dict[str, Specimen] = {
     ),
     "automaton": Specimen(
         lambda: et.WeightedAutomaton(4, basis=30).fit(_sentences()),
-        {**_HMM, "beginning": lambda m: m.log_probability(["the"], end=False)},
+        {**_HMM, "log beginning": lambda m: m.log_probability(["the"], end=False)},
     ),
     "automaton/rare": Specimen(
         lambda: et.WeightedAutomaton(3, basis=30, statistics="prefix", max_size=6).fit(
@@ -444,7 +456,7 @@ ZOO: dict[str, Specimen] = {
     ),
     "automaton/plain": Specimen(
         lambda: et.WeightedAutomaton(1, basis=9, repair="none").fit(_drawn()),
-        {name: use for name, use in _HMM.items() if "score_samples" not in name},
+        _maybe_negative(_HMM),
     ),
     "hmm-tagger": Specimen(lambda: et.HMMTagger().fit(_tagged()), _HMM_TAGGER),
     "hmm-tagger/first-order": Specimen(
@@ -458,7 +470,7 @@ ZOO: dict[str, Specimen] = {
     ),
     "refinement-hmm/spectral": Specimen(
         lambda: et.RefinementHMM(2, method="spectral", classes=None).fit(_tagged()),
-        _REFINEMENT_HMM,
+        _maybe_negative(_REFINEMENT_HMM),
     ),
     "refinement-hmm/bio": Specimen(
         lambda: et.RefinementHMM(2, method="em", scheme="bio", joint=True, n_iter=3).fit(_names()),
@@ -468,7 +480,7 @@ ZOO: dict[str, Specimen] = {
     "hmm/rare": Specimen(lambda: _hmm(max_size=6, rank=2), _HMM),
     "hmm/plain": Specimen(
         lambda: et.HMM(1, repair="none").fit(_drawn()),
-        {name: use for name, use in _HMM.items() if "score_samples" not in name},
+        _maybe_negative(_HMM),
     ),
     "hmm/anchor": Specimen(lambda: _hmm(method="anchor", n_iter=2), _EM_HMM),
     "hmm/em": Specimen(lambda: _hmm(method="em", n_init=1, n_iter=5), _EM_HMM),

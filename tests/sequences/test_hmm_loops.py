@@ -184,6 +184,24 @@ def test_plain_operators_multiply():
     assert ratios[1] == pytest.approx(stop @ b / (end @ b))
 
 
+@pytest.mark.parametrize("tiny", [5e-324, 1e-300, -1e-200, 0.0])
+def test_plain_states_without_a_probability_are_finite(tiny):
+    operators = np.array([[[0.0, 0.0], [0.0, 0.3]], [[1e40, 0.0], [1e40, 0.5]]])
+    start, end = np.array([0.0, 1.0]), np.array([1.0, tiny])
+    ids = np.array([0, 0, 1, 1, END, 1], np.int32)
+    ratios, states = np.zeros(len(ids)), np.zeros((len(ids), 2))
+    filter_plain(ids, start, end, operators, np.zeros(0), operators.sum(axis=0), ratios, states)
+    assert np.isfinite(states).all()
+    assert np.isfinite(ratios).all()
+    assert ratios[1] == ratios[2] == 0
+    states[:] = np.nan
+    operators[0, 1, 1] = tiny
+    states[4] = 0  # an end has no state
+    filter_plain(ids, start, end, operators, np.zeros(0), operators.sum(axis=0), ratios, states)
+    assert np.isfinite(states).all()
+    assert np.isfinite(ratios).all()
+
+
 def test_projected_trigrams():
     rng = np.random.default_rng(4)
     n, r = 5, 2

@@ -243,6 +243,13 @@ def test_operators_below_zero_are_repaired(tagged):
         np.testing.assert_allclose(marginals.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("smoothing", [0, 2**64, 1e300])
+def test_extreme_smoothing(tagged, smoothing):
+    found = RefinementHMM(2, n_iter=1, smoothing=smoothing).fit(tagged)
+    assert found.marginals(["w1|y", "never"]) is not None
+    assert np.isfinite(found.log_probability(["w1|y", "w2|x"]))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_long_sentences(model, method):
     words = ["w1|y", "w2|x", "w3|y"] * 2000

@@ -67,6 +67,12 @@ def test_probabilities_by_hand(coin):
     assert coin.top_next([0], 1) == [("<end>", pytest.approx(0.5))]
 
 
+def test_a_certain_sequence_is_no_empty_one():
+    certain = WeightedAutomaton.from_operators([1, 0], [[[0, 0], [1, 0]]], [0, 1])  # always one 0
+    assert certain.score_samples([[0], [0, 0], []]).tolist() == [0, -np.inf, -np.inf]
+    assert certain.score_samples([[], []]).tolist() == [-np.inf, -np.inf]
+
+
 def test_samples_stop_at_their_end(coin):
     drawn = coin.sample(4000, 30)
     assert np.mean([len(row) for row in drawn]) == pytest.approx(1, abs=0.1)
@@ -423,6 +429,19 @@ def test_damaged_files(tmp_path):
         write_saved(path, WeightedAutomaton._format, dict(arrays), about | {key: value})
         with pytest.raises(ModelFileError):
             et.load(path)
+
+
+@pytest.mark.parametrize("repair", ["floor", "none"])
+@pytest.mark.parametrize(("data", "unit"), [(LINES, "stream"), ([0, 1] * 50, "line")])
+def test_files_whose_text_cannot_end_like_this(tmp_path, data, unit, repair):
+    """Else the symbol of the end would have no row."""
+    path = tmp_path / "model"
+    WeightedAutomaton(1, basis=9, repair=repair).fit(data).save(path)
+    arrays, about = read_saved(path)
+    changed = about | {"options": about["options"] | {"unit": unit}}
+    write_saved(path, WeightedAutomaton._format, dict(arrays), changed)
+    with pytest.raises(ModelFileError, match="does not fit the unit of the text"):
+        et.load(path)
 
 
 def test_findings_of_given_weights(coin):

@@ -27,6 +27,7 @@ hmm-tagger: array counts.data: all = -1099511627776
 tagger: about columns.0: = None
 tagger/states: array state.operators.places: first = 1000000
 kneser-ney: about parameters.order: = 3.0
+automaton/plain: about options.unit: missing
 """
 
 

@@ -43,8 +43,8 @@ def without_empty(sequences: Any) -> tuple[Any, list[bool] | None]:
     return [unit for unit, nothing in zip(items, is_empty) if not nothing], is_empty
 
 
-def in_places(found: np.ndarray, is_empty: list[bool]) -> np.ndarray:
-    """Return the scores of all sequences: those found, and 0 for each empty one."""
-    scores = np.zeros(len(is_empty))
+def in_places(found: np.ndarray, is_empty: list[bool], empty: float = 0.0) -> np.ndarray:
+    """Return the scores of all sequences: those found, and `empty` for each empty one."""
+    scores = np.full(len(is_empty), empty)
     scores[~np.array(is_empty)] = found
     return scores

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.symbols import is_stream
 from eigentext.parameters import REQUIRED, Choice, Count, Flag, Given, Number, is_whole
 from eigentext.sequences import _saved
 from eigentext.sequences._symbols import Symbols
@@ -43,6 +44,8 @@ def packed(model: Form, symbols: Symbols) -> tuple[dict[str, Any], dict[str, Any
 
 def unpacked(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[Form, Symbols]:
     """Return the model and the symbols of a file. Raise ModelFileError if they are damaged."""
+    if "ends" in about and about["ends"] == is_stream(about["options"]):
+        raise damage("ends", "does not fit the unit of the text: sequences end, and streams do not")
     vocabulary = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
     symbols = Symbols(vocabulary, about["options"], about["has_rare"])
     return _model(arrays, about["kind"], ends=about.get("ends", False)), symbols

@@ -19,6 +19,8 @@ from eigentext.sequences._row_loops import (
     times,
 )
 
+_NOTHING = 1e-100  # of the largest number of a plain state; ratios to more than it are finite
+
 
 @njit(cache=True, nogil=True)
 def expect(ids, begins, ends, first, last, initial, transition, back, emission, counts, emitted):
@@ -200,7 +202,8 @@ def filter_plain(ids, start, end, operators, stop, mean, ratios, states):
     ``ratios`` of the first symbol is p(x_1) itself. ``states[t]`` is the product of the operators
     and the start, divided by p(x_1 .. x_t). What follows a probability of zero has zero. So has an
     unknown symbol, but the symbols after it go on from the product with `mean`. Symbol n of models
-    with ends, whose `stop` is not empty, has ``p = stop B .. B start``.
+    with ends, whose `stop` is not empty, has ``p = stop B .. B start``. A probability that is next
+    to nothing beside the numbers of its state is zero.
     """
     r = len(start)
     b, new = start.copy(), np.empty(r)
@@ -226,8 +229,10 @@ def filter_plain(ids, start, end, operators, stop, mean, ratios, states):
             value += end[i] * new[i]
             largest = max(largest, abs(new[i]))
         ratios[t] = 0.0 if x == UNKNOWN or before == 0.0 else value / before
-        scale = 1.0 / largest if largest > 0.0 else 1.0
+        scale = 1.0 / largest if largest > _NOTHING else 1.0
         before = value * scale
+        if abs(before) < _NOTHING:
+            before = 0.0
         for i in range(r):
             b[i] = new[i] * scale
             states[t, i] = b[i] / before if before != 0.0 else b[i]

@@ -69,13 +69,15 @@ class OperatorModel(LanguageModel):
         check_is_fitted(self)
         given, is_empty = without_empty(sequences)
         if is_empty is not None and all(is_empty):
-            return np.zeros(len(is_empty))
+            return np.full(len(is_empty), self._log_of_empty())
         ids = self._all_ids(given)
         filtered = self._filtered(ids)
         filtered.logs[ids == END] = 0.0
         data = Sequences.of(ids, stream=False)
         found = self._totals(filtered, data.begins)
-        return found if is_empty is None else in_places(found, is_empty)
+        if is_empty is None:
+            return found
+        return in_places(found, is_empty, self._log_of_empty() if any(is_empty) else 0.0)
 
     def scoring_diagnostics(self, sequences: Text) -> dict[str, int]:
         """Count what is repaired when sequences are scored.
@@ -211,6 +213,9 @@ class OperatorModel(LanguageModel):
     def _names(self) -> list[Word]:
         n, names = len(self.vocabulary_), self.symbols_
         return [*(range(n) if self._symbols.are_integers else names[:n]), *names[n:]]
+
+    def _log_of_empty(self) -> float:
+        return 0.0
 
     def _ids(self, sequence: Words) -> np.ndarray:
         check_is_fitted(self)

@@ -95,7 +95,7 @@ class RefinedEmissions:
     """
 
     def __init__(self, plain: Emissions, shares: np.ndarray, smoothing: float):
-        self.plain, self.shares, self.smoothing = plain, shares, max(smoothing, _RARELY)
+        self.plain, self.shares, self.smoothing = plain, shares, max(float(smoothing), _RARELY)
         counts = plain.counts
         totals = np.bincount(counts.indices, counts.data, counts.shape[1])
         self.mean = np.zeros((counts.shape[1], *shares.shape[1:]))

@@ -305,10 +305,7 @@ class WeightedAutomaton(OperatorModel, Saved, Estimator):
         In text, each unit with words is a sequence. A stream is one sequence. An empty sequence has
         the log-probability of an immediate end, or 0 in a model of a stream.
         """
-        found = super().score_samples(sequences)
-        if self._ends and (found == 0).any():
-            found[found == 0] = self.log_probability([])
-        return found
+        return super().score_samples(sequences)
 
     def sample(
         self,
@@ -366,6 +363,9 @@ class WeightedAutomaton(OperatorModel, Saved, Estimator):
             yield from once_findings(self.vocabulary_.counts, n_tokens)
 
     # Private steps.
+
+    def _log_of_empty(self) -> float:
+        return self.log_probability([])
 
     def _ended(self, ids: np.ndarray) -> np.ndarray:
         return np.append(ids, np.int32(len(self.symbols_) - 1)) if self._ends else ids
