@@ -29,6 +29,11 @@ class Counted:
     fingerprint: str
     counts: Any = None
 
+    @property
+    def rare_count(self) -> int:
+        """The number of tokens outside the vocabulary."""
+        return self.n_tokens - int(self.vocabulary.counts.sum())
+
     @classmethod
     def of(cls, text: EncodedCorpus, vocabulary: Vocabulary) -> "Counted":
         """What is known about encoded text in this process, before it is counted."""
