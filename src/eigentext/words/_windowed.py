@@ -103,7 +103,7 @@ class WindowedModel(CooccurrenceModel):
 
         if not self._plan().narrow:
             return super()._collected(corpus, cache)
-        if engine.distributed():
+        if engine.distributed() or self._needs_forward():
             return self._counted(corpus, cache=cache, **self._limits())
         encoded = encode(corpus, cache=cache, memory=budget.current().memory)
         narrow = CooccurrenceMoments.from_corpus(encoded, **NARROW, **self._limits())
