@@ -65,6 +65,11 @@ class VocabularyMoments(Saved):
 
     def check_adds_up(self, other: Self) -> None:
         """Raise a MomentsError if these two cannot be added, and say why."""
+        if not isinstance(other, VocabularyMoments):
+            raise MomentsError(
+                f"{type(self).__name__} and {type(other).__name__} do not add up; count both "
+                "texts with the same settings (for word vectors, the same narrow and purpose)"
+            )
         if difference := self._difference(other):
             raise MomentsError(
                 f"moments with {difference} do not add up; count both texts with the same settings"
