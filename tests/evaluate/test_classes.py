@@ -19,6 +19,8 @@ def test_known_answers():
     assert np.isclose(mutual_information(np.arange(4), np.arange(4)[::-1], ones), np.log(4))
     assert mutual_information(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), ones) == 0
     assert mutual_information(np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)) == 0
+    rounded = mutual_information(np.zeros(2, int), np.arange(2), np.array([3, 4]))
+    assert str(rounded) == "0.0"  # not -0.0, nor a little below
 
 
 def test_of_a_text_by_the_definition():

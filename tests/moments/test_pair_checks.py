@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigentext.errors import MomentsError
+from eigentext import CooccurrenceMoments, NgramMoments, Vocabulary, load
+from eigentext.errors import MomentsError, ParameterError
 from eigentext.moments.pair_checks import check_total, checked_counts
+from eigentext.moments.pairs import check_sums, pair_weights
+from eigentext.moments.uncounted import read_moments
 
 
 def test_any_sparse_counts_come_out_in_one_form():
@@ -50,3 +53,39 @@ def test_sums_must_fit_in_64_bits():
     check_total(np.array([2**61, 5]))
     with pytest.raises(MomentsError, match="64 bits"):
         check_total(np.array([2**61, 2**61]))
+
+
+def test_sums_of_rows_must_fit_in_64_bits():
+    weights = pair_weights(40, "distance")
+    most = (2**63 - 1) // (2 * sum(weights.tolist()))  # about 200 tokens
+    check_sums(Vocabulary(["a", "b"], [most, 1]), most, weights)
+    check_sums(Vocabulary(["a"], [2**50]), 0, pair_weights(40, "flat"))
+    check_sums(Vocabulary(["a"], [10**9]), 0, pair_weights(20, "distance"))
+    for count, rare in ((most + 1, 0), (1, most + 1)):
+        with pytest.raises(ParameterError, match=r"64 bits; use a smaller window .*flat"):
+            check_sums(Vocabulary(["a"], [count]), rare, weights)
+
+
+@pytest.mark.parametrize("count", [CooccurrenceMoments.from_corpus, read_moments])
+def test_text_whose_sums_would_overflow_is_refused_before_it_is_counted(count):
+    text = ["a b " * 150, "a c " * 150]
+    with pytest.raises(ParameterError, match="occurs 300 times"):
+        count(text, window=40, weighting="distance")
+    sums = count(text, window=40, weighting="flat").totals()[0]
+    assert (sums > 0).all()
+
+
+def test_sums_of_moments_and_ngrams_are_checked_too(tmp_path):
+    how = {"window": 40, "weighting": "distance"}
+    half = CooccurrenceMoments.from_corpus(["a b c " * 100], **how)
+    with pytest.raises(ParameterError, match="occurs 300 times"):
+        half + half + half
+    ngrams = NgramMoments.from_corpus([["a", "b"] * 300], order=41)
+    with pytest.raises(ParameterError, match="occurs 300 times"):
+        CooccurrenceMoments.from_ngrams(ngrams, **how)
+    assert (half.totals()[0] > 0).all()
+    with pytest.raises(MomentsError, match="smaller window"):  # no file that cannot be read
+        half.save(tmp_path / "half")
+    few = CooccurrenceMoments.from_corpus(["a b c " * 50], **how)
+    few.save(tmp_path / "few")
+    assert load(tmp_path / "few") == few

@@ -36,3 +36,11 @@ def test_parts_of_different_texts_are_refused():
         one.check_adds_up(one.wide)
     with pytest.raises(TypeError):
         one + one.wide
+
+
+def test_one_window_and_two_do_not_add_up():
+    text = ["I ate ham", "You ate cheese", "You ate"]
+    two = TwoWindowMoments.from_corpus(text, window=5)
+    for first, second in ((two, two.wide), (two.wide, two)):
+        with pytest.raises(MomentsError, match=r"do not add up; .*narrow"):
+            first.check_adds_up(second)

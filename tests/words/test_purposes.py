@@ -53,6 +53,23 @@ def test_moments_of_two_windows_add_up(lines, tmp_path):
     assert et.load(tmp_path / "moments") == whole
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"keep_moments": "cut"},
+        {"context": "list"},
+        {"context": "next"},
+        {"scaling": "ppmi"},
+        {"phrases": True, "keep_moments": "whole"},
+    ],
+)
+def test_text_and_its_moments_give_the_same_vectors(lines, how):
+    """Also where the wide counts are needed in one direction, and cannot wait."""
+    model = et.Eigenwords(**SMALL, narrow=2, **how)
+    expected = model.fit_moments(model.collect(lines)).vectors_
+    np.testing.assert_array_equal(model.fit(lines).vectors_, expected)
+
+
 def test_moments_of_one_window_are_refused(lines):
     one = et.CooccurrenceMoments.from_corpus(et.TextCorpus(lines), window=4)
     with pytest.raises(MomentsError, match="narrow=0"):

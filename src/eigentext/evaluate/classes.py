@@ -89,7 +89,7 @@ def mutual_information(first: np.ndarray, second: np.ndarray, counts: np.ndarray
     a, b = pairs // width, pairs % width
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = joint * (np.log(joint) + np.log(total) - np.log(one[a]) - np.log(two[b]))
-    return float(terms[joint > 0].sum() / total)
+    return max(0.0, float(terms[joint > 0].sum() / total))  # rounding may leave -1e-17
 
 
 def class_of_words(clusters: Any) -> dict[str, Hashable]:

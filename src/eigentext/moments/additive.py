@@ -29,6 +29,11 @@ class Counted:
     fingerprint: str
     counts: Any = None
 
+    @property
+    def rare_count(self) -> int:
+        """The number of tokens outside the vocabulary."""
+        return self.n_tokens - int(self.vocabulary.counts.sum())
+
     @classmethod
     def of(cls, text: EncodedCorpus, vocabulary: Vocabulary) -> "Counted":
         """What is known about encoded text in this process, before it is counted."""
@@ -60,6 +65,11 @@ class VocabularyMoments(Saved):
 
     def check_adds_up(self, other: Self) -> None:
         """Raise a MomentsError if these two cannot be added, and say why."""
+        if not isinstance(other, VocabularyMoments):
+            raise MomentsError(
+                f"{type(self).__name__} and {type(other).__name__} do not add up; count both "
+                "texts with the same settings (for word vectors, the same narrow and purpose)"
+            )
         if difference := self._difference(other):
             raise MomentsError(
                 f"moments with {difference} do not add up; count both texts with the same settings"

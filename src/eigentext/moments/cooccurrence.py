@@ -23,6 +23,7 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ from numpy.typing import DTypeLike
 from eigentext import engine
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.shards import can_shard
-from eigentext.errors import CorpusError, MomentsError
+from eigentext.errors import MomentsError
 from eigentext.matrices import budget
 from eigentext.matrices.disk import rows_of
 from eigentext.matrices.lazy import Later, lazy, waiting
@@ -55,7 +56,14 @@ from eigentext.moments.ngram_checks import check_ngrams
 from eigentext.moments.ngrams import NgramMoments
 from eigentext.moments.packing import check_packed, pack
 from eigentext.moments.pair_checks import check_total, checked_counts, unpacked_pairs
-from eigentext.moments.pairs import check_window, counted_corpus, pair_shape, pair_weights
+from eigentext.moments.pairs import (
+    check_sums,
+    check_window,
+    counted_corpus,
+    nothing_to_count,
+    pair_shape,
+    pair_weights,
+)
 from eigentext.moments.tree_contexts import TreeContexts
 from eigentext.parameters import Choice, Count, Flag, Table, argument
 from eigentext.storage import facts
@@ -210,23 +218,17 @@ class CooccurrenceMoments(TreeContexts):
         n_shards = limits.pop("n_shards")
         check_window(**how)
         weights = pair_weights(how["window"], how["weighting"])
-
-        def shape_of(n_words: int) -> tuple[int, int]:
-            return pair_shape(n_words, how["window"], how["context"])
-
+        shape_of = partial(pair_shape, window=how["window"], context=how["context"])
         with budget.within(memory):
             if engine.distributed() and can_shard(corpus):
                 found = distributed.cooccurrences(corpus, weights, shape_of, **limits)
             else:
                 found = counted_corpus(corpus, weights, shape_of, limits, n_shards, cache)
         if found.counts.nnz == 0:
-            raise CorpusError(
-                f"no two words share a {found.options['unit']}, so there is nothing to count; "
-                "read the text as one with unit='document' or 'stream' (--unit)"
-            )
+            raise nothing_to_count(found.options)
         return cls._made(
             vocabulary=found.vocabulary,
-            rare_count=found.n_tokens - int(found.vocabulary.counts.sum()),
+            rare_count=found.rare_count,
             forward=found.counts,
             whole=found.whole,
             options=found.options,
@@ -261,6 +263,7 @@ class CooccurrenceMoments(TreeContexts):
         n = len(moments.vocabulary) + (not moments.whole)
         shape = pair_shape(n, how["window"], how["context"])
         weights = pair_weights(how["window"], how["weighting"])
+        check_sums(moments.vocabulary, moments.rare_count, weights)
         return cls(
             vocabulary=moments.vocabulary,
             rare_count=moments.rare_count,
@@ -357,12 +360,11 @@ class CooccurrenceMoments(TreeContexts):
         old, new = self.vocabulary, self._chosen(vocabulary, min_count, max_size)
         if new is None:
             return self
-        outside = int(old.counts.sum() - new.counts.sum())
         places = np.append(new.ids_of(old.words), np.int32(-1))
         places[places < 0] = len(new)
         return self._with(
             vocabulary=new,
-            rare_count=self.rare_count + outside,
+            rare_count=self.n_tokens - int(new.counts.sum()),
             forward=self._relabeled(places, len(new) + 1),
             whole=False,
         )
@@ -410,6 +412,8 @@ class CooccurrenceMoments(TreeContexts):
             cut, full = (other, self) if self.whole else (self, other)
             return cut + full.restrict(cut.vocabulary.words)
         vocabulary = self._joined(other)
+        rare_count = argument("rare_count", _TOKENS, self.rare_count + other.rare_count)
+        check_sums(vocabulary, rare_count, pair_weights(self.window, self.weighting))
         n = len(vocabulary) + (not self.whole)
         parts = [
             part._relabeled(np.append(vocabulary.ids_of(part.vocabulary.words), np.int32(n - 1)), n)
@@ -417,7 +421,7 @@ class CooccurrenceMoments(TreeContexts):
         ]
         return self._with(
             vocabulary=vocabulary,
-            rare_count=argument("rare_count", _TOKENS, self.rare_count + other.rare_count),
+            rare_count=rare_count,
             forward=merge(parts),
             sources=sorted(self.sources + other.sources),
             min_pairs=max(self.min_pairs, other.min_pairs),
@@ -457,6 +461,7 @@ class CooccurrenceMoments(TreeContexts):
         return relabeled(F, places, pair_shape(n, self.window, self.context))
 
     def _to_saved(self):
+        check_total(self.forward.data)
         packed, blocks = pack(self.forward)
         counts = self.vocabulary.counts
         arrays = {
@@ -465,9 +470,7 @@ class CooccurrenceMoments(TreeContexts):
             "packed": packed,
             "blocks": blocks,
         }
-        about = {name: getattr(self, name) for name in _ABOUT}
-        about["limits"] = self.limits
-        return arrays, about
+        return arrays, {name: getattr(self, name) for name in (*_ABOUT, "limits")}
 
     @classmethod
     def _schema(cls, about):

@@ -27,7 +27,7 @@ from eigentext.matrices.ranges import RowRanges
 from eigentext.matrices.runs import CSR, csr, merge, rows_of, transposed
 from eigentext.moments import multisets, tries
 from eigentext.moments.additive import Counted
-from eigentext.moments.pairs import check_pairs, counted_shard
+from eigentext.moments.pairs import check_pairs, check_sums, counted_shard
 from eigentext.moments.states import KeptCounts
 
 _RANGE_BYTES = 64 << 20  # of a range of rows if all its pairs are different
@@ -55,6 +55,7 @@ def cooccurrences(
     text = encode_on(corpus, reach=window)
     check_pairs(text.n_tokens)
     words, found = _vocabulary(text, min_count, max_size)
+    check_sums(found.vocabulary, found.rare_count, weights)
     n = len(found.vocabulary) + (not found.whole)
     shape = shape_of(n)
     borders = _borders(found, n, window)

@@ -45,7 +45,9 @@ def checked_counts(F: Any, shape: tuple[int, int]) -> CSR:
 def check_total(counts: Any) -> None:
     """Raise a MomentsError if the sum of the counts does not fit in 64 bits."""
     if len(counts) and float(np.sum(counts, dtype=np.float64)) >= _MOST:
-        raise MomentsError("counts whose sum does not fit in 64 bits")
+        raise MomentsError(
+            "counts whose sum does not fit in 64 bits; use a smaller window or weighting='flat'"
+        )
 
 
 def unpacked_pairs(packed: np.ndarray, blocks: np.ndarray, shape: tuple[int, int]) -> CSR:

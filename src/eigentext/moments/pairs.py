@@ -48,6 +48,21 @@ def pair_weights(window: int, weighting: str) -> np.ndarray:
     return np.array([0] + [unit // d for d in range(1, window + 1)], np.int64)
 
 
+def check_sums(vocabulary: Vocabulary, rare_count: int, weights: np.ndarray) -> None:
+    """Raise a ParameterError if the sum of a row of counts may not fit in 64 bits.
+
+    A token has one neighbor at most at each distance on each side. So the most frequent word, or
+    all rare words together, decides.
+    """
+    most = max(int(vocabulary.counts.max(initial=0)), rare_count)
+    if 2 * most * sum(weights.tolist()) >= 2**63:
+        raise ParameterError(
+            f"window is {len(weights) - 1}, and the most frequent word, or all rare words "
+            f"together, occurs {most} times: sums of exact weights may not fit in 64 bits; use "
+            "a smaller window (--window), or weighting='flat' (--weighting flat)"
+        )
+
+
 def pair_shape(n: int, window: int, context: str) -> tuple[int, int]:
     """The shape of F for n words; raises a ParameterError if it has too many columns."""
     shape = (n, n * window if context == "list" else n)
@@ -69,6 +84,7 @@ def counted_corpus(
 ) -> Counted:
     """Forward counts of a corpus, by the threads of this process."""
     encoded, found, lookup = read_rows(corpus, limits, cache)
+    check_sums(found.vocabulary, found.rare_count, weights)
     shape = shape_of(len(found.vocabulary) + (not found.whole))
     found.counts = counted(encoded, lookup, weights, shape, n_shards)
     return found
@@ -170,6 +186,14 @@ def check_pairs(n_tokens: int) -> None:
             "the corpus has one token only, and nothing occurs together with it; "
             "give more text, or another tokenizer if this is one long word"
         )
+
+
+def nothing_to_count(options: dict[str, Any]) -> CorpusError:
+    """The error for text without pairs."""
+    return CorpusError(
+        f"no two words share a {options['unit']}, so there is nothing to count; "
+        "read the text as one with unit='document' or 'stream' (--unit)"
+    )
 
 
 def _affordable(n_tokens: int, window: int) -> int:

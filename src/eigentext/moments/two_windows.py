@@ -138,7 +138,10 @@ class TwoWindowMoments(Saved):
     def check_adds_up(self, other: Self) -> None:
         """Raise a MomentsError if these two cannot be added, and say why."""
         if not isinstance(other, TwoWindowMoments):
-            raise MomentsError("counts of two windows and of one window do not add up")
+            raise MomentsError(
+                "counts of two windows and of one window do not add up; fit both with the same "
+                "number of narrow dimensions or the same purpose (--narrow, --purpose)"
+            )
         self.wide.check_adds_up(other.wide)
         self.narrow.check_adds_up(other.narrow)
 

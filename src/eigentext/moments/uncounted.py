@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from eigentext import engine
-from eigentext.errors import CorpusError
 from eigentext.matrices import budget
 from eigentext.matrices.budget import give_back
 from eigentext.matrices.lazy import Later, waiting
@@ -20,9 +19,11 @@ from eigentext.matrices.runs import CSR
 from eigentext.matrices.tiles import Packed, SymmetricTiles, pack_run, runs_of, strips_of
 from eigentext.moments.cooccurrence import CooccurrenceMoments
 from eigentext.moments.pairs import (
+    check_sums,
     check_window,
     counted_shard,
     fits_at_once,
+    nothing_to_count,
     pair_shape,
     pair_weights,
     read_rows,
@@ -142,6 +143,7 @@ def read_moments(
     check_window(window, weighting)
     weights = pair_weights(window, weighting)
     encoded, found, lookup = read_rows(corpus, limits, cache)
+    check_sums(found.vocabulary, found.rare_count, weights)
     n = pair_shape(len(found.vocabulary) + (not found.whole), window, "bag")[0]
     is_ours = encoded is not corpus and not is_mapped(encoded.tokens)
     if not fits_at_once(len(encoded.tokens)):
@@ -152,19 +154,11 @@ def read_moments(
         raise nothing_to_count(found.options)
     return CooccurrenceMoments._made(
         vocabulary=found.vocabulary,
-        rare_count=found.n_tokens - int(found.vocabulary.counts.sum()),
+        rare_count=found.rare_count,
         forward=later,
         context="bag",
         whole=found.whole,
         options=found.options,
         sources=[found.fingerprint],
         **how,
-    )
-
-
-def nothing_to_count(options: dict[str, Any]) -> CorpusError:
-    """The error for text without pairs."""
-    return CorpusError(
-        f"no two words share a {options['unit']}, so there is nothing to count; "
-        "read the text as one with unit='document' or 'stream' (--unit)"
     )

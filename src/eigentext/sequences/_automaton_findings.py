@@ -45,6 +45,8 @@ def findings_of(diagnostics: dict[str, Any], parameters: Settings) -> Iterator[F
             "warning",
             f"{negative:.0%} of the probability that the operators give is negative. It is "
             "repaired when sequences are scored.",
-            "Give more text, or let held-out text choose the number of states "
+            "Give more text, or ask for fewer states (n_states, --states)."
+            if "tried" in diagnostics
+            else "Give more text, or let held-out text choose the number of states "
             "(selection='validation').",
         )
