@@ -43,7 +43,7 @@ def encoded(values: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
     --------
     >>> import numpy as np
     >>> centers, codes = encoded(np.array([0.5, 0.25, 1.0, 0.5, 0.0]), 3)
-    >>> centers[codes].tolist()
+    >>> centers[codes].round(6).tolist()
     [0.5, 0.25, 1.0, 0.5, 0.0]
     """
     book = np.zeros(1 << bits)
