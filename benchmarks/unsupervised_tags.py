@@ -45,9 +45,9 @@ NOTES = (
     "74.4 with 45.",
     "After the race of its ten starts, EM has 300 passes at most. On Brown it has 20 with 12 tags, "
     "and 5 with 45, to save time.",
-    "The last table, and EM on Brown with 12 tags, were measured on the same day before other changes of the "
-    "package, which took about 70 MB off the peaks on Penn. Runs that were repeated after these "
-    "changes had the same scores.",
+    "The last table, and EM on Brown with 12 tags, were measured on the same day before other "
+    "changes of the package, which took about 70 MB off the peaks on Penn. Runs that were "
+    "repeated after these changes had the same scores.",
 )
 SCORES = (
     score("many-to-one", digits=1),
