@@ -425,6 +425,14 @@ def test_damaged_files(tmp_path):
             et.load(path)
 
 
+def test_the_remedy_for_negative_probabilities_is_not_what_was_done():
+    lines = ["the cat sat".split(), "the dog ran".split(), "a cat ran".split()]
+    automaton = WeightedAutomaton(3, selection="validation").fit(lines)
+    assert automaton.diagnostics_["negative_mass"] > 0.05
+    (finding,) = (one for one in automaton.findings() if "is negative" in one.sentence)
+    assert "n_states" in finding.line and "validation" not in finding.line
+
+
 def test_findings_of_given_weights(coin):
     assert coin.findings() == []
     with pytest.raises(ParameterError, match="no spectrum"):
