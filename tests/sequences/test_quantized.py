@@ -39,6 +39,15 @@ def test_errors_fall_with_bits_and_bins_are_nearest(bits):
     assert ((logs - found) ** 2).sum() <= bound  # not worse than bins of equal numbers
 
 
+def test_the_few_large_values_are_not_lumped_together():
+    """Few n-grams are frequent, and most tokens are theirs."""
+    rng = np.random.default_rng(0)
+    large = np.geomspace(0.02, 0.95, 60)
+    values = np.append(np.exp(rng.normal(-8, 0.5, 20_000)), large)
+    book, codes = encoded(values, 8)
+    assert np.abs(np.log(book[codes][-60:] / large)).max() < 0.1
+
+
 @pytest.mark.parametrize("bits", [3, 8, 16])
 def test_files_keep_the_codes(tmp_path, bits):
     model = KneserNey(3).fit(drawn(300))

@@ -1,8 +1,9 @@
 """Probabilities and back-off weights in few bits (Federico and Bertoldi 2006).
 
 The numbers of each order are divided into 2^q bins, and a number is replaced by the center of its
-bin. Bins begin with equal numbers of n-grams, as KenLM's do. Then a few steps of Lloyd (1982) move
-their borders, so that the squared errors of the logarithms become smaller. Zeros and ones keep
+bin. Half of the borders begin at equal numbers of n-grams, as KenLM's do, and half at equal widths.
+Then a few steps of Lloyd (1982) move them, so that the squared errors of the logarithms become
+smaller. Zeros and ones keep
 their own bins. The numbers of single symbols stay as they are.
 """
 
@@ -76,8 +77,12 @@ def _centers(some: np.ndarray, n_bins: int) -> np.ndarray:
     if len(distinct) <= n_bins:
         return distinct
     sums = np.concatenate([[0.0], np.cumsum(some)])
-    ends = np.linspace(0, len(some), n_bins + 1).round().astype(np.int64)
-    centers = _means(sums, ends)
+    # Half of the bins have equal numbers, the others equal widths: frequent n-grams are few, and
+    # bins of equal numbers would be widest where most tokens are.
+    half = n_bins // 2
+    equal = np.linspace(0, len(some), n_bins - half + 1).round().astype(np.int64)
+    wide = np.searchsorted(some, np.linspace(some[0], some[-1], half + 2)[1:-1])
+    centers = _means(sums, np.append(equal, wide))
     for _ in range(_STEPS):
         cuts = np.searchsorted(some, (centers[1:] + centers[:-1]) / 2)
         centers = _means(sums, np.concatenate([[0], cuts, [len(some)]]))

@@ -275,7 +275,10 @@ class WeightedAutomaton(OperatorModel, Saved, Estimator):
 
     def _check_together(self) -> None:
         if self.rank is not None and self.rank > self.n_states:
-            raise ParameterError(f"rank {self.rank} is above n_states, {self.n_states}")
+            raise ParameterError(
+                f"rank {self.rank} is above n_states, {self.n_states}; lower rank (--rank), or ask "
+                "for more states (--states)"
+            )
 
     # Questions. Those that ends do not change are in OperatorModel.
 
