@@ -141,11 +141,11 @@ def test_options_that_are_none(fit, text, option, value):
     ("option", "line"),
     [
         ("--dim=0", "n_components (--dim) must be a whole number, 1 or more, not 0"),
-        ("--window=0", "window must be a whole number from 1 to 1000000, not 0"),
+        ("--window=0", "window must be a whole number from 1 to 1000000, or None, not 0"),
         ("--min-count=0", "min_count must be a whole number, 1 or more, not 0"),
         ("--max-size=0", "max_size must be a whole number, 1 or more, or None, not 0"),
         ("--alpha=1.5", "alpha must be a number, 1 at most, not 1.5"),
-        ("--beta=2", "beta must be a number, 1 at most, not 2.0"),
+        ("--beta=2", "beta must be a number, 1 at most, or None, not 2.0"),
     ],
 )
 def test_parameters_out_of_range(fit, text, option, line):

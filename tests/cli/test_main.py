@@ -120,7 +120,7 @@ def test_a_full_disk_behind_standard_output(model):
 # Ctrl-C.
 
 
-@pytest.mark.parametrize(("threads", "phase"), [(1, "read and encode"), (2, "mirror")])
+@pytest.mark.parametrize(("threads", "phase"), [(1, "read and encode"), (2, "count")])
 def test_ctrl_c_leaves_nothing_behind(interrupted, tmp_path, long_text, threads, phase):
     options = ("-o", tmp_path / "out" / "model", "--threads", threads, *LONG_FIT)
     with interrupted("words", "fit", long_text, *options) as process:

@@ -112,7 +112,7 @@ def test_bars_name_the_phase_and_the_rate(long_text, tmp_path):
     assert status == 0
     assert "━" in shown
     last = shown[shown.rindex("read and encode") :]  # as the screen is left: all bars, once
-    for name, unit in (("read and encode", "B/s"), ("count", "tokens/s"), ("mirror", "entries/s")):
+    for name, unit in (("read and encode", "B/s"), ("count", "tokens/s"), ("factor", "blocks/s")):
         (bar,) = [line for line in last.splitlines() if f"{name} " in line]
         assert re.search(rf"\d\.\d .?{unit}|\d\.\d . {unit}", bar)
     assert "save" in last

@@ -77,7 +77,7 @@ def next_words(
     ] = 10,
     json: JsonFlag = False,
 ) -> None:
-    """Print the most probable next words, with their probabilities; <end> is the end."""
+    """Print the most probable next words, with their probabilities; one may be the end."""
     hmm.print_next(_load(model), model, words, topn, json=json)
 
 
