@@ -431,7 +431,6 @@ def test_damaged_files(tmp_path):
             et.load(path)
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("repair", ["floor", "none"])
 @pytest.mark.parametrize(("data", "unit"), [(LINES, "stream"), ([0, 1] * 50, "line")])
 def test_files_whose_text_cannot_end_like_this(tmp_path, data, unit, repair):
@@ -443,14 +442,14 @@ def test_files_whose_text_cannot_end_like_this(tmp_path, data, unit, repair):
     write_saved(path, WeightedAutomaton._format, dict(arrays), changed)
     with pytest.raises(ModelFileError, match="does not fit the unit of the text"):
         et.load(path)
-=======
+
+
 def test_the_remedy_for_negative_probabilities_is_not_what_was_done():
     lines = ["the cat sat".split(), "the dog ran".split(), "a cat ran".split()]
     automaton = WeightedAutomaton(3, selection="validation").fit(lines)
     assert automaton.diagnostics_["negative_mass"] > 0.05
     (finding,) = (one for one in automaton.findings() if "is negative" in one.sentence)
     assert "n_states" in finding.line and "validation" not in finding.line
->>>>>>> class
 
 
 def test_findings_of_given_weights(coin):
