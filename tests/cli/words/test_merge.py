@@ -84,7 +84,9 @@ def test_the_first_models_parameters_are_used(cli, tmp_path, text, more_text):
         more_text
     ).save(b)
     cli("words", "merge", a, b, "-o", tmp_path / "merged", "-q")
-    assert et.load(tmp_path / "merged").get_params() == first.get_params()
+    merged = et.load(tmp_path / "merged")
+    assert merged.get_params() == et.load(a).get_params()
+    assert merged.parameters_ == first.parameters_  # those that were used
 
 
 def test_saved_moments_are_merged_too(cli, fit, tmp_path, text, more_text, refused):
