@@ -34,7 +34,7 @@ def test_fit_is_the_estimator(fit, text):
     model, told = fit(text, "--min-count", "3", "--seed", "4")
     expected = et.Eigenwords(8, window=2, min_count=3, random_state=4).fit(text)
     assert np.array_equal(model.vectors_, expected.vectors_)
-    assert model.get_params() == expected.get_params()
+    assert model.parameters_ == expected.parameters_
     assert told["n_words"] == len(expected.vocabulary_)
     assert told["n_tokens"] == expected.provenance_["n_tokens"] == len(text.read_text().split())
 
@@ -55,11 +55,13 @@ def test_every_option_reaches_the_estimator(fit, text):
         "spelling_weight": 0.25,
         "spelling_half_count": 3.0,
         "method": "one-step",
+        "narrow": 3,
     }
     given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     reading = ("--tokenizer", "simple", "--lowercase", "--unit", "document", "--seed", "9")
     model, _ = fit(text, *given, *reading)
     expected = options | {"n_components": 8, "window": 2, "random_state": 9}
+    expected |= {"purpose": None, "narrow_weight": 0.15, "phrases": False}  # by default
     assert model.get_params() == expected
     read = {"tokenizer": "simple", "lowercase": True, "unit": "document"}
     assert model.provenance_["options"] == read
