@@ -445,7 +445,7 @@ def test_files_whose_text_cannot_end_like_this(tmp_path, data, unit, repair):
 
 
 def test_the_remedy_for_negative_probabilities_is_not_what_was_done():
-    lines = ["the cat sat".split(), "the dog ran".split(), "a cat ran".split()]
+    lines = [["the", "cat", "sat"], ["the", "dog", "ran"], ["a", "cat", "ran"]]
     automaton = WeightedAutomaton(3, selection="validation").fit(lines)
     assert automaton.diagnostics_["negative_mass"] > 0.05
     (finding,) = (one for one in automaton.findings() if "is negative" in one.sentence)
