@@ -129,7 +129,9 @@ def test_added_text_has_the_phrases_of_the_first():
     assert words.vocabulary_.counts[words.vocabulary_["new_york"]] == 15
 
 
-@pytest.mark.parametrize("settings_", [{"delimiter": ""}, {"delimiter": " "}, {"n_passes": 0}])
+@pytest.mark.parametrize(
+    "settings_", [{"delimiter": ""}, {"delimiter": " "}, {"n_passes": 0}, {"threshold": 2}]
+)
 def test_bad_settings(settings_):
     with pytest.raises(ParameterError):
         Phrases(**settings_).fit(TEXT)

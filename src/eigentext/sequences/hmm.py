@@ -274,7 +274,10 @@ class HMM(OperatorModel, Saved, Estimator):
 
     def _check_together(self) -> None:
         if self.rank is not None and self.rank > self.n_states:
-            raise ParameterError(f"rank {self.rank} is above n_states, {self.n_states}")
+            raise ParameterError(
+                f"rank {self.rank} is above n_states, {self.n_states}; lower rank (--rank), or ask "
+                "for more states (--states)"
+            )
 
     def _learn(self, moments: NgramMoments, data: Sequences | None = None) -> Self:
         model: Form

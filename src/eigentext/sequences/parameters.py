@@ -82,7 +82,8 @@ ClassBigram = Table(
     "ClassBigram",
     clusters=Given(
         None,
-        what="fitted WordClusters, a dictionary of words and classes, or the name of a paths file",
+        what="fitted WordClusters, a dictionary of words and classes, or the name of a paths file; "
+        "a number of classes is n_classes",
         test=_are_classes,
         parse=str,
         metavar="FILE",

@@ -27,7 +27,7 @@ import numpy as np
 from eigentext.corpus import EncodedCorpus, encode
 from eigentext.corpus.encoded import END
 from eigentext.corpus.symbols import INTEGERS
-from eigentext.errors import CorpusError, MomentsError
+from eigentext.errors import CorpusError, MomentsError, ParameterError
 from eigentext.estimators import Estimator, check_is_fitted, learned_with, learning
 from eigentext.matrices import budget
 from eigentext.moments import NgramMoments
@@ -171,6 +171,13 @@ class Phrases(Saved, Estimator):
         return tokens, words
 
     # Private steps.
+
+    def _check_together(self) -> None:
+        if self.scoring == "npmi" and self.threshold is not None and self.threshold >= 1:
+            raise ParameterError(
+                f"threshold is {self.threshold:g}, but the score npmi is at most 1, so there are no "
+                "phrases; lower the threshold, or use scoring='count' (--scoring count)"
+            )
 
     def _begin(self, options: dict[str, Any], sources: list[str], n_tokens: int) -> None:
         if options.get("tokenizer") == INTEGERS:
