@@ -175,8 +175,8 @@ class Phrases(Saved, Estimator):
     def _check_together(self) -> None:
         if self.scoring == "npmi" and self.threshold is not None and self.threshold >= 1:
             raise ParameterError(
-                f"threshold is {self.threshold:g}, but the score npmi is at most 1, so there are no "
-                "phrases; lower the threshold, or use scoring='count' (--scoring count)"
+                f"threshold is {self.threshold:g}, but the score npmi is at most 1, so none is "
+                "a phrase; lower the threshold, or use scoring='count' (--scoring count)"
             )
 
     def _begin(self, options: dict[str, Any], sources: list[str], n_tokens: int) -> None:
