@@ -50,7 +50,7 @@ class CooccurrenceModel(Saved, Estimator):
         answer.
         """
         with budget.within(memory):
-            return self._learn(self._collected(corpus, cache))
+            return self._learn(self._collected(self._prepared(corpus, cache), cache))
 
     def collect(
         self,
@@ -63,6 +63,10 @@ class CooccurrenceModel(Saved, Estimator):
         self._table.checked(self.get_params(deep=False))
         self._check_together()
         return self._counted(corpus, memory=memory, cache=cache, **self._limits())
+
+    def _prepared(self, corpus: Any, cache: str | os.PathLike[str] | bool | None) -> Any:
+        """The corpus to learn from. A model may change it, and note how."""
+        return corpus
 
     def _collected(
         self, corpus: Any, cache: str | os.PathLike[str] | bool | None

@@ -1,10 +1,9 @@
 """The base of models that may learn from two windows, and from text whose phrases are joined."""
 
 import os
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from eigentext.errors import MomentsError, ParameterError
-from eigentext.estimators import learning
 from eigentext.matrices import budget
 from eigentext.words._cooccurrences import CooccurrenceModel
 
@@ -28,25 +27,6 @@ class WindowedModel(CooccurrenceModel):
     narrow_weight: float | None
     phrases: bool
     phrases_: "Phrases | None"
-
-    @learning
-    def fit(
-        self,
-        corpus: Any,
-        y: None = None,
-        *,
-        memory: int | None = None,
-        cache: str | os.PathLike[str] | bool | None = None,
-    ) -> Self:
-        """Learn from a :class:`TextCorpus` or anything it takes; same as collect + fit_moments.
-
-        `memory` is the number of bytes that the whole process may take: what does not fit is in
-        files of the temporary folder. `cache` is a folder for encoded text. Neither changes the
-        answer.
-        """
-        with budget.within(memory):
-            corpus, self.phrases_ = self._phrased(corpus, cache=cache)
-            return self._learn(self._collected(corpus, cache))
 
     def collect(
         self,
@@ -110,6 +90,10 @@ class WindowedModel(CooccurrenceModel):
         encoded = encode(corpus, cache=cache, memory=budget.current().memory)
         found = getattr(self, "phrases_", None) or Phrases().fit(encoded)
         return found.join(encoded), found
+
+    def _prepared(self, corpus: Any, cache: Any) -> Any:
+        corpus, self.phrases_ = self._phrased(corpus, cache=cache)
+        return corpus
 
     def _collected(self, corpus: Any, cache: Any) -> Any:
         from eigentext import engine
