@@ -1,4 +1,4 @@
-"""What a notebook shows of word vectors, vectors of tokens and clusters."""
+"""What a notebook shows of word vectors, vectors of tokens, clusters and phrases."""
 
 from itertools import islice
 from typing import Any
@@ -102,6 +102,22 @@ def text_vectors(model: Any) -> Glance:
     )
 
 
+def phrases(model: Any) -> Glance:
+    """The most frequent phrases."""
+    most = sorted(model.counts_, key=lambda name: -model.counts_[name])[:_CLUSTERS]
+    rows = [(name, model.counts_[name], f"{model.phrases_[name]:.2f}") for name in most]
+    return Glance(
+        "phrases: words that often occur together",
+        facts=[("phrases", len(model.phrases_)), ("tokens read", model.provenance_["n_tokens"])],
+        parts=[notebook.table(("phrase", "count", "score"), rows)] if rows else [],
+        calls=[
+            ("model.transform([['new', 'york']])", "sentences with their phrases joined"),
+            ("Eigenwords().fit(model.join('text.txt'))", "a model of joined text"),
+            ("model.save('my-phrases')", "a file; et.load reads it"),
+        ],
+    )
+
+
 _MORE = (
     ("model.plot()", "a figure"),
     ("model.explore()", "the explorer, in this cell or in a browser"),
@@ -113,6 +129,7 @@ GLANCES = {
     "WordClusters": word_clusters,
     "CharacterRidge": character_ridge,
     "TextVectors": text_vectors,
+    "Phrases": phrases,
 }
 
 
