@@ -1,6 +1,6 @@
 """A report on topics: one HTML page that needs no other file, for any browser and any screen.
 
-It shows the sizes of the topics, their most probable words, and their most typical documents
+It shows the sizes of the topics, their top words, and their most typical documents
 (:mod:`eigentext.topics.typical`).
 """
 
@@ -17,6 +17,7 @@ import eigentext
 from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted
 from eigentext.storage.files import replacing
+from eigentext.topics.parameters import Rank
 from eigentext.topics.typical import TypicalDocument, snippet, typical_documents
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def report(
     path: str | os.PathLike[str] | None = None,
     *,
     n_words: int = 12,
+    rank: Rank | None = None,
     n_documents: int = 3,
     titles: Sequence[str] | None = None,
     perplexity: float | None = None,
@@ -56,6 +58,8 @@ def report(
         Where to write the page. The file is written completely or not at all.
     n_words, n_documents : int
         How many words and documents to show for each topic.
+    rank : str, optional
+        The ranking of the words, as in ``model.top_words``.
     titles : list of str, optional
         The names of all documents. By default, files have their names and lines their numbers.
     perplexity : float, optional
@@ -80,7 +84,7 @@ def report(
             " or more"
         )
     check_is_fitted(model)
-    topics = _Topics(model, n_words)
+    topics = _Topics(model, n_words, rank)
     typical = [[]] * topics.K
     if documents is not None and n_documents:
         typical = typical_documents(model, documents, n_documents, titles)
@@ -105,23 +109,22 @@ def report(
 class _Topics:
     """The facts about each topic that the page shows."""
 
-    def __init__(self, model: "TopicModel", n_words: int):
+    def __init__(self, model: "TopicModel", n_words: int, rank: Rank | None):
         phi = np.asarray(model.components_)
         self.K = model.n_topics_
         self.sizes = np.asarray(model.weights_)
         self.share_of = "documents" if model.alpha0_ == 0 else "text"
-        top = np.argsort(-phi, axis=1, kind="stable")[:, :n_words]
-        self.words = [
-            [(_readable(model.vocabulary_.words[w]), float(p[w])) for w in row]
-            for p, row in zip(phi, top.tolist())
-        ]
+        top = model.top_words(n_words, rank=rank)
+        self.forms = top.forms
+        self.words = [[*zip(words, shares)] for words, shares in zip(top, top.probabilities)]
         affinity = np.sqrt(phi) @ np.sqrt(phi).T
         np.fill_diagonal(affinity, -1)
         nearest = np.argsort(-affinity, axis=1, kind="stable")[:, : min(_NEAREST, self.K - 1)]
         self.nearest = nearest.tolist()
 
     def gist(self, k: int, n_words: int = _GIST) -> str:
-        return f'<span lang="" dir="auto">{", ".join(w for w, _ in self.words[k][:n_words])}</span>'
+        shown = ", ".join(_readable(word) for word, _ in self.words[k][:n_words])
+        return f'<span lang="" dir="auto">{shown}</span>'
 
 
 def _introduction(model: "TopicModel", heading: str, perplexity: float | None) -> str:
@@ -179,9 +182,9 @@ def _overview(topics: _Topics) -> str:
 
 def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
     words = topics.words[k]
-    most = max(words[0][1], 1e-300)
+    most = max([p for _, p in words] + [1e-300])
     listed = "\n".join(
-        f'<li style="--w:{p / most:.2%}"><span lang="" dir="auto">{word}</span> '
+        f'<li style="--w:{p / most:.2%}">{_word(word, topics.forms.get(word, [word]))} '
         f"<small>{_percent(p, 2)}</small></li>"
         for word, p in words
     )
@@ -193,11 +196,16 @@ def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
         f'<article id="topic-{k}" style="{_hue(k)}" aria-labelledby="heading-{k}">\n'
         f'<h2 id="heading-{k}"><b>{k}</b> {topics.gist(k, 3)} '
         f"<small>{_percent(topics.sizes[k])} of the {topics.share_of}</small></h2>\n"
-        f'<div class="columns">\n<ol class="words" aria-label="Most probable words">\n{listed}\n'
+        f'<div class="columns">\n<ol class="words" aria-label="Top words">\n{listed}\n'
         f"</ol>\n{_documents(typical)}</div>\n"
         f'<footer>{f"Nearest: {near} · " * bool(near)}<a href="#top">All topics</a></footer>\n'
         "</article>"
     )
+
+
+def _word(word: str, forms: Sequence[str]) -> str:
+    title = f' title="{_readable(", ".join(forms))}"' * (len(forms) > 1)
+    return f'<span lang="" dir="auto"{title}>{_readable(word)}</span>'
 
 
 def _documents(typical: list[TypicalDocument]) -> str:
