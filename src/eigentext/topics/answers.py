@@ -14,6 +14,7 @@ from eigentext.matrices.runs import CSR
 from eigentext.moments import document_counts
 from eigentext.parameters import Count, Flag, argument
 from eigentext.topics import inference
+from eigentext.topics.forms import language_of
 from eigentext.topics.parameters import Rank
 from eigentext.topics.tables import Kind, table_of
 
@@ -108,7 +109,6 @@ class Answers:
             raise ParameterError(
                 f"{len(names)} names for {self.components_.shape[1]} words; give one for each"
             )
-        about = self.diagnostics_.get("left_out") or {}
         return inference.top_words(
             self.components_,
             self.weights_,
@@ -118,8 +118,28 @@ class Answers:
             rank=rank,
             weight=weight,
             merge=merge,
-            language=about.get("language") if about.get("recognized", True) else None,
+            language=language_of(self.diagnostics_),
         )
+
+    def top_phrases(self, documents: Any, n: int = 5, *, min_df: int = 5) -> list[list[str]]:
+        """Return the phrases of each topic in documents, such as "hard drive", at most n.
+
+        See :mod:`eigentext.topics.phrases`. `documents` are texts, lists of tokens, files or a
+        corpus, as in `transform`, but not counts. A phrase is in `min_df` documents or more.
+
+        Examples
+        --------
+        >>> from eigentext import TopicModel
+        >>> texts = ["the hard drive failed again", "a failed drive", "hard ice at the south pole"]
+        >>> texts += ["ice at the pole", "again the south pole", "a new hard drive"]
+        >>> TopicModel(2).fit(texts * 9).top_phrases(texts * 9, 1)
+        [['hard drive'], ['south pole']]
+        """
+        from eigentext.topics.phrases import phrases_of
+
+        check_is_fitted(self)
+        n, min_df = argument("n", Count(5, least=0), n), argument("min_df", Count(5), min_df)
+        return phrases_of(cast("TopicModel", self), documents, n, min_df)
 
     def to_arrow(
         self,

@@ -9,6 +9,7 @@ merged. In languages that have no rules here, only words that differ in case are
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,12 @@ _ALIKE = 0.8  # the least cosine of two profiles
 _FEWEST = 5  # topics
 _SHORTEST = 3  # letters of a word that has a plural
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
+
+
+def language_of(diagnostics: dict[str, Any]) -> str | None:
+    """Return the language of the stop words that a model left out, or None if it is not known."""
+    about = diagnostics.get("left_out") or {}
+    return about.get("language") if about.get("recognized", True) else None
 
 
 def groups(

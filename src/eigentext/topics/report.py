@@ -1,6 +1,6 @@
 """A report on topics: one HTML page that needs no other file, for any browser and any screen.
 
-It shows the sizes of the topics, their top words, and their most typical documents
+It shows the sizes of the topics, their top words and phrases, and their most typical documents
 (:mod:`eigentext.topics.typical`).
 """
 
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import eigentext
+from eigentext.corpus.documents import is_matrix
 from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted
+from eigentext.moments.document_checks import is_of_matrix
 from eigentext.storage.files import replacing
 from eigentext.topics.parameters import Rank
 from eigentext.topics.typical import TypicalDocument, snippet, typical_documents
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TypicalDocument", "report", "summary_lines", "typical_documents"]
 
+_PHRASES = 5  # the phrases of a topic that are named
 _GIST = 5  # the words that stand for a topic
 _NEAREST = 3  # the nearest topics that are named
 _METHODS = {
@@ -53,7 +56,8 @@ def report(
         A fitted model.
     documents : strings, token lists, files, TextCorpus or matrix of counts, optional
         The documents among which typical ones are chosen, in any form that ``model.transform``
-        takes. The page shows the beginning of a text, or the number of a row of a matrix.
+        takes. The page shows the beginning of a text, or the number of a row of a matrix. Phrases
+        of the topics are found in texts (:mod:`eigentext.topics.phrases`).
     path : path, optional
         Where to write the page. The file is written completely or not at all.
     n_words, n_documents : int
@@ -84,7 +88,9 @@ def report(
             " or more"
         )
     check_is_fitted(model)
+    documents = list(documents) if isinstance(documents, Iterator) else documents
     topics = _Topics(model, n_words, rank)
+    phrases = _phrases(model, documents)
     typical = [[]] * topics.K
     if documents is not None and n_documents:
         typical = typical_documents(model, documents, n_documents, titles)
@@ -92,7 +98,7 @@ def report(
     parts = [
         _introduction(model, heading, perplexity),
         _overview(topics),
-        *(_topic(topics, k, typical[k]) for k in range(topics.K)),
+        *(_topic(topics, k, typical[k], phrases[k]) for k in range(topics.K)),
     ]
     page = _PAGE.format(
         version=eigentext.__version__, title=heading, style=_STYLE, body="\n".join(parts)
@@ -180,7 +186,14 @@ def _overview(topics: _Topics) -> str:
     )
 
 
-def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
+def _phrases(model: "TopicModel", documents: Any) -> list[list[str]]:
+    """The phrases of each topic; none if the documents are counts."""
+    if documents is None or is_matrix(documents) or is_of_matrix(model.provenance_["options"]):
+        return [[]] * model.n_topics_
+    return model.top_phrases(documents, _PHRASES)
+
+
+def _topic(topics: _Topics, k: int, typical: list[TypicalDocument], phrases: list[str]) -> str:
     words = topics.words[k]
     most = max([p for _, p in words] + [1e-300])
     listed = "\n".join(
@@ -188,6 +201,8 @@ def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
         f"<small>{_percent(p, 2)}</small></li>"
         for word, p in words
     )
+    named = ", ".join(f'<span lang="" dir="auto">{_readable(phrase)}</span>' for phrase in phrases)
+    said = f'<p class="phrases">{named}</p>\n' * bool(phrases)
     near = ", ".join(
         f'<a href="#topic-{j}">{j} <small>{topics.gist(j, 2)}</small></a>'
         for j in topics.nearest[k]
@@ -196,7 +211,7 @@ def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
         f'<article id="topic-{k}" style="{_hue(k)}" aria-labelledby="heading-{k}">\n'
         f'<h2 id="heading-{k}"><b>{k}</b> {topics.gist(k, 3)} '
         f"<small>{_percent(topics.sizes[k])} of the {topics.share_of}</small></h2>\n"
-        f'<div class="columns">\n<ol class="words" aria-label="Top words">\n{listed}\n'
+        f'{said}<div class="columns">\n<ol class="words" aria-label="Top words">\n{listed}\n'
         f"</ol>\n{_documents(typical)}</div>\n"
         f'<footer>{f"Nearest: {near} · " * bool(near)}<a href="#top">All topics</a></footer>\n'
         "</article>"
@@ -285,6 +300,7 @@ article { border-left: .4rem solid hsl(var(--h) 60% var(--light)); }
 .overview b, .size { text-align: right; font-variant-numeric: tabular-nums; }
 .bar::before { content: ""; display: block; width: max(2px, var(--w)); height: .8rem;
   border-radius: .2rem; background: hsl(var(--h) 60% var(--light)); }
+.phrases { margin: -.4rem 0 .8rem; }
 .columns { display: grid; grid-template-columns: minmax(13rem, 1fr) 2fr; gap: 1.5rem 2.5rem; }
 .words li { display: flex; justify-content: space-between; gap: 1rem; margin-bottom: 2px;
   padding: .1rem .5rem; border-radius: .2rem; background: linear-gradient(
