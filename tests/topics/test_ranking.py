@@ -54,9 +54,11 @@ def test_known_answers():
     assert np.allclose(frex[0], expected)
     score = scores(components, weights, counts, "score")
     assert np.allclose(score[0, [0, 2]], [0, 0.25 * np.log(0.25 / np.sqrt(0.125))])
-    typical = np.exp((8 * np.log(8) + 2 * np.log(2) + 6 * np.log(6)) / 16)
+    # The shares of the topics are 1/2, 1, 1/3 and 1/2, 0, 2/3: the excesses are 0, 1/2, 1/18.
+    first, second = (0.125 * np.log(2) + 0.25 / 18 * np.log(6)) / (0.125 + 0.25 / 18), np.log(6)
+    typical = np.exp((first + second) / 2)
     exclusive = components[0] / np.sqrt((components**2).sum(axis=0))
-    evidence = counts / (counts + 0.75 * typical)
+    evidence = counts / (counts + 1.5 * typical)
     distinctive = scores(components, weights, counts, "distinctive", 0.2)
     assert np.allclose(
         distinctive[0], 0.2 * np.log(components[0]) + 0.8 * np.log(exclusive * evidence)
@@ -79,6 +81,16 @@ def test_of_two_exclusive_words_the_rare_one_is_behind():
     assert found[0, 0] > found[0, 1]
     equal = scores(components, weights, np.zeros(3, int), "distinctive")  # no counts: no evidence
     assert equal[0, 0] == equal[0, 1]
+
+
+def test_stop_words_do_not_push_other_words_down():
+    """Words of all topics leave the order of the other words as it is, however frequent."""
+    components, weights, counts = topics()
+    first = order(components, weights, counts, 10, "distinctive")
+    with_the = np.column_stack([components / 2, np.full(4, 0.5)])
+    again = order(with_the, weights, np.append(counts, 10**6), 11, "distinctive")
+    assert [[w for w in topic if w != 60][:10] for topic in again.tolist()] == first.tolist()
+    assert all(topic.index(60) > 0 for topic in again.tolist() if 60 in topic)
 
 
 @pytest.mark.parametrize("rank", RANKS)

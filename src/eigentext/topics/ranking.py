@@ -23,8 +23,11 @@ rankings are
 
 The square of the first factor is the probability of the topic, given that the word was seen twice,
 if all topics are equally probable before. The second factor keeps rare words down: their
-exclusivity is mostly luck, and readers may not know them. s is three quarters of the count of a
-typical word, :math:`\exp \sum_w (n_w / n) \log n_w`.
+exclusivity is mostly luck, and readers may not know them. s is one and a half times the count of a
+word that is typical of a topic: the median over topics of the geometric mean of :math:`n_w`, where
+w has the weight :math:`\phi_{kw} (\sum_j q_{jw}^2 - 1/K)` with
+:math:`q_{jw} = \phi_{jw} / \sum_i \phi_{iw}`, so that words of all topics, such as stop words, do
+not count.
 
 The weight :math:`\lambda` is between 0 and 1. With 1, these three rankings are by probability.
 A word that is impossible in a topic comes after all others.
@@ -40,7 +43,7 @@ from eigentext.topics.parameters import RANK, Rank
 
 # The default of the weight of probability.
 WEIGHTS: dict[str, float] = {"distinctive": 1 / 3, "relevance": 0.6, "frex": 0.5}
-_EVIDENCE = 0.75  # s, as a share of the count of a typical word
+_EVIDENCE = 1.5  # s, as a multiple of the count of a typical word
 _WEIGHT = Number(None, least=0, most=1)
 
 
@@ -121,13 +124,11 @@ def _relevance(phi: np.ndarray, weights: np.ndarray, counts: Any, share: float) 
 
 def _distinctive(phi: np.ndarray, weights: Any, counts: np.ndarray, share: float) -> np.ndarray:
     exclusive = _log(phi) - _log(np.sqrt((phi**2).sum(axis=0)))
-    return share * _log(phi) + (1 - share) * (exclusive + _log(_evidence(counts)))
+    return share * _log(phi) + (1 - share) * (exclusive + _log(_evidence(phi, counts)))
 
 
 def _frex(phi: np.ndarray, share: float) -> np.ndarray:
-    total = phi.sum(axis=0)
-    exclusive = np.divide(phi, total, out=np.zeros_like(phi), where=total > 0)
-    return 1 / (share / _ranks(phi) + (1 - share) / _ranks(exclusive))
+    return 1 / (share / _ranks(phi) + (1 - share) / _ranks(_shares(phi)))
 
 
 def _score(phi: np.ndarray, weights: Any, counts: Any, share: float) -> np.ndarray:
@@ -147,13 +148,30 @@ _SCORES = {
 }
 
 
-def _evidence(counts: np.ndarray) -> np.ndarray:
+def _evidence(phi: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The factor n / (n + s) of each word, or 1 for all words if none has a count."""
-    seen = counts[counts > 0]
-    if not len(seen):
+    is_seen = counts > 0
+    if not is_seen.any():
         return np.ones_like(counts)
-    typical = np.exp(seen @ np.log(seen) / seen.sum())
-    return counts / (counts + _EVIDENCE * typical)
+    return counts / (counts + _EVIDENCE * _typical(phi[:, is_seen], counts[is_seen]))
+
+
+def _typical(phi: np.ndarray, counts: np.ndarray) -> float:
+    """The count of a word that is typical of a topic."""
+    weighted = phi * (_shares(phi) ** 2).sum(axis=0)
+    weighted -= phi / len(phi)
+    weighted = np.maximum(weighted, 0)
+    total = weighted.sum(axis=1)
+    if not (total > 1e-12).any():  # one topic, or equal ones
+        weighted, total = phi, phi.sum(axis=1)
+    means = weighted[total > 1e-12] @ np.log(counts) / total[total > 1e-12]
+    return float(np.exp(np.median(means)))
+
+
+def _shares(phi: np.ndarray) -> np.ndarray:
+    """The probability of each topic for a word, if all topics were equally probable before."""
+    total = phi.sum(axis=0)
+    return np.divide(phi, total, out=np.zeros_like(phi), where=total > 0)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
