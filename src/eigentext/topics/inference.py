@@ -109,10 +109,10 @@ def top_words(
     left = np.arange(len(names))
     if groups:
         components, counts, left = forms.merged(components, counts, groups)
-    rank = RANK.default if rank is None else rank
-    order = ranking.order(components, weights, counts, n, rank, weight)
+    chosen: Rank = RANK.default if rank is None else rank
+    order = ranking.order(components, weights, counts, n, chosen, weight)
     several = {group[0]: [names[word] for word in group] for group in groups}
-    places = left[order].tolist()
+    places: list[list[int]] = left[order].tolist()
     shown = {word for topic in places for word in topic}
     return TopWords(
         [[names[word] for word in topic] for topic in places],
