@@ -6,7 +6,7 @@ commands ran at once, the second would undo the work of the first, and nobody wo
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,8 +76,6 @@ def _locked(path: Path) -> Iterator[None]:
         return
     with file:
         if fcntl is not None:
-            try:
+            with suppress(OSError):  # some file systems have no locks
                 fcntl.flock(file, fcntl.LOCK_EX)
-            except OSError:  # a file system without locks
-                pass
         yield

@@ -91,7 +91,7 @@ def check(arrays: Any, about: dict[str, Any]) -> None:
 
 
 def moments_of(arrays: Any, about: dict[str, Any]) -> DocumentMoments | None:
-    """Return the moments in a file of topics, if it has them. Their arrays begin with "moments."."""
+    """Return the moments in a file of topics, or None. The names of their arrays begin so."""
     if "moments" not in about:
         return None
     inner = about["moments"]

@@ -40,7 +40,7 @@ from eigentext.topics.learning import (
     learn_topics,
     on_simplex,
 )
-from eigentext.topics.residual import MOST_NEW, found_in
+from eigentext.topics.residual import found_in
 
 if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
@@ -79,9 +79,11 @@ class Growing:
         ----------
         X : as in `fit`
             Strings are split like the old documents. DocumentMoments may be given, too.
+        y : None
+            Not used.
         new_topics : int or "auto"
             How many topics to add, which come after the old ones. "auto" adds one for each
-            direction in the pairs of words that the old topics do not span, if it is much stronger
+            direction in the pairs of words that the old topics do not span, if it is stronger
             than any that they left out before (at most 10).
         fixed_vocabulary : bool
             Whether to keep the words of the model. Otherwise its limits choose the words again,
@@ -205,7 +207,9 @@ def _moments_of(X: Any, options: dict[str, Any], cache: Any) -> DocumentMoments:
         return DocumentMoments.from_corpus(X)
     X = list(X) if isinstance(X, Iterator) else X
     reads_text = options.get("tokenizer") != "matrix"
-    more = DocumentMoments.from_corpus(as_documents(X, options if reads_text else None), cache=cache)
+    more = DocumentMoments.from_corpus(
+        as_documents(X, options if reads_text else None), cache=cache
+    )
     if reads_text and "unit" in more.options and "unit" in options:
         # A document of a list and a line of a file are both documents.
         more = replace(more, options=more.options | {"unit": options["unit"]})
@@ -273,12 +277,12 @@ def _grown(
 def _moved(
     weights: np.ndarray, components: np.ndarray, known: Vocabulary, words: Vocabulary
 ) -> _Start:
-    """Topics over other words. One that loses all its words becomes the mean of its fellows."""
+    """Topics over other words. One that loses all its words becomes uniform."""
     places = known.ids_of(words.words)
     moved = np.where(places >= 0, components[:, places], 0.0)
     sums = moved.sum(axis=1, keepdims=True)
-    mean = np.full(len(words), 1 / len(words))
-    return _Start(weights, np.where(sums > 0, moved / np.where(sums > 0, sums, 1), mean))
+    even = np.full(len(words), 1 / len(words))
+    return _Start(weights, np.where(sums > 0, moved / np.where(sums > 0, sums, 1), even))
 
 
 def _with_new(

@@ -15,7 +15,7 @@ Nothing is subtracted from the moments, so errors of the old weights do no harm.
 
 How many new topics there are is a comparison: the old topics leave out something of the old
 documents, too, which is noise, or detail below their number. Directions count as new if they are
-much stronger in all documents than the strongest one that was left out before.
+stronger in all documents than the strongest one that was left out before, by more than 5 %.
 """
 
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ from eigentext.topics.tensor import (
 )
 
 MOST_NEW = 10  # the most topics that are found at once if the number is not given
-_STRONGER = 1.5  # a direction is new if it is so many times stronger than those left out before
+_STRONGER = 1.05  # a direction is new if it exceeds those left out before by this factor
 _ZERO = 1e-9  # the eigenvalues of scaled pairs are at most 1, so a smaller one is rounding
 
 
