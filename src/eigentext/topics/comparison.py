@@ -259,40 +259,45 @@ def compare(
     if threshold is None:
         threshold = _threshold(*roots)
     found = _Finding(P, Q, likeness, threshold)
+    return _result(
+        sides, P, Q, found, n_words, None if documents is None else _joint(a, b, documents)
+    )
+
+
+def _result(
+    sides: tuple["_Side", "_Side"],
+    P: "_Topics",
+    Q: "_Topics",
+    found: "_Finding",
+    n_words: int,
+    documents: np.ndarray | None,
+) -> TopicComparison:
+    """Name all that was found."""
     merged, split = found.mixtures(P, Q), found.mixtures(Q, P)
     matched = found.matched(merged, split)
-    rest_a = set(range(len(P.p))).difference(
-        (i for i, _ in matched), split, *(parts for parts, _, _ in merged.values())
-    )
-    rest_b = set(range(len(Q.p))).difference(
-        (j for _, j in matched), merged, *(parts for parts, _, _ in split.values())
-    )
-    tops = [side.model.top_words(n_words) for side in sides]
-    weights = [side.model.weights_.tolist() for side in sides]
-    changes = {(i, j): _changes(*sides, i, j, n_words) for i, j in matched}
+    likeness = found.likeness
+    in_a = {i for i, _ in matched}.union(split, *(parts for parts, _, _ in merged.values()))
+    in_b = {j for _, j in matched}.union(merged, *(parts for parts, _, _ in split.values()))
+    tops_a, tops_b = (side.model.top_words(n_words) for side in sides)
+    weights_a, weights_b = P.weights.tolist(), Q.weights.tolist()
+
+    def match(i: int, j: int) -> Match:
+        changes = _changes(*sides, i, j, n_words)
+        alike = float(likeness[i, j])
+        return Match(i, j, alike, weights_a[i], weights_b[j], tops_b[j], *changes)
+
     return TopicComparison(
-        [
-            Match(
-                i,
-                j,
-                float(likeness[i, j]),
-                weights[0][i],
-                weights[1][j],
-                tops[1][j],
-                *changes[i, j],
-            )
-            for i, j in matched
-        ],
-        [Mixture(i, *split[i], tops[0][i]) for i in sorted(split)],
-        [Mixture(j, *merged[j], tops[1][j]) for j in sorted(merged)],
-        _alone(rest_b, likeness.T, weights[1], Q, tops[1]),
-        _alone(rest_a, likeness, weights[0], P, tops[0]),
+        [match(i, j) for i, j in matched],
+        [Mixture(i, *split[i], tops_a[i]) for i in sorted(split)],
+        [Mixture(j, *merged[j], tops_b[j]) for j in sorted(merged)],
+        _alone(set(range(len(Q.p))) - in_b, likeness.T, weights_b, Q, tops_b),
+        _alone(set(range(len(P.p))) - in_a, likeness, weights_a, P, tops_a),
         likeness,
-        threshold,
-        len(common),
-        float(a.weights_ @ P.mass),
-        float(b.weights_ @ Q.mass),
-        None if documents is None else _joint(a, b, documents),
+        found.threshold,
+        P.p.shape[1],
+        float(P.weights @ P.mass),
+        float(Q.weights @ Q.mass),
+        documents,
     )
 
 

@@ -38,6 +38,7 @@ from eigentext.topics.tensor import (
     word_scale,
 )
 
+_one_blas_thread = engine.one_blas_thread()  # for equal bits: see matrices.products
 MOST_NEW = 10  # the most topics that are found at once if the number is not given
 _STRONGER = 1.05  # a direction is new if it exceeds those left out before by this factor
 _ZERO = 1e-9  # the eigenvalues of scaled pairs are at most 1, so a smaller one is rounding
@@ -48,10 +49,10 @@ class NewTopics(NamedTuple):
 
     weights: np.ndarray  # (n,), shares of the whole
     components: np.ndarray  # (n, d)
-    strengths: np.ndarray  # the eigenvalues of the residual pairs
+    strengths: np.ndarray  # the eigenvalues of the pairs outside the old topics
 
 
-@engine.one_blas_thread()
+@_one_blas_thread
 def new_topics(
     moments: TopicMoments,
     topics: np.ndarray,
@@ -77,6 +78,7 @@ def new_topics(
     return NewTopics(weights, _summed_to_one(mu), found.eigenvalues)
 
 
+@_one_blas_thread
 def left_out(
     moments: TopicMoments,
     topics: np.ndarray,
