@@ -73,6 +73,19 @@ def test_one_at_a_time_and_all_at_once_have_the_same_moments():
     assert model.moments_ == whole().fit(A + B).moments_
 
 
+def test_copies_are_set_apart_from_all_documents():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["ham", "eggs", "cheese", "bread", "salt"], 9)) for _ in range(60)]
+    texts += [" ".join(rng.choice(["goal", "team", "match", "ball", "win"], 9)) for _ in range(60)]
+    copies = ["buy gold coins now cheap gold coins offer"] * 30
+    model = whole(set_apart=True).fit(texts[::2] + copies[:2])
+    model.partial_fit(texts[1::2] + copies[2:])
+    assert model.moments_.n_documents == 150
+    assert [group["n_documents"] for group in model.diagnostics_["apart"]][:1] == [30]
+    fresh = whole(set_apart=True).fit(texts + copies)
+    assert model.diagnostics_["apart"] == fresh.diagnostics_["apart"]
+
+
 def test_an_unfitted_model_is_fitted():
     assert parts_of(whole().partial_fit(A)) == parts_of(whole().fit(A))
 

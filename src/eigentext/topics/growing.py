@@ -34,11 +34,13 @@ from eigentext.moments.bags import BagMoments
 from eigentext.parameters import is_whole
 from eigentext.topics.em import RefinedTopics
 from eigentext.topics.learning import (
+    _NAMED,
     LearnedTopics,
     _refine,
     check_documents,
     learn_topics,
     on_simplex,
+    without_apart,
 )
 from eigentext.topics.residual import found_in
 
@@ -193,8 +195,8 @@ def _check_new_topics(new_topics: Any, restart: bool) -> None:
         )
     if new_topics and restart:
         raise ParameterError(
-            "restart=True forgets the old topics, so there are none to add new_topics to; set "
-            "n_topics and fit again, or leave out one of the two"
+            "restart=True (--restart) forgets the old topics, so there are none to add new_topics "
+            "to; set n_topics and fit again, or leave out one of the two"
         )
 
 
@@ -264,14 +266,17 @@ def _grown(
     new_topics: NewTopics,
 ) -> tuple[RefinedTopics, dict[str, Any]]:
     """The topics of the moments, the old ones first and in their order, and diagnostics."""
-    alpha0 = model.alpha0_
+    alpha0, facts = model.alpha0_, {}
+    if model.set_apart and model.refine:  # without EM, the fit below does it
+        moments, apart = without_apart(moments, model)
+        facts["apart"] = [group.to_dict() for group in apart[:_NAMED]]
     if new_topics:
         before = old.restrict(moments.vocabulary.words) if new_topics == "auto" else None
         start = _with_new(model, moments, before, start, new_topics)
     if not model.refine:
         return _in_old_order(model, moments, start)
     found = _refine(moments, alpha0, RefinedTopics(*start, []), model)
-    return found, {"perplexities": found.perplexities}
+    return found, facts | {"perplexities": found.perplexities}
 
 
 def _moved(

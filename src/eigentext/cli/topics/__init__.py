@@ -2,6 +2,7 @@
 
 from eigentext.cli._options import command_group
 from eigentext.cli.topics.add import add
+from eigentext.cli.topics.apart import apart
 from eigentext.cli.topics.compare import compare
 from eigentext.cli.topics.evaluate import evaluate
 from eigentext.cli.topics.learn import fit
@@ -15,6 +16,7 @@ app = command_group(
     show,
     transform,
     evaluate,
+    apart,
     add,
     merge,
     compare,
