@@ -12,7 +12,7 @@ from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted, framed
 from eigentext.matrices.runs import CSR
 from eigentext.moments import document_counts
-from eigentext.parameters import Count, argument
+from eigentext.parameters import Count, Number, argument
 from eigentext.topics import inference
 from eigentext.topics.tables import Kind, table_of
 
@@ -43,15 +43,36 @@ class Answers:
         X = list(X) if isinstance(X, Iterator) else X
         return self.fit(X).transform(X)
 
+    @overload
+    def transform(
+        self, X: Any, *, sparse: Literal[False] = False, least: float = 0.01
+    ) -> np.ndarray: ...
+    @overload
+    def transform(self, X: Any, *, sparse: Literal[True], least: float = 0.01) -> CSR: ...
     @framed
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, *, sparse: bool = False, least: float = 0.01) -> Any:
         """Return the topic proportions of documents, shape (n, K), with a row for each document.
 
         See :func:`eigentext.topics.inference.topic_proportions`. A document without known words has
         the mean of the prior.
+
+        Parameters
+        ----------
+        X : documents
+            In any form that `fit` takes.
+        sparse : bool
+            Return a sparse matrix (CSR) instead of an array. Shares below `least` are left out, and
+            the others do not change. So the sum of a row is 1 less what was left out.
+        least : float
+            The least share that a sparse matrix keeps. The largest share of a document is always
+            kept.
         """
+        least = argument("least", Number(0.01, least=0, most=1), least)
         counts = self._counts(X)
-        return inference.topic_proportions(counts, self.components_, self.weights_, self.alpha0_)
+        fitted = self.components_, self.weights_, self.alpha0_
+        if sparse:
+            return inference.sparse_proportions(counts, *fitted, least)
+        return inference.topic_proportions(counts, *fitted)
 
     def top_words(self, n: int = 10, *, words: Any = None) -> list[list[str]]:
         """Return the n most probable words of each topic.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from eigentext.corpus import TextCorpus
 from eigentext.corpus.documents import Name, named_batches
@@ -73,19 +74,29 @@ def document_table(model: "TopicModel", documents: Any) -> pa.Table:
 
 
 def named_shares(
-    model: "TopicModel", corpus: TextCorpus, shown: Mapping[str, str] | None = None
-) -> tuple[list[Name], np.ndarray]:
+    model: "TopicModel",
+    corpus: TextCorpus,
+    shown: Mapping[str, str] | None = None,
+    *,
+    least: float | None = None,
+) -> tuple[list[Name], Any]:
     """The names of the documents of a corpus, and the shares of the topics in each.
 
-    See :func:`eigentext.corpus.documents.named_batches`.
+    With `least`, the shares are sparse, as in :meth:`eigentext.TopicModel.transform`. For names see
+    :func:`eigentext.corpus.documents.named_batches`.
     """
     names: list[Name] = []
-    shares = [np.zeros((0, model.n_topics_))]
+    parts: list[Any] = [np.zeros((0, model.n_topics_))]
     for some, part in named_batches(corpus, shown):
         names += some
         counts = document_counts(part, model.vocabulary_, model.provenance_["options"])
-        shares.append(np.asarray(model.transform(counts)))
-    return names, np.concatenate(shares)
+        if least is None:
+            parts.append(np.asarray(model.transform(counts)))
+        else:
+            parts.append(model.transform(counts, sparse=True, least=least))
+    if least is None:
+        return names, np.concatenate(parts)
+    return names, sp.vstack([sp.csr_array(part) for part in parts], format="csr")
 
 
 def share_table(names: Sequence[Name], shares: np.ndarray, title: str = "document") -> pa.Table:
@@ -93,6 +104,14 @@ def share_table(names: Sequence[Name], shares: np.ndarray, title: str = "documen
     columns = {f"topic{k}": pa.array(column) for k, column in enumerate(shares.T)}
     title = "document" if title in columns else title
     return pa.table({title: names_array(names), **columns})
+
+
+def sparse_table(names: Sequence[Name], shares: Any, title: str = "document") -> pa.Table:
+    """A row for each share that a sparse matrix has: the document, the topic, the share."""
+    title = "document" if title in ("topic", "share") else title
+    rows = np.repeat(np.arange(len(names)), np.diff(shares.indptr))
+    found = {"topic": pa.array(shares.indices), "share": pa.array(shares.data)}
+    return pa.table({title: names_array(names).take(pa.array(rows)), **found})
 
 
 def top_table(names: Sequence[Name], shares: np.ndarray, title: str = "document") -> pa.Table:
