@@ -8,13 +8,12 @@ import numpy as np
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.table_output import as_pandas
-from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted, framed
 from eigentext.matrices.runs import CSR
 from eigentext.moments import document_counts
 from eigentext.parameters import Count, Number, argument
 from eigentext.topics import inference
-from eigentext.topics.tables import Kind, table_of
+from eigentext.topics.tables import Kind, column_names, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +67,7 @@ class Answers:
             kept.
         """
         least = argument("least", Number(0.01, least=0, most=1), least)
-        counts = self._counts(X)
+        counts = self.document_counts(X)
         fitted = self.components_, self.weights_, self.alpha0_
         if sparse:
             return inference.sparse_proportions(counts, *fitted, least)
@@ -81,11 +80,7 @@ class Answers:
         """
         check_is_fitted(self)
         n = argument("n", Count(10, least=0), n)
-        names = self.vocabulary_.words if words is None else [str(word) for word in words]
-        if len(names) != self.components_.shape[1]:
-            raise ParameterError(
-                f"{len(names)} names for {self.components_.shape[1]} words; give one for each"
-            )
+        names = column_names(cast("TopicModel", self), words)
         return inference.top_words(self.components_, names, n)
 
     def to_arrow(
@@ -124,7 +119,7 @@ class Answers:
         scored. See :func:`eigentext.evaluate.completion_perplexity`. The prior is that of this
         model.
         """
-        counts = self._counts(X)
+        counts = self.document_counts(X)
         return inference.perplexity(counts, self.components_, self.weights_, self.alpha0_)
 
     def score(self, X: Any, y: None = None) -> float:
@@ -195,6 +190,7 @@ class Answers:
             input_tags=InputTags(sparse=True, positive_only=True, string=True),
         )
 
-    def _counts(self, X: Any) -> CSR:
+    def document_counts(self, X: Any) -> CSR:
+        """Return the counts of the words of this model in documents: a row for each document."""
         check_is_fitted(self)
         return document_counts(X, self.vocabulary_, self.provenance_["options"])

@@ -35,10 +35,16 @@ def topic_proportions(
     n_words : int, optional
         The size of the vocabulary, if the columns are only a part of it.
     """
-    phi = (1 - _UNIFORM) * np.asarray(components) + _UNIFORM / (n_words or components.shape[1])
+    phi = lifted(components, n_words)
     if alpha0 == 0:
         return posteriors(counts, phi, weights)[0]
     return proportions(counts, phi, alpha0 * weights)
+
+
+def lifted(components: np.ndarray, n_words: int | None = None) -> np.ndarray:
+    """Return topics in which every word is possible, as documents are judged by them."""
+    n_words = n_words or components.shape[1]
+    return (1 - _UNIFORM) * np.asarray(components) + _UNIFORM / n_words
 
 
 def sparse_proportions(

@@ -17,6 +17,7 @@ import eigentext
 from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted
 from eigentext.storage.files import replacing
+from eigentext.topics.hierarchy import hierarchy_section
 from eigentext.topics.typical import TypicalDocument, snippet, typical_documents
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def report(
     parts = [
         _introduction(model, heading, perplexity),
         _overview(topics),
+        hierarchy_section(model),
         *(_topic(topics, k, typical[k]) for k in range(topics.K)),
     ]
     page = _PAGE.format(

@@ -1,6 +1,7 @@
 """Topics and documents as tables: the words of topics, the topics, the shares of documents."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -33,6 +34,16 @@ def table_of(
         raise ParameterError(f"kind {kind!r} uses no documents; give kind='documents'")
     top = model.top_words(n_words, words=words)
     return word_table(model, top, n_words) if kind == "words" else topic_table(model, top)
+
+
+def column_names(model: "TopicModel", words: Any = None) -> list[str]:
+    """The names of the words: those of the model, or given ones, one for each."""
+    names = model.vocabulary_.words if words is None else [str(word) for word in words]
+    if len(names) != model.components_.shape[1]:
+        raise ParameterError(
+            f"{len(names)} names for {model.components_.shape[1]} words; give one for each"
+        )
+    return names
 
 
 def word_table(model: "TopicModel", top: list[list[str]], n_words: int) -> pa.Table:
@@ -97,6 +108,18 @@ def named_shares(
     if least is None:
         return names, np.concatenate(parts)
     return names, sp.vstack([sp.csr_array(part) for part in parts], format="csr")
+
+
+def counts_by(model: "TopicModel", corpus: TextCorpus, by: str) -> tuple[Any, list[Any]]:
+    """The counts of the documents of a table, and the values of another column."""
+    corpus = copy(corpus)
+    corpus.id = by
+    values: list[Any] = []
+    counts: list[Any] = [sp.csr_array((0, len(model.vocabulary_)), dtype=np.int32)]
+    for part_values, part in named_batches(corpus):
+        values += part_values
+        counts.append(model.document_counts(part))
+    return sp.vstack(counts, format="csr"), values
 
 
 def share_table(names: Sequence[Name], shares: np.ndarray, title: str = "document") -> pa.Table:
