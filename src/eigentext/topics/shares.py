@@ -269,14 +269,14 @@ def shares_by(
                 f"by={by!r} names a column, but the documents are not a table; give a label or a "
                 "date for each document, or TextCorpus(path, column=…)"
             )
-        counts, values = counts_by(model, documents, by)
+        counts, values, places = counts_by(model, documents, by)
     else:
-        counts, values = model.document_counts(documents), _listed(by)
+        counts, values, places = model.document_counts(documents), _listed(by), None
     if len(values) != counts.shape[0]:
         raise ParameterError(
             f"{len(values)} labels for {counts.shape[0]} documents; give one for each"
         )
-    groups, starts, codes = grouped(values, period)
+    groups, starts, codes = grouped(values, period, places)
     n_words = np.asarray(counts.sum(axis=1), float)
     known = n_words > 0
     if not known.any():
@@ -301,9 +301,11 @@ def shares_by(
 
 
 def grouped(
-    values: Sequence[Any], period: str | None
+    values: Sequence[Any], period: str | None, places: Sequence[str] | None = None
 ) -> tuple[list[str], list[date] | None, np.ndarray]:
     """Return the names of groups, the first days of periods, and the group of each value.
+
+    `places` say where the values are from, for errors.
 
     Examples
     --------
@@ -313,7 +315,8 @@ def grouped(
     for row, value in enumerate(values):
         if value is None or value != value or value == "":
             raise CorpusError(
-                f"row {row} has no label or date; leave such documents out, or label them"
+                f"{_place(row, places)} has no label or date; leave such documents out, or label "
+                "them"
             )
     if period is None and values and all(isinstance(value, date) for value in values):
         period = "auto"
@@ -321,7 +324,7 @@ def grouped(
         names = sorted(set(values), key=_sorting)
         places = {name: g for g, name in enumerate(names)}
         return [str(name) for name in names], None, np.array([places[v] for v in values], np.int64)
-    days = [_as_date(value, row) for row, value in enumerate(values)]
+    days = [_as_date(value, row, places) for row, value in enumerate(values)]
     if period == "auto":
         counts = {name: len({_start(day, name) for day in days}) for name in PERIODS}
         period = next((name for name in PERIODS if counts[name] <= _MOST_PERIODS), "year")
@@ -388,7 +391,11 @@ def _listed(values: Any) -> list[Any]:
     return array.astype("M8[us]").tolist() if array.dtype.kind == "M" else array.tolist()
 
 
-def _as_date(value: Any, row: int) -> date:
+def _place(row: int, places: Sequence[str] | None) -> str:
+    return f"document {row}" if places is None else places[row]
+
+
+def _as_date(value: Any, row: int, places: Sequence[str] | None) -> date:
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):
@@ -400,7 +407,7 @@ def _as_date(value: Any, row: int) -> date:
         return datetime.fromisoformat(text).date()
     except ValueError:
         raise CorpusError(
-            f"row {row}: {value!r} is not a date; write dates as 2024-01-31, 2024-01 or 2024, or "
+            f"{_place(row, places)}: {value!r} is not a date; write dates as 2024-01-31, 2024-01 or 2024, or "
             "give dates of Python or pandas. Without a period, values are labels"
         ) from None
 

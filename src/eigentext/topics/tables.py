@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
 from eigentext.corpus import TextCorpus
-from eigentext.corpus.documents import Name, named_batches
+from eigentext.corpus.documents import Name, in_batches, named_batches
 from eigentext.corpus.table_output import names_array
 from eigentext.errors import ParameterError
 from eigentext.moments import document_counts
@@ -17,7 +17,7 @@ from eigentext.moments import document_counts
 if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
 
-Kind = Literal["words", "topics", "documents"]
+Kind = Literal["words", "topics", "documents", "matrix", "tree"]
 
 
 def table_of(
@@ -28,10 +28,17 @@ def table_of(
         if documents is None:
             raise ParameterError("kind 'documents' needs documents; give them after the kind")
         return document_table(model, documents)
-    if kind not in ("words", "topics"):
-        raise ParameterError(f"kind must be 'words', 'topics' or 'documents', not {kind!r}")
+    if kind not in get_args(Kind):
+        raise ParameterError(f"kind must be {', '.join(map(repr, get_args(Kind)))}, not {kind!r}")
     if documents is not None:
         raise ParameterError(f"kind {kind!r} uses no documents; give kind='documents'")
+    if kind == "matrix":
+        columns = {f"topic{k}": pa.array(row) for k, row in enumerate(model.components_)}
+        return pa.table({"word": pa.array(column_names(model, words), pa.string()), **columns})
+    if kind == "tree":
+        from eigentext.topics.hierarchy import hierarchy
+
+        return hierarchy(model, n_words=n_words, words=words).to_arrow()
     top = model.top_words(n_words, words=words)
     return word_table(model, top, n_words) if kind == "words" else topic_table(model, top)
 
@@ -110,16 +117,22 @@ def named_shares(
     return names, sp.vstack([sp.csr_array(part) for part in parts], format="csr")
 
 
-def counts_by(model: "TopicModel", corpus: TextCorpus, by: str) -> tuple[Any, list[Any]]:
-    """The counts of the documents of a table, and the values of another column."""
+def counts_by(
+    model: "TopicModel", corpus: TextCorpus, by: str
+) -> tuple[Any, list[Any], list[str]]:
+    """The counts of the documents of a table, the values of another column, and their places."""
     corpus = copy(corpus)
     corpus.id = by
     values: list[Any] = []
+    places: list[str] = []
     counts: list[Any] = [sp.csr_array((0, len(model.vocabulary_)), dtype=np.int32)]
-    for part_values, part in named_batches(corpus):
-        values += part_values
+    for some, part in in_batches(corpus):
+        for value, (file, number) in zip(part.ids, some):
+            # A row without an id is called by its number.
+            values.append(None if value == f"row {number}" else value)
+            places.append(f"{file or 'the table'}, row {number}, column {by!r}")
         counts.append(model.document_counts(part))
-    return sp.vstack(counts, format="csr"), values
+    return sp.vstack(counts, format="csr"), values, places
 
 
 def share_table(names: Sequence[Name], shares: np.ndarray, title: str = "document") -> pa.Table:
