@@ -9,8 +9,8 @@ bound, which needs no logarithm.
 
 A few steps of EM find the topics that have more expected tokens than pseudo-counts. For these,
 Newton's method solves a small linear system. Each other topic has hardly any tokens, and its own
-equation gives ``theta = alpha / (N - g)``, where ``g = B.T @ (x / (B @ theta))``. If a step went too
-far, which the slope at its end tells, it is cut back, and a step of EM follows.
+equation gives ``theta = alpha / (N - g)``, where ``g = B.T @ (x / (B @ theta))``. If a step went
+too far, which the slope at its end tells, it is cut back, and a step of EM follows.
 """
 
 import numpy as np

@@ -220,7 +220,6 @@ class TopicTree:
 
 def outline(tree: TopicTree, link: str = "") -> str:
     """Return the tree as nested lists of HTML. `link` begins the address of a topic, if given."""
-
     items: list[str] = []
     for node, (topics, some) in enumerate(zip(tree.topics, tree.words)):
         words = f'<span lang="" dir="auto">{escape(", ".join(some))}</span>'

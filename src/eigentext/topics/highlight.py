@@ -80,9 +80,7 @@ class Highlight:
                 continue
             parts.append(self.text[place : token.start])
             word = self.text[token.start : token.stop]
-            parts.append(
-                _colored(word, token.topic) if color else f"{word}[{token.topic}]"
-            )
+            parts.append(_colored(word, token.topic) if color else f"{word}[{token.topic}]")
             place = token.stop
         marked = "".join([*parts, self.text[place:]])
         if not color:

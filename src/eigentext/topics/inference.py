@@ -66,7 +66,9 @@ def sparse_proportions(
         data.append(theta[kept])
         sizes.append(kept.sum(axis=1))
     shape = (counts.shape[0], len(components))
-    return csr(np.concatenate(data), np.concatenate(columns), np.cumsum(np.concatenate(sizes)), shape)
+    return csr(
+        np.concatenate(data), np.concatenate(columns), np.cumsum(np.concatenate(sizes)), shape
+    )
 
 
 class TopWords(list[list[str]]):

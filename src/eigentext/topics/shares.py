@@ -407,8 +407,8 @@ def _as_date(value: Any, row: int, places: Sequence[str] | None) -> date:
         return datetime.fromisoformat(text).date()
     except ValueError:
         raise CorpusError(
-            f"{_place(row, places)}: {value!r} is not a date; write dates as 2024-01-31, 2024-01 or 2024, or "
-            "give dates of Python or pandas. Without a period, values are labels"
+            f"{_place(row, places)}: {value!r} is not a date; write dates as 2024-01-31, "
+            "2024-01 or 2024, or give dates of Python or pandas. Without a period, values are labels"
         ) from None
 
 

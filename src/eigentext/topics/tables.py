@@ -117,9 +117,7 @@ def named_shares(
     return names, sp.vstack([sp.csr_array(part) for part in parts], format="csr")
 
 
-def counts_by(
-    model: "TopicModel", corpus: TextCorpus, by: str
-) -> tuple[Any, list[Any], list[str]]:
+def counts_by(model: "TopicModel", corpus: TextCorpus, by: str) -> tuple[Any, list[Any], list[str]]:
     """The counts of the documents of a table, the values of another column, and their places."""
     corpus = copy(corpus)
     corpus.id = by

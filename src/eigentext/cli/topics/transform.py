@@ -99,9 +99,7 @@ def _sparse_rows(rows: Iterable[tuple[str, list[tuple[int, float]]]]) -> Iterabl
         yield f"{name.translate(_BLANKS)}\t{cells}\n"
 
 
-def _sparse_json(
-    model: Path, rows: Iterable[tuple[str, list[tuple[int, float]]]]
-) -> Iterable[str]:
+def _sparse_json(model: Path, rows: Iterable[tuple[str, list[tuple[int, float]]]]) -> Iterable[str]:
     """Yield the lines of one JSON document, in which topics are named by their numbers."""
     yield f'{{"model": {json_text(str(model))}, "documents": ['
     for number, (name, found) in enumerate(rows):
