@@ -38,7 +38,9 @@ def test_probabilities_are_those_of_bayes(model):
 def test_with_one_topic_per_document_every_word_has_that_of_the_document():
     model = et.TopicModel(2, alpha0=0).fit(TEXTS)
     found = model.highlight("ham and goal and eggs and cheese")
-    known = [row for token, row in zip(found.tokens, found.probabilities) if token.topic is not None]
+    known = [
+        row for token, row in zip(found.tokens, found.probabilities) if token.topic is not None
+    ]
     assert all(np.array_equal(row, found.shares) for row in known)
 
 

@@ -71,7 +71,7 @@ class Answers:
             kept.
         """
         least = argument("least", Number(0.01, least=0, most=1), least)
-        counts = self.document_counts(X)
+        counts = self._counts(X)
         fitted = self.components_, self.weights_, self.alpha0_
         if sparse:
             return inference.sparse_proportions(counts, *fitted, least)
@@ -207,7 +207,7 @@ class Answers:
         scored. See :func:`eigentext.evaluate.completion_perplexity`. The prior is that of this
         model.
         """
-        counts = self.document_counts(X)
+        counts = self._counts(X)
         return inference.perplexity(counts, self.components_, self.weights_, self.alpha0_)
 
     def score(self, X: Any, y: None = None) -> float:
@@ -289,7 +289,6 @@ class Answers:
         n_documents = argument("n_documents", Count(3), n_documents)
         return choose(cast("TopicModel", self), documents, n_documents, titles)
 
-    def document_counts(self, X: Any) -> CSR:
-        """Return the counts of the words of this model in documents: a row for each document."""
+    def _counts(self, X: Any) -> CSR:
         check_is_fitted(self)
         return document_counts(X, self.vocabulary_, self.provenance_["options"])

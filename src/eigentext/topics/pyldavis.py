@@ -56,7 +56,7 @@ def to_pyldavis(
     n_words = argument("n_words", Count(30), n_words)
     step = argument("step", Number(0.01, least=0.001, most=1), step)
     names = column_names(model, words)
-    counts = model.document_counts(documents)
+    counts = model._counts(documents)
     lengths = np.asarray(counts.sum(axis=1), float)
     if not lengths.any():
         raise CorpusError("no document has a word that the model knows; give other documents")

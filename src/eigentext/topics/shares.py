@@ -271,7 +271,7 @@ def shares_by(
             )
         counts, values, places = counts_by(model, documents, by)
     else:
-        counts, values, places = model.document_counts(documents), _listed(by), None
+        counts, values, places = model._counts(documents), _listed(by), None
     if len(values) != counts.shape[0]:
         raise ParameterError(
             f"{len(values)} labels for {counts.shape[0]} documents; give one for each"

@@ -129,7 +129,7 @@ def counts_by(model: "TopicModel", corpus: TextCorpus, by: str) -> tuple[Any, li
             # A row without an id is called by its number.
             values.append(None if value == f"row {number}" else value)
             places.append(f"{file or 'the table'}, row {number}, column {by!r}")
-        counts.append(model.document_counts(part))
+        counts.append(model._counts(part))
     return sp.vstack(counts, format="csr"), values, places
 
 
