@@ -63,7 +63,7 @@ def test_cuts():
     assert tree.cut(1) == [list(range(8))]
     assert sorted(tree.cut(8)) == [[k] for k in range(8)]
     for n in range(1, 8):  # each cut divides one group of the cut before
-        before, after = map(lambda m: {tuple(g) for g in tree.cut(m)}, (n, n + 1))
+        before, after = ({tuple(g) for g in tree.cut(m)} for m in (n, n + 1))
         assert (len(before - after), len(after - before)) == (1, 2)
     for n in (0, 9, 1.5, "2"):
         with pytest.raises(ParameterError, match="n must be"):

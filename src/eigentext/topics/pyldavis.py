@@ -9,7 +9,6 @@ largest *relevance* :math:`\lambda \log \phi_{kw} + (1 - \lambda) \log \phi_{kw}
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +120,7 @@ def _topic_information(
     sizes: np.ndarray,
     expected: np.ndarray,
     total: np.ndarray,
-    names: Sequence[str],
+    names: list[str],
     n: int,
     step: float,
 ) -> tuple[np.ndarray, dict[str, list[Any]]]:
@@ -158,7 +157,7 @@ def _topic_information(
 
 
 def _token_table(
-    expected: np.ndarray, total: np.ndarray, names: Sequence[str], shown: np.ndarray
+    expected: np.ndarray, total: np.ndarray, names: list[str], shown: np.ndarray
 ) -> dict[str, list[Any]]:
     """How the tokens of each shown word are spread over topics, without less than half a token."""
     rows: dict[str, list[Any]] = {"Topic": [], "Freq": [], "Term": []}

@@ -322,17 +322,17 @@ def grouped(
         period = "auto"
     if period is None:
         names = sorted(set(values), key=_sorting)
-        places = {name: g for g, name in enumerate(names)}
-        return [str(name) for name in names], None, np.array([places[v] for v in values], np.int64)
+        numbers = {name: g for g, name in enumerate(names)}
+        return [str(name) for name in names], None, np.array([numbers[v] for v in values], np.int64)
     days = [_as_date(value, row, places) for row, value in enumerate(values)]
     if period == "auto":
         counts = {name: len({_start(day, name) for day in days}) for name in PERIODS}
         period = next((name for name in PERIODS if counts[name] <= _MOST_PERIODS), "year")
     firsts = [_start(day, period) for day in days]
     starts = sorted(set(firsts))
-    places = {start: g for g, start in enumerate(starts)}
+    order = {start: g for g, start in enumerate(starts)}
     names = [_named(start, period) for start in starts]
-    return names, starts, np.array([places[first] for first in firsts], np.int64)
+    return names, starts, np.array([order[first] for first in firsts], np.int64)
 
 
 def _means(
@@ -408,7 +408,8 @@ def _as_date(value: Any, row: int, places: Sequence[str] | None) -> date:
     except ValueError:
         raise CorpusError(
             f"{_place(row, places)}: {value!r} is not a date; write dates as 2024-01-31, "
-            "2024-01 or 2024, or give dates of Python or pandas. Without a period, values are labels"
+            "2024-01 or 2024, or give dates of Python or pandas. Without a period, values are "
+            "labels"
         ) from None
 
 

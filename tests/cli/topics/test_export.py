@@ -17,7 +17,7 @@ def test_tables(cli, topics, documents, tmp_path):
         path = tmp_path / f"{kind}.csv"
         result = cli("topics", "export", topics, documents, "--kind", kind, "-o", path)
         assert (result.status, result.out) == (0, f"{path}: 3 topics\n")
-        rows = [*csv.DictReader(path.open())]
+        rows = [*csv.DictReader(path.read_text().splitlines())]
         assert rows[0]["topic"] == "0" and rows[0]["name"].startswith("line ")
 
 
