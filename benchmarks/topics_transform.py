@@ -3,10 +3,10 @@
     python benchmarks/topics_transform.py fit FOLDER
     python benchmarks/topics_transform.py run FOLDER [--peers PYTHON]
 
-The test posts of 20 newsgroups. `fit` learns the topics of the training posts (K = 20, 50, 100) and
-writes counts. `run` measures eigentext from text and from counts, and then (in the Python of --peers,
-or this one) scikit-learn and tomotopy. These learn topics from the same counts, with few steps,
-because only the inference is measured. Ours is the best of three runs, theirs one run.
+The test posts of 20 newsgroups. `fit` learns the topics of the training posts (K = 20, 50, 100)
+and writes counts. `run` measures eigentext from text and from counts, and then (in the Python of
+--peers, or this one) scikit-learn and tomotopy. These learn topics from the same counts, with few
+steps, because only the inference is measured. Ours is the best of three runs, theirs one run.
 """
 
 import argparse
