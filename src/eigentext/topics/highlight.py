@@ -137,8 +137,8 @@ class Highlight:
 
     def _shown(self) -> list[int]:
         """The topics of the legend, the largest first."""
-        used = {token.topic for token in self.tokens}
-        order = np.argsort(-self.shares, kind="stable").tolist()
+        used = {token.topic for token in self.tokens if token.topic is not None}
+        order: list[int] = np.argsort(-self.shares, kind="stable").tolist()
         return [k for k in order if k in used and self.shares[k] >= _LEGEND]
 
 

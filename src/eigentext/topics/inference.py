@@ -43,8 +43,8 @@ def topic_proportions(
 
 def lifted(components: np.ndarray, n_words: int | None = None) -> np.ndarray:
     """Return topics in which every word is possible, as documents are judged by them."""
-    n_words = n_words or components.shape[1]
-    return (1 - _UNIFORM) * np.asarray(components) + _UNIFORM / n_words
+    d: int = n_words or components.shape[1]
+    return (1 - _UNIFORM) * np.asarray(components) + _UNIFORM / d
 
 
 def sparse_proportions(
