@@ -128,7 +128,7 @@ def corners_of(
     space: Space,
     given: Sequence[Sequence[int]],
     excluded: Sequence[int],
-) -> tuple[list[Sequence[int]], np.ndarray]:
+) -> tuple[list[list[int]], np.ndarray]:
     """The words of each anchor, and the corners (K, l): the given ones, and those that are found.
 
     If the pairs have a rank below K, there are fewer.

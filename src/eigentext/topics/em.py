@@ -65,7 +65,7 @@ def refine_mixture(
     components: np.ndarray,
     *,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-5,
 ) -> RefinedTopics:
     r"""Run EM for a mixture of multinomials.
@@ -103,7 +103,7 @@ def refine_lda(
     *,
     alpha0: float,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-3,
     random_state: int = 0,
 ) -> RefinedTopics:
@@ -305,7 +305,9 @@ def _sum(times: np.ndarray, values: np.ndarray) -> float:
     return float((times * values).sum())
 
 
-def _maximized(expected: np.ndarray, smoothing: float, before: np.ndarray) -> np.ndarray:
+def _maximized(
+    expected: np.ndarray, smoothing: float | np.ndarray, before: np.ndarray
+) -> np.ndarray:
     """The M step. A topic without any tokens does not change."""
     phi = expected + smoothing
     sums = phi.sum(axis=1, keepdims=True)
