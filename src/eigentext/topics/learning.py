@@ -11,10 +11,12 @@ from eigentext.errors import CorpusError
 from eigentext.estimators import users_level
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
+from eigentext.moments.document_checks import is_of_matrix
 from eigentext.topics._findings import of_pairs, of_rank
 from eigentext.topics.anchored import by_anchors
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.apart import ApartGroups, described_owners, set_apart
+from eigentext.topics.content import column_keys, document_keys, uniforms, word_keys
 from eigentext.topics.corners import PairMoment
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
@@ -139,8 +141,7 @@ def choose_alpha0(
         return grid[0], {}
     from eigentext.evaluate import completion_perplexity
 
-    n = moments.counts.shape[0]
-    validates = np.random.default_rng(settings.random_state).permutation(n) < n / _ONE_IN
+    validates = held_out(moments, settings.random_state)
     if validates.all():
         raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
     training = replace(moments, counts=moments.counts[~validates], times=moments.times[~validates])
@@ -156,6 +157,22 @@ def choose_alpha0(
             weights=found.weights,
         ).perplexity
     return min(grid, key=lambda alpha0: tried[str(alpha0)]), tried
+
+
+def keys_of_words(moments: DocumentMoments) -> np.ndarray:
+    """Return the keys of words by name, or of all the columns of a matrix by number."""
+    if is_of_matrix(moments.options) and moments.whole:
+        return column_keys(len(moments.vocabulary))
+    return word_keys(moments.vocabulary.words)
+
+
+def held_out(moments: DocumentMoments, random_state: int) -> np.ndarray:
+    """Return which of the distinct documents validate. The content of a document decides."""
+    keys = document_keys(moments.counts, keys_of_words(moments))
+    order = np.argsort(uniforms(keys, random_state), kind="stable")
+    validates = np.zeros(len(keys), bool)
+    validates[order[: -(-len(keys) // _ONE_IN)]] = True
+    return validates
 
 
 def _decompose(
@@ -261,7 +278,8 @@ def _refine(
     steps = {"n_steps": settings.refine, "smoothing": smoothing}
     if alpha0 == 0:
         return refine_mixture(*data, **steps)
-    return refine_lda(*data, alpha0=alpha0, random_state=settings.random_state, **steps)
+    how = {"alpha0": alpha0, "random_state": settings.random_state}
+    return refine_lda(*data, **how, words=keys_of_words(moments), **steps)
 
 
 def on_simplex(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
