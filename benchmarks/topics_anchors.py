@@ -6,7 +6,7 @@ reuters and K is 20 or 50 ("20news-20"). The default is all four: about two minu
 Documents, words, perplexity, NPMI and distinct top words are those of `topics.py`. NMI is the
 normalized mutual information of the largest topic of a test document and its label (the newsgroup,
 or the first topic of a Reuters story). "Arora" is the method of Arora et al. (2013), on points in K
-dimensions. "before" is what `method="anchors"` was until version 0.9: the same with three refits of
+dimensions. "before" is what `method="anchors"` was before: the same with three refits of
 the corners.
 """
 
@@ -110,7 +110,7 @@ def main() -> None:
         "that of the largest topic of a test document and its label. leverage: documents are "
         "weighted (robust); rectified: negative entries are removed from the part of rank K of the "
         "pair moment (rectify); both: the default without EM. Arora: the method of Arora et al. "
-        "(2013); before: the same with three refits of corners, which was the default until 0.9.",
+        "(2013); before: the same with three refits of corners, which was the default before.",
     )
 
 
