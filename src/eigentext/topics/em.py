@@ -67,7 +67,7 @@ def refine_mixture(
     components: np.ndarray,
     *,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-5,
 ) -> RefinedTopics:
     r"""Run EM for a mixture of multinomials.
@@ -105,7 +105,7 @@ def refine_lda(
     *,
     alpha0: float,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-3,
     random_state: int = 0,
     words: np.ndarray | None = None,
@@ -317,7 +317,9 @@ def _sum(times: np.ndarray, values: np.ndarray) -> float:
     return float((times * values).sum())
 
 
-def _maximized(expected: np.ndarray, smoothing: float, before: np.ndarray) -> np.ndarray:
+def _maximized(
+    expected: np.ndarray, smoothing: float | np.ndarray, before: np.ndarray
+) -> np.ndarray:
     """The M step. A topic without any tokens does not change."""
     phi = expected + smoothing
     sums = phi.sum(axis=1, keepdims=True)
