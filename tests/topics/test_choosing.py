@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from scipy.special import gammaln
 
 import eigentext as et
-from eigentext import CorpusError, DocumentMoments, ParameterError, TopicModel
+from eigentext import DocumentMoments, TopicModel
+from eigentext.errors import CorpusError, ParameterError
 from eigentext.moments.bags import BagMoments
 from eigentext.topics.choosing import (
     alpha0_of_moments,
@@ -148,7 +149,7 @@ def test_numbers_of_topics_by_other_methods(random_topics, options):
 
 def test_too_few_documents_to_choose_by():
     texts = ["ham eggs ham cheese", "eggs cheese ham eggs", "goal team goal match"] * 4
-    with pytest.raises(CorpusError, match=r"12 documents are too few .* n_topics=5"):
+    with pytest.raises(CorpusError, match=r"12 documents are too few .*n_topics=5"):
         TopicModel("auto").fit(texts)
     assert TopicModel("auto").fit(texts * 10).n_topics_ >= 1
 

@@ -92,7 +92,7 @@ def _unlike(c: float, m: Any, E: Any, T: Any) -> float:
     tied = tied + tied.transpose(0, 2, 1) + tied.transpose(2, 1, 0)
     for _ in range(3):
         T = np.moveaxis(T @ W, -1, 0)
-    T = T - c3 * tied + 2 * c3 * c * m[:, None, None] * m[:, None] * m
+    T = np.asarray(T) - c3 * tied + 2 * c3 * c * m[:, None, None] * m[:, None] * m
     slices = T[-_SLICES:]  # those of the largest eigenvalues
     products = np.einsum("aij,bjk->abik", slices, slices, optimize=True)
     different = products - products.transpose(1, 0, 2, 3)
