@@ -1,10 +1,10 @@
 """alpha0 and the number of topics, chosen: the grid, the moments and given values side by side.
 
 Run it with ``.venv/bin/python benchmarks/topics_choice.py [SET-K ...]``, where a set is 20news,
-reuters or drawn and K is 20 or 50 (the default is all of them), or "auto" for the numbers of topics.
-20 newsgroups and Reuters are those of `topics.py`. "drawn" has 10,000 documents of 60 words to learn
-from and 2,000 to test on, drawn from K topics over 2,000 words, with alpha0 = 1. Perplexity is that
-of document completion with the prior that the model learned. NPMI is that of ten top words.
+reuters or drawn and K is 20 or 50 (the default is all of them), or "auto" for numbers of topics.
+20 newsgroups and Reuters are those of `topics.py`. "drawn" has 10,000 documents of 60 words to
+learn from and 2,000 to test on, drawn from K topics over 2,000 words, with alpha0 = 1. Perplexity
+is that of document completion with the prior that the model learned. NPMI is that of ten top words.
 """
 
 import sys
@@ -13,7 +13,7 @@ import time
 import numpy as np
 import scipy.sparse as sp
 
-from _record import Table, record, score
+from _record import Table, fact, record, score
 from eigentext import TopicModel
 from eigentext.evaluate import coherence, completion_perplexity
 from topics import prepared
@@ -45,8 +45,7 @@ def alpha0s(table: Table, name: str, K: int) -> None:
         top = [[words[w] for w in np.argsort(-row)[:10]] for row in model.components_]
         perplexity = completion_perplexity(model.components_, test, alpha=model.alpha_).perplexity
         npmi = coherence(top, train, words=words).mean
-        table.row(name, K, str(way), model.alpha0_, perplexity, npmi, cpu)
-        print(name, K, way, model.alpha0_, perplexity, npmi, cpu, flush=True)
+        table.row(name, K, str(way), round(model.alpha0_, 3), perplexity, npmi, cpu)
 
 
 def numbers(table: Table) -> None:
@@ -58,17 +57,16 @@ def numbers(table: Table) -> None:
         cpu, choice = time.process_time() - start, model.diagnostics_["n_topics"]
         curve = ", ".join(f"{one['n_topics']}: {one['perplexity']:.0f}" for one in choice["tried"])
         table.row(name, model.n_topics_, choice["n_above_noise"], curve, cpu)
-        print(name, model.n_topics_, choice["n_above_noise"], curve, cpu, flush=True)
 
 
 def main() -> None:
     asked = sys.argv[1:] or [*SETS, "auto"]
     if unknown := set(asked) - {*SETS, "auto"}:
         sys.exit(f"unknown: {unknown.pop()}. Sets: {', '.join(SETS)}, auto")
-    columns = (score("alpha0", "higher", digits=2), score("perplexity", "lower", digits=0))
+    columns = (fact("alpha0"), score("perplexity", "lower", digits=0))
     columns = (*columns, score("NPMI", digits=2, tolerance=0.05), "CPU s")
     by_alpha0 = Table("alpha0", "alpha0, given and chosen", columns, ("data", "K", "given"))
-    columns = (score("K", digits=0), score("above noise", digits=0), "perplexities", "CPU s")
+    columns = (fact("K"), fact("above noise"), fact("perplexities"), "CPU s")
     by_number = Table("n_topics", "The number of topics", columns, ("data",))
     for name in asked:
         if name == "auto":
