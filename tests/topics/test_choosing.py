@@ -169,5 +169,5 @@ def test_documents_are_not_changed():
     moments = DocumentMoments.from_matrix(X)
     kept = moments.counts.copy()
     TopicModel("auto").fit_moments(moments)
-    assert (X != before).nnz == 0
+    assert (before != X).nnz == 0
     assert (moments.counts != kept).nnz == 0
