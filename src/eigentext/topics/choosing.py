@@ -20,7 +20,7 @@ see that as unmixed documents. So EM goes on from there: with the drawn topics o
 
 **K by noise and by held-out documents.** The documents are divided into two halves. A direction u
 that whitens the pairs :math:`E_1` of one half is noise if :math:`u^\top E_2 u`, with the pairs of
-the other, is not above zero by three standard errors. The number of those that are above is K if
+the other, is not above zero by 3.5 standard errors. The number of those that are above is K if
 documents are from the model. Text has many more directions than topics that help. So that number,
 its half, its quarter … are tried, the least first, as long as held-out documents gain enough.
 """
@@ -47,7 +47,7 @@ _SLICES = 16  # that must commute
 _GRID = np.linspace(0, 0.97, 41)  # alpha0 / (alpha0 + 1)
 _PRECISE = 1e-3  # the residual of a whitening, as for topics
 _ROUGH = 0.05  # the residual of a whitening that is only judged
-_ERRORS = 3.0  # standard errors above zero
+_ERRORS = 3.5  # standard errors above zero
 _MOST_TOPICS = 100  # that are looked for
 _LEAST_DOCUMENTS = 50  # to choose n_topics by
 _GAIN = 0.05  # the share of the perplexity that twice as many topics must save
