@@ -44,6 +44,23 @@ _NAMES = Given(
         isinstance(value, list) and all(name is None or isinstance(name, str) for name in value)
     ),
 )
+_TRIED = facts("a number of topics", needs=("n_topics",), n_topics=COUNT)
+_CHOICE = facts(
+    "how n_topics was chosen: n_above_noise, eigenvalues, halves, errors, tried",
+    needs=("n_above_noise", "eigenvalues", "halves", "tried"),
+    n_above_noise=COUNT,
+    eigenvalues=NUMBERS,
+    halves=NUMBERS,
+    errors=NUMBERS,
+    tried=Given(
+        [],
+        what="a list of numbers of topics with their perplexities",
+        test=lambda value: (
+            isinstance(value, list)
+            and all(_TRIED.accepts(one) and _are_numbers(one.values()) for one in value)
+        ),
+    ),
+)
 SCHEMA = Schema(
     {
         "components": Array("float64", ("topics", "words"), least=0),
@@ -76,6 +93,9 @@ SCHEMA = Schema(
             n_reduced=COUNT,
             moved_most=Number(None, least=0),
             alpha0_perplexities=_BY_NAME,
+            alpha0_of_moments=Number(0.0, least=0),
+            alpha=NUMBERS,
+            n_topics=_CHOICE,
             anchors=TEXTS,
             separations=Given(
                 [],

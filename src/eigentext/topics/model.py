@@ -58,17 +58,19 @@ class TopicModel(Answers, Growing, Saved, Estimator):
 
     Parameters
     ----------
-    n_topics : int
-        The number K of topics.
+    n_topics : int or "auto"
+        The number K of topics. "auto" chooses it by noise and by held-out documents
+        (:mod:`eigentext.topics.choosing`).
     method : "tensor", "gradient" or "anchors"
         How the moments are decomposed. "tensor": the K x K x K whitened third moment, by `solver`.
         "gradient": the same, and then the distance of both moments is minimized directly.
         "anchors": pairs alone, by words that only one topic has (Arora et al. 2013).
-    alpha0 : float, "auto" or list of floats
+    alpha0 : float, "auto", "moments" or list of floats
         0 if each document has one topic. Otherwise, the sum of LDA's :math:`\alpha_i`: the larger,
         the more topics a document has. 1 suits most text. If several values are given, or "auto"
         (0.1 to 10), the value with the least perplexity of held-out documents is chosen. One
-        document in ten is held out for that.
+        document in ten is held out for that. "moments" estimates it from pairs and triples, and
+        EM improves the estimate, in the time of one fit.
     refine : int
         The largest number of EM steps after the decomposition. They stop when they gain little.
         With 0, the topics are those of the decomposition.
@@ -118,7 +120,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         The statistics of the documents to keep (and save) with the model. With "whole",
         `partial_fit` and `merge` are exact. "cut" keeps the words of the model alone.
     random_state : int or None
-        The seed of random starts, of sampling, and of the held-out documents.
+        The seed of sampling, of the start of anchors, and of the held-out documents. The moments
+        of "tensor" and "gradient" have the same answer with every seed.
 
     Attributes
     ----------
@@ -127,7 +130,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
     weights_ : array, shape (K,)
         :math:`w_i`, with the sum 1.
     alpha0_ : float
-        The given or chosen value.
+        The given, chosen or estimated value.
     alpha_ : array, shape (K,)
         :math:`\alpha_i = \alpha_0 w_i`.
     n_topics_ : int
@@ -167,7 +170,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int | Literal["auto"] = 20,
         *,
         method: Method = "tensor",
         alpha0: Any = 1.0,

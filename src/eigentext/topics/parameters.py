@@ -49,6 +49,25 @@ def _kept_alpha0(alpha0: Any) -> Any:
     return alpha0s(alpha0)
 
 
+def is_alpha0(alpha0: Any) -> bool:
+    """Whether it is a number, several numbers, "auto" or "moments"."""
+    return bool(alpha0s(alpha0)) or (isinstance(alpha0, str) and alpha0 == "moments")
+
+
+def _is_number_of_topics(n_topics: Any) -> bool:
+    if isinstance(n_topics, str):
+        return n_topics == "auto"
+    return is_whole(n_topics) and n_topics >= 1
+
+
+def _parsed_number(text: Any) -> Any:
+    """A whole number, or a word such as "auto", which is checked later."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 def _parsed_alpha0(text: Any) -> Any:
     """A number, several numbers with commas, or a word such as "auto", which is checked later."""
     try:
@@ -118,10 +137,10 @@ def anchor_lists(anchors: Any) -> list[tuple[str | None, list[str]]]:
     return [(name, list(words or [])) for name, words in found]
 
 
-def check_anchors(anchors: Any, not_anchors: Any, n_topics: int) -> None:
+def check_anchors(anchors: Any, not_anchors: Any, n_topics: int | str) -> None:
     """Raise ParameterError if a word has two roles, or if there are more anchors than topics."""
     listed = [] if anchors is None else anchor_lists(anchors)
-    if len(listed) > n_topics:
+    if not isinstance(n_topics, str) and len(listed) > n_topics:
         raise ParameterError(
             f"anchors for {len(listed)} topics, but n_topics is {n_topics}; ask for more topics "
             "(--topics), or give fewer anchors"
@@ -169,7 +188,16 @@ def _limit(help: str) -> Given:
 
 TopicModel = Table(
     "TopicModel",
-    n_topics=Count(20, flags="--topics -k", help="The number of topics."),
+    n_topics=Given(
+        20,
+        what="a whole number, 1 or more, or 'auto'",
+        test=_is_number_of_topics,
+        keep=lambda n_topics: n_topics if isinstance(n_topics, str) else int(n_topics),
+        parse=_parsed_number,
+        metavar="NUMBER",
+        flags="--topics -k",
+        help="The number of topics. auto chooses it by noise and by held-out documents.",
+    ),
     method=Choice(
         "tensor",
         of=("tensor", "gradient", "anchors"),
@@ -178,12 +206,13 @@ TopicModel = Table(
     ),
     alpha0=Given(
         1.0,
-        what="a number, 0 or more, 'auto', or a list of such numbers",
-        test=lambda alpha0: bool(alpha0s(alpha0)),
+        what="a number, 0 or more, 'auto', 'moments', or a list of such numbers",
+        test=is_alpha0,
         keep=_kept_alpha0,
         parse=_parsed_alpha0,
         metavar="NUMBER",
-        help="How many topics a document mixes. 0 means one; auto and 0,1,3 try several values.",
+        help="How many topics a document mixes. 0 means one; auto and 0,1,3 try several values; "
+        "moments estimates it.",
     ),
     refine=Count(30, least=0, help="The largest number of EM steps."),
     robust=Number(
