@@ -26,7 +26,7 @@ _SECOND_WORDS = {
     "second_word_counts": Array("int64", ("second_words",), least=0),
 }
 _NUMBERS = {
-    "means": Array("float64", ("topics", "columns")),
+    "second_means": Array("float64", ("topics", "columns")),
     "covariance": Array("float64", ("columns", "columns")),
     "center": Array("float64", ("columns",)),
     "spread": Array("float64", ("columns",), least=0),
@@ -96,8 +96,8 @@ def to_saved(model: "TwoViewTopics") -> tuple[dict[str, Any], dict[str, Any]]:
         arrays["second_word_counts"] = model.second_vocabulary_.counts
         about["second_options"] = model.second_options_
     else:
-        arrays["means"], arrays["covariance"] = model._means, model.covariance_
-        arrays["center"], arrays["spread"] = model._center, model._spread
+        arrays["second_means"], arrays["covariance"] = model.second_means_, model.covariance_
+        arrays["center"], arrays["spread"] = model.center_, model.spread_
     return arrays, about
 
 

@@ -93,6 +93,8 @@ class TwoViewTopics(Answers, Saved, Estimator):
         The probabilities of the words of the second view, if it has words.
     second_means_ : array, shape (K, p)
         The mean of each topic, in the units of the array, if the second view has numbers.
+    center_, spread_ : arrays, shape (p,)
+        The means and standard deviations of the numbers.
     covariance_ : array, shape (p, p)
         The covariance inside topics of the standardized numbers, shrunk.
     vocabulary_, second_vocabulary_ : Vocabulary
@@ -201,8 +203,9 @@ class TwoViewTopics(Answers, Saved, Estimator):
             self.second_options_ = other.options
             second_empty = other.counts.sum(axis=1) == 0
         else:
-            self._means, self.covariance_ = found.second["means"], found.second["covariance"]
-            self._center, self._spread = other.center, other.spread
+            self.center_, self.spread_ = other.center, other.spread
+            self.second_means_ = other.center + found.second["means"] * other.spread
+            self.covariance_ = found.second["covariance"]
             second_empty = np.zeros(len(empty), bool)
         self.diagnostics_ = {
             **found.diagnostics,
@@ -252,16 +255,12 @@ class TwoViewTopics(Answers, Saved, Estimator):
         if self.second_kind_ == "words":
             counts = document_counts(second, self.second_vocabulary_, self.second_options_)
             return word_scores(counts, _possible(self.second_components_))
-        rows = checked_numbers(second, len(self._center))
-        rows = scaled(rows - self._center, self._spread)
-        return number_scores(rows, {"means": self._means, "covariance": self.covariance_})
-
-    @property
-    def second_means_(self) -> np.ndarray:
-        """The mean of each topic in the units of the array."""
-        if not hasattr(self, "_means"):
-            raise AttributeError("the second view has words, so it has second_components_ instead")
-        return self._center + self._means * self._spread
+        rows = checked_numbers(second, len(self.center_))
+        rows, means = (
+            scaled(part - self.center_, np.asarray(self.spread_))
+            for part in (rows, self.second_means_)
+        )
+        return number_scores(rows, {"means": means, "covariance": self.covariance_})
 
     def top_words(self, n: int = 10, *, view: str = "first", words: Any = None) -> list[list[str]]:
         """Return the n most probable words of each topic, in the "first" or the "second" view.
@@ -316,8 +315,8 @@ class TwoViewTopics(Answers, Saved, Estimator):
             self.second_components_ = arrays["second_components"]
             self.second_options_ = about["second_options"]
         else:
-            self._means, self.covariance_ = arrays["means"], arrays["covariance"]
-            self._center, self._spread = arrays["center"], arrays["spread"]
+            self.second_means_, self.covariance_ = arrays["second_means"], arrays["covariance"]
+            self.center_, self.spread_ = arrays["center"], arrays["spread"]
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
         return self
 

@@ -5,7 +5,9 @@ from eigentext.cli.topics.evaluate import evaluate
 from eigentext.cli.topics.learn import fit
 from eigentext.cli.topics.show import show
 from eigentext.cli.topics.transform import transform
+from eigentext.cli.topics.views import app as views
 
 app = command_group("Topics of documents, and the words of each.", fit, show, transform, evaluate)
+app.add_typer(views, name="views")
 
 __all__ = ["app"]
