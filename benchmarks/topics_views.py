@@ -235,7 +235,7 @@ def matched(a: list[list[str]], b: list[list[str]]) -> float:
 
 def embeddings(table: Table, folder: Path) -> None:
     (X, Z), words, texts, labels, test_texts, test_labels = drawn()
-    E, F = (np.load(folder / f"minilm-2500-{part}.npy").astype(float) for part in ("train", "test"))
+    E, F = (np.load(folder / f"minilm-2500-{part}.npy") for part in ("train", "test"))
     assert len(E) == X.shape[0], "the embeddings are of other documents"
     orders = [np.arange(len(E)), np.random.default_rng(1).permutation(len(E))]
     systems = [
@@ -269,6 +269,9 @@ def embeddings(table: Table, folder: Path) -> None:
         from sklearn.feature_extraction.text import CountVectorizer
     except ImportError:
         return
+    pattern = r"(?u)\b\w+\b"
+    seen = CountVectorizer(vocabulary=words, token_pattern=pattern).fit_transform(texts)
+    used = [word for word, n in zip(words, np.asarray(seen.sum(axis=0)).ravel()) if n]
     runs = []
     for seed, order in enumerate(orders):
 
@@ -278,7 +281,7 @@ def embeddings(table: Table, folder: Path) -> None:
             reduce = UMAP(
                 n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed
             )
-            vectorizer = CountVectorizer(vocabulary=words, token_pattern=r"(?u)\b\w+\b")
+            vectorizer = CountVectorizer(vocabulary=used, token_pattern=pattern)
             model = BERTopic(
                 embedding_model=None,
                 umap_model=reduce,

@@ -49,8 +49,6 @@ def _errors(found, model):
     )
 
 
-
-
 @pytest.mark.parametrize("words", [True, False])
 @pytest.mark.parametrize(("K", "d"), [(1, 6), (2, 6), (5, 40), (8, 700)])
 def test_population_moments_give_the_exact_topics(K, d, words):

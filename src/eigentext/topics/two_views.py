@@ -230,7 +230,6 @@ class TwoViewTopics(Answers, Saved, Estimator):
         second = list(second) if isinstance(second, Iterator) else second
         return self.fit(X, second).transform(X, second)
 
-    @framed
     def transform(self, X: Any = None, second: Any = None) -> np.ndarray:
         """Return the posteriors of the topics, shape (n, K), with a row for each document.
 
@@ -239,6 +238,10 @@ class TwoViewTopics(Answers, Saved, Estimator):
         of the model without tempering, which are close to 0 and 1 for any longer document. A
         document that has no known word and no second view has the topics' weights.
         """
+        return self._shares(X, second)
+
+    @framed
+    def _shares(self, X: Any, second: Any) -> np.ndarray:
         check_is_fitted(self)
         if X is None and second is None:
             raise ParameterError("nothing to transform: give X, second or both")
