@@ -6,7 +6,7 @@ import numpy as np
 
 from eigentext.moments.document_checks import OPTIONS
 from eigentext.moments.limits import LEFT_OUT
-from eigentext.parameters import Count, Given, Number, is_number
+from eigentext.parameters import Choice, Count, Given, Number, is_number
 from eigentext.storage.facts import COUNT, NUMBERS, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
@@ -22,6 +22,19 @@ _BY_NAME = Given(
     {},
     what="numbers by name",
     test=lambda value: isinstance(value, dict) and _are_numbers(value.values()),
+)
+_GROUP = facts(
+    "a group of documents: why, n_documents, n_tokens, words",
+    needs=("why", "n_documents", "n_tokens", "words"),
+    why=Choice("copies", of=("copies", "words", "leverage")),
+    n_documents=COUNT,
+    n_tokens=COUNT,
+    words=TEXTS,
+)
+_GROUPS = Given(
+    [],
+    what=f"a list; an item is {_GROUP.what}",
+    test=lambda value: isinstance(value, list) and all(map(_GROUP.accepts, value)),
 )
 SCHEMA = Schema(
     {
@@ -65,6 +78,8 @@ SCHEMA = Schema(
             left_out=LEFT_OUT,
             topics_of_stop_words=COUNT,
             n_sound=COUNT,
+            apart=_GROUPS,
+            owners=_GROUPS,
             robust=Number(0.0, least=0),
         ),
     },

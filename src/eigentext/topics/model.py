@@ -75,6 +75,10 @@ class TopicModel(Answers, Saved, Estimator):
         The most leverage that a document may have on the moments, in units of the average leverage.
         Without a limit, a few outlier documents would make topics. Short documents count less, too.
         With 0, the moments do not change. ("anchors" does not need it.)
+    set_apart : bool
+        Leave documents out of learning that are copies of others (one of each stays), that share
+        words which hardly occur elsewhere (signatures, templates), or that own a direction (encoded
+        files). See :mod:`eigentext.topics.apart`, and the method `apart`, which names them.
     smoothing : float
         The pseudo-counts of every word in every topic, in EM.
     solver : "power" or "diagonal"
@@ -150,6 +154,7 @@ class TopicModel(Answers, Saved, Estimator):
         alpha0: Any = 1.0,
         refine: int = 30,
         robust: float = 7.0,
+        set_apart: bool = False,
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Recovery = "l2",
@@ -164,6 +169,7 @@ class TopicModel(Answers, Saved, Estimator):
         self.alpha0 = alpha0
         self.refine = refine
         self.robust = robust
+        self.set_apart = set_apart
         self.smoothing = smoothing
         self.solver: Solver = solver
         self.recovery: Recovery = recovery

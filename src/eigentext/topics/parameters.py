@@ -4,7 +4,17 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
-from eigentext.parameters import Choice, Count, Given, Number, Seed, Table, is_number, is_whole
+from eigentext.parameters import (
+    Choice,
+    Count,
+    Flag,
+    Given,
+    Number,
+    Seed,
+    Table,
+    is_number,
+    is_whole,
+)
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # the values that alpha0="auto" tries
 _BY_TENSOR = {"method": ("tensor", "gradient")}
@@ -119,6 +129,11 @@ TopicModel = Table(
         least=0,
         only=_BY_TENSOR,
         help="The most leverage of a document, in units of the average. With 0 there is no limit.",
+    ),
+    set_apart=Flag(
+        False,
+        help="Leave out documents that are copies of others (but one), that share a signature or a "
+        "template, or that own a direction, such as encoded files.",
     ),
     smoothing=Number(0.1, least=0, flags=""),
     solver=Choice("power", of=("power", "diagonal"), only=_BY_TENSOR, flags=""),
