@@ -109,9 +109,9 @@ def agreement(shares: np.ndarray, labels: list[str]) -> list[float]:
     return [normalized_mutual_info_score(known, found), purity(found, known)]
 
 
-def timed(make: Any) -> tuple[Any, float]:
+def timed(fit: Any, *given: Any) -> tuple[Any, float]:
     start = time.process_time()
-    return make(), time.process_time() - start
+    return fit(*given), time.process_time() - start
 
 
 def fields(quality: Table, few: Table) -> None:
@@ -124,9 +124,9 @@ def fields(quality: Table, few: Table) -> None:
         words = moments.vocabulary.words
         features: dict[str, tuple[Any, Any]] = {}
         for K in (20, 50):
-            one, s1 = timed(lambda K=K: TopicModel(K, **LIMITS).fit(train.bodies))
-            all_, s2 = timed(lambda K=K: TopicModel(K, **LIMITS).fit(together))
-            two, s3 = timed(lambda K=K: TwoViewTopics(K, **LIMITS).fit(train.bodies, train.titles))
+            one, s1 = timed(TopicModel(K, **LIMITS).fit, train.bodies)
+            all_, s2 = timed(TopicModel(K, **LIMITS).fit, together)
+            two, s3 = timed(TwoViewTopics(K, **LIMITS).fit, train.bodies, train.titles)
             for system, model, seconds, given in (
                 ("TopicModel, bodies", one, s1, (test.bodies,)),
                 ("TopicModel, titles and bodies as one text", all_, s2, (test_together,)),
@@ -234,7 +234,7 @@ def matched(a: list[list[str]], b: list[list[str]]) -> float:
 
 
 def embeddings(table: Table, folder: Path) -> None:
-    (X, Z), words, texts, labels, test_texts, test_labels = drawn()
+    (X, Z), words, texts, _, test_texts, test_labels = drawn()
     E, F = (np.load(folder / f"minilm-2500-{part}.npy") for part in ("train", "test"))
     assert len(E) == X.shape[0], "the embeddings are of other documents"
     orders = [np.arange(len(E)), np.random.default_rng(1).permutation(len(E))]
@@ -253,7 +253,7 @@ def embeddings(table: Table, folder: Path) -> None:
         runs = []
         for seed, order in enumerate(orders):
             rows = [part[order] for part in second]
-            runs.append(timed(lambda s=seed, o=order, r=rows: make(s).fit(X[o], *r)))
+            runs.append(timed(make(seed).fit, X[order], *rows))
         (model, seconds), (again, _) = runs
         tops = [top_words(m.components_, X, words, 0.4) for m in (model, again)]
         shares = model.transform(Z, *new)
@@ -283,6 +283,7 @@ def embeddings(table: Table, folder: Path) -> None:
             )
             vectorizer = CountVectorizer(vocabulary=used, token_pattern=pattern)
             model = BERTopic(
+                language="multilingual",  # keep all signs, so that all words occur
                 embedding_model=None,
                 umap_model=reduce,
                 hdbscan_model=KMeans(20, random_state=seed, n_init=10),
