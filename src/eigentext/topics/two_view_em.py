@@ -192,7 +192,8 @@ class TwoViewEM:
         sums = [view.sums(R, known) for view, known, _ in views]
 
         def losses(k: int) -> np.ndarray:
-            return sum(share * view.losses(s, k) for (view, _, share), s in zip(views, sums))
+            one, other = (share * view.losses(s, k) for (view, _, share), s in zip(views, sums))
+            return one + other
 
         table = np.array([losses(k) for k in range(R.shape[1])])
         while len(table) > n_topics:

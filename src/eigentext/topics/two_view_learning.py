@@ -80,14 +80,14 @@ def learn_views(first: Words, second: Words | Numbers, settings: Settings) -> Le
                 "are their counts, numbers or smoothing very large?"
             )
     order = np.argsort(-start.weights, kind="stable")
-    sides = [
+    first_side, second_side = (
         {
             name: np.ascontiguousarray(array if name == "covariance" else array[order])
             for name, array in known.items()
         }
         for known in (start.first, start.second)
-    ]
-    return LearnedViews(start.weights[order], *sides, diagnostics)
+    )
+    return LearnedViews(start.weights[order], first_side, second_side, diagnostics)
 
 
 def check_views(first: Words, second: Words | Numbers) -> None:

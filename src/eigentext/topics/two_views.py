@@ -224,7 +224,7 @@ class TwoViewTopics(Answers, Saved, Estimator):
         }
         return self
 
-    def fit_transform(self, X: Any, second: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, second: Any = None) -> np.ndarray:  # type: ignore[override]
         """Learn from both views, and return the topic proportions of the documents."""
         X = list(X) if isinstance(X, Iterator) else X
         second = list(second) if isinstance(second, Iterator) else second
