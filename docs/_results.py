@@ -3,8 +3,8 @@
 The kept runs are ``benchmarks/results/*.json`` (see ``benchmarks/_record.py``). This script writes
 
 - ``docs/results/*.md``: all tables, with how, when and on what machine they were measured;
-- the tables inside ``docs/results.md``, which stand between ``<!-- table … -->`` and
-  ``<!-- end -->``. People write the rest of that page, its conclusions;
+- the tables inside ``docs/results.md`` and other pages (`WITH_TABLES`), which stand between
+  ``<!-- table … -->`` and ``<!-- end -->``. People write the rest of these pages;
 - the plots ``docs/*.svg`` (see ``docs/_plots.py``).
 
 ``python docs/_results.py --pages`` leaves the plots out. tests/test_benchmarks.py checks that all
@@ -23,6 +23,7 @@ sys.path.insert(0, str(DOCS.parent / "benchmarks"))
 from _record import RESULTS, columns_of, figure, kept, table_of  # noqa: E402
 
 PAGE = DOCS / "results.md"
+WITH_TABLES = (PAGE, DOCS / "two-view-topics.md")  # pages that people write, with tables inside
 FOLDER = DOCS / "results"
 _SPECTRAL = [
     f"grammars_spectral_{section}"
@@ -73,7 +74,10 @@ PAGES = {
     "automata": ("Weighted automata", ["automata"]),
     "topics": (
         "Topics",
-        ["topics_synthetic", "topics", "topics_anchors", "topics_ranking", "topics_tried"],
+        [
+            *("topics_synthetic", "topics", "topics_anchors", "topics_ranking", "topics_tried"),
+            *("topics_views_fields", "topics_views_embeddings"),
+        ],
     ),
     "parsers": (
         "Parsers",
@@ -121,9 +125,9 @@ _BLOCK = re.compile(r"(<!-- table (.*?)\s-->\n).*?(<!-- end -->)", re.S)
 
 
 def pages() -> dict[Path, str]:
-    """All generated pages, and docs/results.md with its tables made again."""
+    """All generated pages, and the written pages with their tables made again."""
     found = {FOLDER / f"{name}.md": _page(name, *about) for name, about in PAGES.items()}
-    return found | {PAGE: filled(PAGE.read_text(encoding="utf-8"))}
+    return found | {page: filled(page.read_text(encoding="utf-8")) for page in WITH_TABLES}
 
 
 def filled(text: str) -> str:

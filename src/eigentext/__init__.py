@@ -38,6 +38,7 @@ _HOMES = {
     "TreeReranker": "eigentext.reranking",
     "TwoViewClassifier": "eigentext.tagging",
     "TwoViewRegressor": "eigentext.tagging",
+    "TwoViewTopics": "eigentext.topics",
     "Vocabulary": "eigentext.corpus",
     "WeightedAutomaton": "eigentext.sequences",
     "WordClusters": "eigentext.words",
@@ -104,6 +105,7 @@ __all__ = [
     "TreeReranker",
     "TwoViewClassifier",
     "TwoViewRegressor",
+    "TwoViewTopics",
     "Vocabulary",
     "WeightedAutomaton",
     "WordClusters",
@@ -189,7 +191,7 @@ if TYPE_CHECKING:
     )
     from eigentext.storage import checkpointing, load
     from eigentext.tagging import Tagger, TwoViewClassifier, TwoViewRegressor
-    from eigentext.topics import TopicModel
+    from eigentext.topics import TopicModel, TwoViewTopics
     from eigentext.words import Eigentokens, Eigenwords, Phrases, TextVectors, WordClusters
 
 

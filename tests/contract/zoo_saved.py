@@ -99,6 +99,10 @@ def _documents() -> list[str]:
     return [" ".join(rng.choices(rng.choice(TEXTS).split(), k=8)) for _ in range(40)]
 
 
+def _titles() -> list[str]:
+    return ["a b" if "cat" in text or "dog" in text else "c" for text in _documents()]
+
+
 def _tree_lists(n: int = 6) -> tuple[list[Any], list[int]]:
     lists = []
     for noun, verb in list(product(NOUNS, VERBS))[:n]:
@@ -320,6 +324,17 @@ _DOCUMENTS: Uses = {
     "restrict": lambda m: m.restrict(["cat", "sun", "rain"]).counts,
     "sum": lambda m: (m + m).counts,
     "fit_moments": lambda m: et.TopicModel(2, refine=0).fit_moments(m).components_,
+}
+_TWO_VIEW_TOPICS: Uses = {
+    "transform": lambda m: m.transform(_documents()[:5]),
+    "top_words": lambda m: [m.top_words(3), m.to_arrow("topics").num_rows],
+    "second": lambda m: (
+        m.transform(None, ["a b", "c"])
+        if m.second_kind_ == "words"
+        else [m.transform(None, np.ones((2, len(m.covariance_)))), m.second_means_]
+    ),
+    "perplexity": lambda m: m.perplexity(_documents()[:5]),
+    "report": lambda m: m.report(_documents()[:5]),
 }
 _NGRAMS: Uses = {
     "count": lambda m: [m.count([0, 1]), m.count([2])],
@@ -597,6 +612,15 @@ ZOO: dict[str, Specimen] = {
     ),
     "two-windows": Specimen(
         lambda: et.moments.TwoWindowMoments.from_corpus(_sentences(), window=3), _TWO_WINDOWS
+    ),
+    "two-view-topics": Specimen(
+        lambda: et.TwoViewTopics(2, refine=3).fit(_documents(), _titles()), _TWO_VIEW_TOPICS
+    ),
+    "two-view-topics/numbers": Specimen(
+        lambda: et.TwoViewTopics(2, refine=3).fit(
+            _documents(), [[len(set(text)), text.count("a"), 1] for text in _documents()]
+        ),
+        _TWO_VIEW_TOPICS,
     ),
     "two-view-classifier": Specimen(
         lambda: _two_view(et.TwoViewClassifier, lambda X, h: np.array(["é", "b"])[h]),

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from eigentext.errors import ParameterError
 from eigentext.factor import minimize_tensor, simultaneous_diagonalization, tensor_power, whiten
 from eigentext.factor._tensor_loops import jacobi_sweep
-from eigentext.factor.tensor import SymmetricTensor, relative_residual
+from eigentext.factor.tensor import SymmetricTensor, jointly_diagonal, relative_residual
 
 SOLVERS = [tensor_power, simultaneous_diagonalization]
 
@@ -371,3 +371,33 @@ def test_no_restart_is_no_answer():
     for nothing in ({"n_restarts": 0}, {"n_iter": 0}):
         with pytest.raises(ParameterError, match="1 or more"):
             tensor_power(np.ones((2, 2, 2)), 1, **nothing)
+
+
+# Slices that share a basis.
+
+
+@pytest.mark.parametrize("n_slices", [2, 7, 20])
+def test_slices_with_one_basis_give_it(n_slices):
+    rng = np.random.default_rng(n_slices)
+    V = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    D = np.einsum("ri,rj,rk->ijk", V, V, rng.standard_normal((6, n_slices)))
+    U, residual = jointly_diagonal(D)
+    assert residual < 1e-8
+    assert np.allclose(U @ U.T, np.eye(6), atol=1e-12)
+    assert np.allclose(np.sort(np.abs(V @ U.T).max(axis=1)), 1, atol=1e-8)
+
+
+def test_the_residual_is_what_is_off_the_diagonals():
+    rng = np.random.default_rng(0)
+    D = rng.standard_normal((5, 5, 4))
+    D = D + D.transpose(1, 0, 2)
+    U, residual = jointly_diagonal(D)
+    rotated = np.einsum("ai,bj,ijk->abk", U, U, D)
+    off = np.sqrt((rotated**2).sum() - sum((rotated[i, i] ** 2).sum() for i in range(5)))
+    assert residual == pytest.approx(off / np.linalg.norm(D))
+    for _ in range(20):  # no other basis is better than a stationary one nearby
+        R = np.linalg.qr(np.eye(5) + 1e-3 * rng.standard_normal((5, 5)))[0] @ U
+        other = np.einsum("ai,bj,ijk->abk", R, R, D)
+        assert sum((other[i, i] ** 2).sum() for i in range(5)) <= sum(
+            (rotated[i, i] ** 2).sum() for i in range(5)
+        ) * (1 + 1e-9)

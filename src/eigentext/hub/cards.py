@@ -41,6 +41,7 @@ _USES = {
     "Tagger": 'model.tag(["A sentence as text."])',
     "TextVectors": 'model.transform(["one text", "another text"])',
     "TopicModel": "model.top_words(10)",
+    "TwoViewTopics": "model.top_words(10)",
     "WordClusters": "model.most_frequent(0, 10)",
 }
 _LONGEST = 200  # characters of a value in a table

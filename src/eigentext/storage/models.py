@@ -36,6 +36,7 @@ _READERS = {
     "eigentext.topics": ("eigentext.topics", "TopicModel"),
     "eigentext.two-view-classifier": ("eigentext.tagging", "TwoViewClassifier"),
     "eigentext.two-view-regressor": ("eigentext.tagging", "TwoViewRegressor"),
+    "eigentext.two-view-topics": ("eigentext.topics", "TwoViewTopics"),
     "eigentext.two-windows": ("eigentext.moments", "TwoWindowMoments"),
     "eigentext.words": ("eigentext.words", "Eigenwords"),
 }

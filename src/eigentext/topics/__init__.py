@@ -8,14 +8,16 @@ if TYPE_CHECKING:
     from eigentext.topics.comparison import compare as compare
     from eigentext.topics.growing import merge
     from eigentext.topics.model import TopicModel
+    from eigentext.topics.two_views import TwoViewTopics
 
 _HOMES = {
     "TopicComparison": "comparison",
     "TopicModel": "model",
+    "TwoViewTopics": "two_views",
     "compare": "comparison",
     "merge": "growing",
 }
-__all__ = ["TopicComparison", "TopicModel", "compare", "merge"]
+__all__ = ["TopicComparison", "TopicModel", "TwoViewTopics", "compare", "merge"]
 
 
 def __getattr__(name: str):

@@ -110,6 +110,45 @@ def _of_choice(choice: dict[str, Any] | None) -> Iterator[Finding]:
     )
 
 
+def two_view_findings(
+    diagnostics: dict[str, Any], n_topics: int, n_asked: int
+) -> Iterator[Finding]:
+    """Report on the number of topics, and on documents that lack a view."""
+    if n_topics < n_asked:
+        yield of_rank(n_topics, n_asked)
+    n_documents = diagnostics["n_documents"]
+    if n_reduced := diagnostics.get("n_reduced"):
+        yield Finding(
+            "note",
+            f"{n_reduced:,} documents lost weight, so that no single document makes a topic.",
+        )
+    for view, where in (("first", "n_without_first"), ("second", "n_without_second")):
+        n = diagnostics[where]
+        if 0 < 2 * n <= n_documents:
+            yield Finding(
+                "note",
+                f"{n:,} of {n_documents:,} documents have no words in the {view} view; "
+                "the other view alone decides on their topics.",
+            )
+    if n_empty := diagnostics["n_empty"]:
+        yield Finding("note", f"{n_empty:,} of {n_documents:,} documents have no words at all.")
+
+
+def two_view_size_findings(diagnostics: dict[str, Any]) -> Iterator[Finding]:
+    """Say so if most documents lack a view."""
+    n_documents = diagnostics["n_documents"]
+    for view, where in (("first", "n_without_first"), ("second", "n_without_second")):
+        n = diagnostics[where] + diagnostics["n_empty"]
+        if 2 * n > n_documents:
+            yield Finding(
+                "warning",
+                f"{n / n_documents:.0%} of the documents have no words in the {view} view that "
+                "were kept, so it says little about topics.",
+                "Check that the field is filled, or leave out fewer words (min_df, max_df, "
+                "stop_words).",
+            )
+
+
 def of_rank(n_topics: int, n_asked: int) -> Finding:
     """Say that there are fewer topics than were asked for."""
     return Finding(

@@ -48,4 +48,44 @@ def topic_model(model: Any) -> Glance:
     )
 
 
-GLANCES = {"TopicModel": topic_model}
+def two_view_topics(model: Any) -> Glance:
+    """The largest topics: shares, words, and words of the second view if it has words."""
+    read, found = model.provenance_, model.diagnostics_
+    has_words = model.second_kind_ == "words"
+    second = model.top_words(_WORDS // 2, view="second") if has_words else [[]] * model.n_topics_
+    most = float(max(model.weights_))
+    rows = [
+        (number, notebook.share(float(part), most=most), notebook.words(words))
+        + ((notebook.words(others),) if has_words else ())
+        for number, (part, words, others) in enumerate(
+            zip(model.weights_[:_TOPICS], model.top_words(_WORDS)[:_TOPICS], second)
+        )
+    ]
+    more = model.n_topics_ - len(rows)
+    size = len(model.second_vocabulary_) if has_words else len(model.covariance_)
+    return Glance(
+        f"{model.n_topics_} topics of documents with two views",
+        facts=[
+            ("documents", read["n_documents"]),
+            ("words", len(model.vocabulary_)),
+            ("words of the second view" if has_words else "numbers of the second view", size),
+        ],
+        picture=notebook.curve(found.get("changes", ()), title="change of posteriors by EM")
+        or notebook.spectrum(found.get("eigenvalues", ()), title="eigenvalues"),
+        parts=[
+            notebook.table(
+                ("topic", "share", "most probable words", "second view")[: 4 if has_words else 3],
+                rows,
+                last=f"and {more} smaller topics" if more > 0 else "",
+            )
+        ],
+        calls=[
+            ("model.top_words(10)", "the words of each topic"),
+            ("model.transform(texts, second)", "the topics of other documents, by both views"),
+            ("model.transform(texts)", "the topics by words alone"),
+            ("model.save('my-topics')", "a file; et.load reads it"),
+        ],
+    )
+
+
+GLANCES = {"TopicModel": topic_model, "TwoViewTopics": two_view_topics}

@@ -1,6 +1,7 @@
-"""The table of parameters of topics."""
+"""The tables of parameters of topics."""
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from eigentext.errors import ParameterError
@@ -276,4 +277,20 @@ TopicModel = Table(
     random_state=Seed(
         0, flags="--seed", help="The random seed. The same seed gives the same result."
     ),
+)
+
+TwoViewTopics = Table(
+    "TwoViewTopics",
+    n_topics=TopicModel["n_topics"],
+    balance=Number(
+        1.0, least=0, most=1e6, help="The weight of the second view. With 0, it does not count."
+    ),
+    refine=TopicModel["refine"],
+    robust=replace(TopicModel["robust"], only={}),
+    smoothing=TopicModel["smoothing"],
+    min_df=TopicModel["min_df"],
+    max_df=TopicModel["max_df"],
+    max_size=TopicModel["max_size"],
+    stop_words=TopicModel["stop_words"],
+    random_state=TopicModel["random_state"],
 )

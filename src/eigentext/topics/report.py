@@ -35,6 +35,7 @@ _METHODS = {
     "tensor": "tensor decomposition",
     "gradient": "tensor decomposition and direct minimization",
     "anchors": "anchor words",
+    "two views": "tensor decomposition of both views",
 }
 
 
@@ -150,11 +151,11 @@ def summary_lines(model: "TopicModel", perplexity: float | None = None) -> list[
 
 
 def _description(model: "TopicModel", perplexity: float | None) -> Iterator[str]:
-    found = model.diagnostics_
+    found, method = model.diagnostics_, dict(model.parameters_).get("method", "two views")
     steps = found.get("perplexities", [])
     yield (
         f"Learned from {model.provenance_['n_documents']:,} documents, "
-        f"{len(model.vocabulary_):,} different words, by {_METHODS[model.parameters_.method]}"
+        f"{len(model.vocabulary_):,} different words, by {_METHODS[method]}"
         + f" and {len(steps)} steps of EM" * bool(steps)
         + "."
     )

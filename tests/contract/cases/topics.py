@@ -59,6 +59,23 @@ def _case(name, **settings):
     )
 
 
+TITLES = ["a meal", "breakfast", "a meal", "sports", "sports", ""] * 6
+PRICES = np.random.default_rng(0).normal([[3, 0], [3, 0], [3, 0], [9, 1], [9, 1], [9, 1]] * 6)
+
+
+def _two_views(name, data, other, more, **settings):
+    return Case(
+        f"TwoViewTopics, {name}",
+        make=lambda: et.TwoViewTopics(2, **settings),
+        data=lambda: data,
+        other=lambda: other,
+        bad=lambda: (TEXTS[:5], data[1]),
+        forms=FORMS,
+        grid={"n_topics": [1, 2]},
+        asks=_asks(NEW) | more,
+    )
+
+
 CASES = [
     _case("tensor", refine=3),
     _case("one topic each", alpha0=0, refine=3),
@@ -77,4 +94,23 @@ CASES = [
         grid={"n_topics": [1, 2]},
         asks=_asks(COUNTS[:5]),
     ),
+    _two_views(
+        "words",
+        (TEXTS, TITLES),
+        (OTHER, ["law", "law", "food"] * 9),
+        {
+            "second": lambda model: model.transform(None, ["a meal", "sports"]),
+            "second words": lambda model: model.top_words(1, view="second"),
+        },
+    ),
+    _two_views(
+        "numbers",
+        (TEXTS, PRICES),
+        (OTHER, PRICES[:27]),
+        {
+            "second": lambda model: model.transform(NEW, PRICES[:5]),
+        },
+        balance=0.5,
+    ),
+    _two_views("moments alone", (TEXTS, PRICES), (OTHER, PRICES[:27]), {}, refine=0, robust=0),
 ]

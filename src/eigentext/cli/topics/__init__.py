@@ -13,6 +13,7 @@ from eigentext.cli.topics.shares import shares
 from eigentext.cli.topics.show import show
 from eigentext.cli.topics.transform import transform
 from eigentext.cli.topics.tree import tree
+from eigentext.cli.topics.views import app as views
 
 app = command_group(
     "Topics of documents, and the words of each.",
@@ -29,5 +30,6 @@ app = command_group(
     merge,
     compare,
 )
+app.add_typer(views, name="views")
 
 __all__ = ["app"]

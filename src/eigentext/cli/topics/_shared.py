@@ -14,7 +14,7 @@ from eigentext.cli._text import SourceOptions, reading_of
 from eigentext.errors import ParameterError
 
 if TYPE_CHECKING:
-    from eigentext import TextCorpus, TopicModel
+    from eigentext import TextCorpus, TopicModel, TwoViewTopics
     from eigentext.topics.parameters import Rank
 
 _TOPICS_SHOWN = 20
@@ -50,7 +50,9 @@ class DocumentOptions(SourceOptions):
 
     unit: UnitOption = None
 
-    def corpus(self, model: "TopicModel", name: Path, paths: Sequence[Path]) -> "TextCorpus":
+    def corpus(
+        self, model: "TopicModel | TwoViewTopics", name: Path, paths: Sequence[Path]
+    ) -> "TextCorpus":
         """Return the documents in files, read as those that the model was learned from.
 
         `name` is the model's file, for errors.

@@ -56,8 +56,10 @@ def fit(
 
     if report is not None:
         _check_report_path(report, output)
-    parameters |= {"stop_words": _stop_words(parameters["stop_words"], keep_case, source.encoding)}
     parameters |= anchors_in_files(parameters, source.encoding)
+    parameters |= {
+        "stop_words": named_stop_words(parameters["stop_words"], keep_case, source.encoding)
+    }
     model = TopicModel(**tables.TopicModel.checked(tables.TopicModel.defaults | parameters))
     with fitting(output, run, files) as done:
         paths = done.paths[0]
@@ -82,7 +84,7 @@ def _check_report_path(report: Path, output: Path) -> None:
     check_writable(report)
 
 
-def _stop_words(given: str, keep_case: bool, encoding: str) -> list[str] | str | None:
+def named_stop_words(given: str, keep_case: bool, encoding: str) -> list[str] | str | None:
     """Return what --stop-words names: a language, "auto", no words, or the words in a file.
 
     The file is in UTF-8, or else in the encoding of the documents.

@@ -81,7 +81,7 @@ def transform(
             write_text(_sparse_json(model, rows) if json else _sparse_rows(rows), output)
         else:
             rows = zip(map(str, names), shares)
-            write_text(_json(model, rows, top) if json else _table(rows, top), output)
+            write_text(as_json(model, rows, top) if json else as_table(rows, top), output)
     if str(output) != "-" and not quiet:
         print_plain(f"{output}: {len(names):,} documents, {topics.n_topics_} topics")
 
@@ -108,14 +108,15 @@ def _sparse_json(model: Path, rows: Iterable[tuple[str, list[tuple[int, float]]]
     yield "\n]}\n"
 
 
-def _table(rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]:
+def as_table(rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]:
+    """Yield rows with tabs: a name, and the shares of the topics or the largest of them."""
     for name, shares in rows:
         k = shares.argmax()
         cells = (str(k), f"{shares[k]:.6g}") if top else (f"{share:.6g}" for share in shares)
         yield "\t".join((name.translate(_BLANKS), *cells)) + "\n"
 
 
-def _json(model: Path, rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]:
+def as_json(model: Path, rows: Iterable[tuple[str, "np.ndarray"]], top: bool) -> Iterable[str]:
     """Yield the lines of one JSON document."""
     yield f'{{"model": {json_text(str(model))}, "documents": ['
     for number, (name, shares) in enumerate(rows):

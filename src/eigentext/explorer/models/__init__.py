@@ -18,6 +18,7 @@ _HOMES = {
     "Reranker": ("rerankers", "ExploredReranker"),
     "Tagger": ("taggers", "ExploredTagger"),
     "TopicModel": ("topics", "ExploredTopics"),
+    "TwoViewTopics": ("topics", "ExploredTopics"),
     "TreeReranker": ("rerankers", "ExploredTreeReranker"),
     "WeightedAutomaton": ("sequences", "ExploredAutomaton"),
     "WordClusters": ("clusters", "ExploredClusters"),

@@ -47,7 +47,7 @@ class ExploredTopics(Explored):
         yield "documents", self.source["n_documents"]
         yield "tokens", self.source["n_tokens"]
         yield "words", len(self.model.vocabulary_)
-        yield "method", self.model.parameters_.method
+        yield "method", dict(self.model.parameters_).get("method", "two views")
         yield "alpha0", float(self.model.alpha0_)
         yield "a document has", "one topic" if self.model.alpha0_ == 0 else "a mixture of topics"
         if steps := self.found.get("perplexities"):
