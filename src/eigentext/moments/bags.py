@@ -102,6 +102,10 @@ class BagMoments:
         squares = sparse_times(self.counts, (W**2).sum(axis=1)[:, None])[:, 0]
         return self._pairs * ((sparse_times(self.counts, W) ** 2).sum(axis=1) - squares)
 
+    def projections(self, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """The counts of some documents times a thin matrix."""
+        return sparse_times(self.counts[rows], W)
+
     def triples(self, W: np.ndarray) -> np.ndarray:
         """The triple moment contracted with W on all sides, shape (K, K, K)."""
         Y = sparse_times(self.counts, W)

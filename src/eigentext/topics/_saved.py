@@ -36,6 +36,14 @@ _GROUPS = Given(
     what=f"a list; an item is {_GROUP.what}",
     test=lambda value: isinstance(value, list) and all(map(_GROUP.accepts, value)),
 )
+_BACKGROUND = facts(
+    "the use of vectors: strength, the shares of words and tokens, perplexities by strength",
+    needs=("strength", "words", "tokens"),
+    strength=Number(0.0, least=0),
+    words=Number(0.0, least=0, most=1),
+    tokens=Number(0.0, least=0, most=1),
+    perplexities=_BY_NAME,
+)
 SCHEMA = Schema(
     {
         "components": Array("float64", ("topics", "words"), least=0),
@@ -80,6 +88,7 @@ SCHEMA = Schema(
             n_sound=COUNT,
             apart=_GROUPS,
             owners=_GROUPS,
+            background=_BACKGROUND,
             robust=Number(0.0, least=0),
         ),
     },

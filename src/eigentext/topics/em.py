@@ -36,6 +36,7 @@ from eigentext.matrices.budget import machine_memory
 from eigentext.matrices.products import sparse_times
 from eigentext.matrices.runs import CSR
 from eigentext.monitor import Monitor
+from eigentext.topics.background import Background
 
 _BLOCKS = 8  # blocks of documents, each with its own expected counts
 _FITTING = 5  # steps for the proportions of a document, by which the first topics are drawn
@@ -67,17 +68,20 @@ def refine_mixture(
     n_steps: int,
     smoothing: float,
     tol: float = 1e-5,
+    background: Background | None = None,
 ) -> RefinedTopics:
     r"""Run EM for a mixture of multinomials.
 
     Every step raises the likelihood times :math:`\prod_{kw} \phi_{kw}^s`, where s is `smoothing`.
-    EM stops when the perplexity falls by less than the fraction `tol`.
+    EM stops when the perplexity falls by less than the fraction `tol`. (This does not hold with
+    `background`, see :mod:`eigentext.topics.background`.)
     """
     X = counts.astype(np.float64)
     transpose = X.T.tocsr()
     phi, w = _lifted(components), _positive(weights)
     n_tokens = _sum(times, X.sum(axis=1))
     problem = X.indptr, X.indices, X.data, times, weights, components, smoothing
+    problem += background.arrays if background else ()
     monitor = Monitor(
         "mixture-em", n_steps, problem=problem, tol=tol, relative=True, falls=True, title="refine"
     )
@@ -90,7 +94,7 @@ def refine_mixture(
             r *= times[:, None]
             expected = sparse_times(transpose, r).T
             w = r.sum(axis=0) / times.sum()
-            phi = _maximized(expected, smoothing, phi)
+            phi = _maximized(expected, smoothing, phi, background)
             monitor.keep(partial(dict, phi=phi, w=w))
     return RefinedTopics(w, phi, monitor.history)
 
@@ -106,6 +110,7 @@ def refine_lda(
     smoothing: float,
     tol: float = 1e-3,
     random_state: int = 0,
+    background: Background | None = None,
 ) -> RefinedTopics:
     """Run Monte Carlo EM for LDA, with at most `n_steps` steps.
 
@@ -118,7 +123,10 @@ def refine_lda(
     monitor = Monitor(
         "lda-em",
         n_steps,
-        problem=(*given, alpha0, smoothing, tol, random_state),
+        problem=(
+            *(*given, alpha0, smoothing, tol, random_state),
+            *(background.arrays if background else ()),
+        ),
         relative=True,
         falls=True,
         unit="sweeps",
@@ -148,7 +156,7 @@ def refine_lda(
                 n_averaged += 1
                 expected = total / n_averaged
             w = expected.sum(axis=0) / expected.sum()
-            phi = _maximized(expected.T, smoothing, phi)
+            phi = _maximized(expected.T, smoothing, phi, background)
             if n_averaged == _AVERAGED:
                 monitor.stop()
             state = partial(dict, phi=phi, w=w, total=total, topics=sampler.topics)
@@ -305,9 +313,14 @@ def _sum(times: np.ndarray, values: np.ndarray) -> float:
     return float((times * values).sum())
 
 
-def _maximized(expected: np.ndarray, smoothing: float, before: np.ndarray) -> np.ndarray:
+def _maximized(
+    expected: np.ndarray,
+    smoothing: float,
+    before: np.ndarray,
+    background: Background | None = None,
+) -> np.ndarray:
     """The M step. A topic without any tokens does not change."""
-    phi = expected + smoothing
+    phi = background.smoothed(expected, smoothing) if background else expected + smoothing
     sums = phi.sum(axis=1, keepdims=True)
     return np.divide(phi, sums, out=before.copy(), where=sums > 0)
 

@@ -14,12 +14,20 @@ from eigentext.moments.bags import BagMoments
 from eigentext.topics._findings import of_pairs, of_rank
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.apart import ApartGroups, described_owners, set_apart
+from eigentext.topics.background import (
+    Background,
+    Neighbors,
+    SmoothedBags,
+    neighbors_of,
+    strength_by_text,
+)
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
 from eigentext.topics.tensor import Robust, Solver, TensorTopics, robust_weights, tensor_topics
 
 Method = Literal["tensor", "gradient", "anchors"]
 _ONE_IN = 10  # one document in ten validates alpha0
+_STEPS = 10  # of EM, to choose the strength of the background
 _NAMED = 20  # how many groups of documents apart the diagnostics name
 _NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
 _RELAXED = (1, 4, 16, 0)  # times `robust`, if topics are not sound with it
@@ -40,6 +48,8 @@ class Settings(Protocol):
     smoothing: float
     solver: Solver
     recovery: Recovery
+    vectors: Any
+    background: Any
     random_state: Any
 
 
@@ -60,11 +70,13 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     if settings.set_apart:
         moments, apart = without_apart(moments, settings)
     alpha0, tried = choose_alpha0(moments, settings)
-    found, diagnostics = _decompose(moments, alpha0, settings)
+    background, told = _background(moments, alpha0, settings)
+    found, diagnostics = _decompose(moments, alpha0, settings, background)
+    diagnostics |= told
     if settings.set_apart:
         diagnostics["apart"] = [group.to_dict() for group in apart[:_NAMED]]
     if settings.refine:
-        found = _refine(moments, alpha0, found, settings)
+        found = _refine(moments, alpha0, found, settings, background)
         diagnostics["perplexities"] = found.perplexities
     if not (np.isfinite(found.weights).all() and np.isfinite(found.components).all()):
         raise CorpusError(
@@ -126,11 +138,7 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
         return grid[0], {}
     from eigentext.evaluate import completion_perplexity
 
-    n = moments.counts.shape[0]
-    validates = np.random.default_rng(settings.random_state).permutation(n) < n / _ONE_IN
-    if validates.all():
-        raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
-    training = replace(moments, counts=moments.counts[~validates], times=moments.times[~validates])
+    training, validating = _divided(moments, settings)
     tried = {}
     for alpha0 in grid:
         found, _ = _decompose(training, alpha0, settings)
@@ -138,15 +146,75 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
             found = _refine(training, alpha0, found, settings)
         tried[str(alpha0)] = completion_perplexity(
             found.components,
-            moments.counts[validates].ceil(),
+            validating.counts.ceil(),
             alpha=alpha0 * found.weights,
             weights=found.weights,
         ).perplexity
     return min(grid, key=lambda alpha0: tried[str(alpha0)]), tried
 
 
-def _decompose(
+def _divided(
+    moments: DocumentMoments, settings: Settings
+) -> tuple[DocumentMoments, DocumentMoments]:
+    """Nine of ten documents, and the tenth, which is held out."""
+    n = moments.counts.shape[0]
+    validates = np.random.default_rng(settings.random_state).permutation(n) < n / _ONE_IN
+    if validates.all():
+        raise CorpusError(
+            "too few documents to hold some out; give one alpha0, and a number for background"
+        )
+    training, validating = (
+        replace(moments, counts=moments.counts[rows], times=moments.times[rows])
+        for rows in (~validates, validates)
+    )
+    return training, validating
+
+
+def _background(
     moments: DocumentMoments, alpha0: float, settings: Settings
+) -> tuple[Background | None, dict[str, Any]]:
+    """What vectors know about the words, if they help, and diagnostics."""
+    if settings.vectors is None:
+        return None, {}
+    with engine.phase("vectors"):
+        n = np.asarray(moments.counts.T @ moments.times, np.float64)
+        neighbors = neighbors_of(moments.vocabulary, n, settings.vectors)
+        told: dict[str, Any] = {"words": neighbors.words, "tokens": neighbors.tokens}
+        strength = settings.background
+        if strength == "auto":
+            strength, tried = _strength(moments, neighbors, alpha0, settings)
+            told["perplexities"] = tried
+    told["strength"] = float(strength)
+    background = Background(neighbors, float(strength), n) if strength else None
+    return background, {"background": told}
+
+
+def _strength(
+    moments: DocumentMoments, neighbors: Neighbors, alpha0: float, settings: Settings
+) -> tuple[float, dict[str, float]]:
+    """The best strength of the background, by topics that are learned without it."""
+    training, validating = _divided(moments, settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # all of them come again when all documents are used
+        found, _ = _decompose(training, alpha0, settings)
+    if settings.refine:
+        found = _refine(training, alpha0, found, settings, n_steps=_STEPS)
+    return strength_by_text(
+        neighbors,
+        training.counts,
+        training.times,
+        validating.counts.ceil(),
+        (found.weights, found.components),
+        alpha0=alpha0,
+        smoothing=settings.smoothing,
+    )
+
+
+def _decompose(
+    moments: DocumentMoments,
+    alpha0: float,
+    settings: Settings,
+    background: Background | None = None,
 ) -> tuple[RefinedTopics, dict[str, Any]]:
     """Topics by the moments alone, as distributions, and diagnostics."""
     with engine.phase("moments"):
@@ -154,7 +222,7 @@ def _decompose(
     K = min(settings.n_topics, bags.n_words)
     if settings.method == "anchors":
         return _by_anchors(bags, K, moments.vocabulary.words, settings)
-    return _by_tensor(bags, K, alpha0, moments.vocabulary.words, settings)
+    return _by_tensor(bags, K, alpha0, moments.vocabulary.words, settings, background)
 
 
 def _by_anchors(
@@ -173,10 +241,16 @@ def _by_anchors(
 
 
 def _by_tensor(
-    bags: BagMoments, K: int, alpha0: float, words: list[str], settings: Settings
+    bags: BagMoments,
+    K: int,
+    alpha0: float,
+    words: list[str],
+    settings: Settings,
+    background: Background | None,
 ) -> tuple[RefinedTopics, dict[str, Any]]:
     """Topics by pairs and triples, or by pairs alone if the triples do not have them."""
-    found, known, robust = _soundest(bags, K, alpha0, settings)
+    used = SmoothedBags(bags, background.moved()) if background else bags
+    found, known, robust = _soundest(used, K, alpha0, settings)
     components, moved = on_simplex(found.components)
     weights, total = found.weights, float(found.weights.sum())
     is_sound = found.is_sound if settings.refine else found.is_sound & (moved < _FAR)
@@ -189,7 +263,7 @@ def _by_tensor(
         "moved_most": float(moved.max()),
         "n_reduced": known.n_reduced if known else 0,
     }
-    if known and (owners := described_owners(bags, known, words)):
+    if known and (owners := described_owners(used, known, words)):
         diagnostics["owners"] = owners[:_NAMED]
     if robust != settings.robust:
         diagnostics["robust"] = robust
@@ -242,11 +316,20 @@ def _warn_of_rank(usable: int, n_topics: int) -> None:
 
 
 def _refine(
-    moments: DocumentMoments, alpha0: float, found: RefinedTopics, settings: Settings
+    moments: DocumentMoments,
+    alpha0: float,
+    found: RefinedTopics,
+    settings: Settings,
+    background: Background | None = None,
+    n_steps: int | None = None,
 ) -> RefinedTopics:
-    """Run EM from the topics that were found."""
+    """Run EM from the topics that were found, with at most `n_steps` steps."""
     data = (moments.counts, moments.times, found.weights, found.components)
-    steps = {"n_steps": settings.refine, "smoothing": settings.smoothing}
+    steps = {
+        "n_steps": min(settings.refine, n_steps or settings.refine),
+        "smoothing": settings.smoothing,
+        "background": background,
+    }
     if alpha0 == 0:
         return refine_mixture(*data, **steps)
     return refine_lda(*data, alpha0=alpha0, random_state=settings.random_state, **steps)
