@@ -24,7 +24,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from eigentext import engine, notebook
-from eigentext.matrices.products import sparse_times
 from eigentext.matrices.runs import CSR
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments

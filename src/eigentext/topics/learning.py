@@ -11,6 +11,7 @@ from eigentext.errors import CorpusError
 from eigentext.estimators import users_level
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
+from eigentext.moments.document_checks import is_of_matrix
 from eigentext.topics._findings import of_pairs, of_rank
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.apart import ApartGroups, described_owners, set_apart
@@ -21,6 +22,7 @@ from eigentext.topics.background import (
     neighbors_of,
     strength_by_text,
 )
+from eigentext.topics.content import column_keys, document_keys, uniforms, word_keys
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
 from eigentext.topics.tensor import Robust, Solver, TensorTopics, robust_weights, tensor_topics
@@ -157,8 +159,7 @@ def _divided(
     moments: DocumentMoments, settings: Settings
 ) -> tuple[DocumentMoments, DocumentMoments]:
     """Nine of ten documents, and the tenth, which is held out."""
-    n = moments.counts.shape[0]
-    validates = np.random.default_rng(settings.random_state).permutation(n) < n / _ONE_IN
+    validates = held_out(moments, settings.random_state)
     if validates.all():
         raise CorpusError(
             "too few documents to hold some out; give one alpha0, and a number for background"
@@ -168,6 +169,22 @@ def _divided(
         for rows in (~validates, validates)
     )
     return training, validating
+
+
+def keys_of_words(moments: DocumentMoments) -> np.ndarray:
+    """Return the keys of words by name, or of all the columns of a matrix by number."""
+    if is_of_matrix(moments.options) and moments.whole:
+        return column_keys(len(moments.vocabulary))
+    return word_keys(moments.vocabulary.words)
+
+
+def held_out(moments: DocumentMoments, random_state: int) -> np.ndarray:
+    """Return which of the distinct documents validate. The content of a document decides."""
+    keys = document_keys(moments.counts, keys_of_words(moments))
+    order = np.argsort(uniforms(keys, random_state), kind="stable")
+    validates = np.zeros(len(keys), bool)
+    validates[order[: -(-len(keys) // _ONE_IN)]] = True
+    return validates
 
 
 def _background(
@@ -332,7 +349,8 @@ def _refine(
     }
     if alpha0 == 0:
         return refine_mixture(*data, **steps)
-    return refine_lda(*data, alpha0=alpha0, random_state=settings.random_state, **steps)
+    how = {"alpha0": alpha0, "random_state": settings.random_state}
+    return refine_lda(*data, **how, words=keys_of_words(moments), **steps)
 
 
 def on_simplex(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

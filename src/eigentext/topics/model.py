@@ -264,9 +264,7 @@ class TopicModel(Answers, Saved, Estimator):
         if limited:
             columns = is_of_matrix(moments.options)
             given = self._limits(vars(self), columns=columns)
-            limits = adapted(
-                given["min_df"], given["max_df"], moments.n_documents, columns=columns
-            )
+            limits = adapted(given["min_df"], given["max_df"], moments.n_documents, columns=columns)
             self.diagnostics_["limits"] = dict(zip(("min_df", "max_df"), limits))
         if moments.left_out:
             self.diagnostics_["left_out"] = moments.left_out
@@ -321,7 +319,7 @@ class TopicModel(Answers, Saved, Estimator):
         if hasattr(self, "topic_topic_"):
             arrays["topic_topic"] = self.topic_topic_
         about = {
-            "parameters": named_vectors(self.parameters_),
+            "parameters": named_vectors(dict(self.parameters_)),
             "alpha0": self.alpha0_,
             "n_features_in": self.n_features_in_,
             "provenance": self.provenance_,
