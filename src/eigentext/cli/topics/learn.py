@@ -31,15 +31,6 @@ _FACTS = (
     *("left_out", "n_empty", "n_short", "n_reduced", "residual", "moved"),
     *("alpha0_perplexities", "background"),
 )
-    "left_out",
-    "n_empty",
-    "n_short",
-    "n_reduced",
-    "residual",
-    "moved",
-    "alpha0_perplexities",
-    "background",
-)
 
 
 @with_options(tables.TopicModel, checked=False)
