@@ -23,7 +23,7 @@ moves towards its neighbors:
     R_{kw} = \sum_u N_{wu}\, p(k \,|\, u),
 
 where :math:`p(k \,|\, u)` has half a pseudo-count, in proportion to the topics. EM with such a step
-is EMS (Silverman, Jones, Wilson and Nychka 1990). It does not maximize a likelihood. Words without
+is EMS (Silverman et al. 1990). It does not maximize a likelihood. Words without
 a vector have the pseudo-counts of `smoothing` instead, as all words have without vectors.
 
 **The strength** is the value with the least perplexity of held-out documents. Topics are learned
@@ -132,28 +132,28 @@ class SmoothedBags(BagMoments):
 
     def __init__(self, bags: BagMoments, S: CSR):
         vars(self).update(vars(bags))
-        self._S, self._St = S, sp.csr_array(S.T)
-        self._weigh(bags.weights)
+        self._bags, self._S, self._St = bags, S, sp.csr_array(S.T)
+        self.mean = sparse_times(self._St, bags.mean[:, None])[:, 0]
 
-    def _weigh(self, weights: np.ndarray) -> None:
-        super()._weigh(weights)
-        self.mean = sparse_times(self._St, self.mean[:, None])[:, 0]
+    def reweighted(self, weights: np.ndarray) -> "SmoothedBags":
+        """The moments of the same documents with other weights."""
+        return SmoothedBags(self._bags.reweighted(weights), self._S)
 
     def pairs_times(self, B: np.ndarray) -> np.ndarray:
         """The smoothed pair moment times a thin matrix."""
-        return sparse_times(self._St, super().pairs_times(sparse_times(self._S, B)))
+        return sparse_times(self._St, self._bags.pairs_times(sparse_times(self._S, B)))
 
     def pair_shares(self, W: np.ndarray) -> np.ndarray:
         """The part of each document in the trace of W' (smoothed pair moment) W."""
-        return super().pair_shares(sparse_times(self._S, W))
+        return self._bags.pair_shares(sparse_times(self._S, W))
 
     def projections(self, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
         """The smoothed counts of some documents times a thin matrix."""
-        return super().projections(rows, sparse_times(self._S, W))
+        return self._bags.projections(rows, sparse_times(self._S, W))
 
     def triples(self, W: np.ndarray) -> np.ndarray:
         """The smoothed triple moment contracted with W on all sides."""
-        return super().triples(sparse_times(self._S, W))
+        return self._bags.triples(sparse_times(self._S, W))
 
 
 def neighbors_of(vocabulary: Vocabulary, counts: np.ndarray, vectors: Any) -> Neighbors:
