@@ -142,8 +142,8 @@ def interval(values: list[float]) -> tuple[float | None, float | None]:
     """The mean, and half the width of its 95% interval."""
     if not values:
         return None, None
-    if len(values) == 1:
-        return values[0], None
+    if len(values) < 3:  # too few for an interval
+        return float(np.mean(values)), None
     half = student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
     return float(np.mean(values)), float(half)
 
