@@ -587,9 +587,7 @@ ZOO: dict[str, Specimen] = {
         lambda: et.TopicModel(2, alpha0=1.0, refine=2).fit(_documents()), _TOPICS
     ),
     "topics/vectors": Specimen(
-        lambda: (
-            et.TopicModel(2, vectors=_eigenwords(), background=3, refine=2).fit(_documents())
-        ),
+        lambda: et.TopicModel(2, vectors=_eigenwords(), background=3, refine=2).fit(_documents()),
         _TOPICS,
     ),
     "topics/gradient": Specimen(
@@ -597,6 +595,9 @@ ZOO: dict[str, Specimen] = {
     ),
     "topics/anchors": Specimen(
         lambda: et.TopicModel(2, method="anchors", refine=0).fit(_documents()), _TOPICS
+    ),
+    "topics/moments": Specimen(
+        lambda: et.TopicModel(2, keep_moments="whole", refine=2).fit(_documents()), _TOPICS
     ),
     "two-windows": Specimen(
         lambda: et.moments.TwoWindowMoments.from_corpus(_sentences(), window=3), _TWO_WINDOWS

@@ -234,6 +234,17 @@ def test_rare_words_stay_with_vectors():
     assert (same.components_ == used.components_).all()
 
 
+def test_documents_are_added_with_the_vectors(tmp_path):
+    _, texts, vectors = texts_and_vectors()
+    first = fitted(texts[:100], vectors=vectors, background=5, keep_moments="whole")
+    first.save(tmp_path / "first")
+    whole = fitted(texts, vectors=vectors, background=5)
+    first.partial_fit(texts[100:])
+    assert first.diagnostics_["background"] == whole.diagnostics_["background"]
+    with pytest.raises(ParameterError, match="give them again"):
+        et.load(tmp_path / "first").partial_fit(texts[100:])
+
+
 def test_columns_of_a_data_frame_are_words():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(5)

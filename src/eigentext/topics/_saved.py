@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from eigentext.moments import DocumentMoments
 from eigentext.moments.document_checks import OPTIONS
 from eigentext.moments.limits import LEFT_OUT
 from eigentext.parameters import Choice, Count, Given, Number, is_number
@@ -90,6 +91,8 @@ SCHEMA = Schema(
             owners=_GROUPS,
             background=_BACKGROUND,
             robust=Number(0.0, least=0),
+            n_documents_before=COUNT,
+            n_new_topics=COUNT,
         ),
     },
 )
@@ -109,3 +112,23 @@ def check(arrays: Any, about: dict[str, Any]) -> None:
     columns = about["provenance"]["options"].get("columns", n_words)
     if about["n_features_in"] != columns or columns < n_words:
         raise damage("n_features_in", f"is {about['n_features_in']}, with {n_words} words")
+
+
+def moments_of(arrays: Any, about: dict[str, Any]) -> DocumentMoments | None:
+    """Return the moments in a file of topics, or None. The names of their arrays begin so."""
+    if "moments" not in about:
+        return None
+    inner = about["moments"]
+    if not isinstance(inner, dict):
+        raise damage("moments", "is no document")
+    parts = {
+        name.removeprefix("moments."): part
+        for name, part in arrays.items()
+        if name.startswith("moments.")
+    }
+    DocumentMoments._schema(inner).check(parts, inner)
+    moments = DocumentMoments._from_saved(parts, inner)
+    unknown = set(arrays["words"]).difference(moments.vocabulary.words)
+    if unknown:
+        raise damage("moments", f"lack the word {min(unknown)!r:.80} of the topics")
+    return moments

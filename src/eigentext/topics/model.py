@@ -17,8 +17,8 @@ of words at distinct positions (:mod:`eigentext.moments.bags`), their decomposit
 import math
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -48,13 +48,14 @@ from eigentext.topics._findings import (
 from eigentext.topics.anchors import Recovery
 from eigentext.topics.answers import Answers
 from eigentext.topics.background import RARE, kept_vectors, named_vectors
-from eigentext.topics.learning import Method, learn_topics
+from eigentext.topics.growing import Growing
+from eigentext.topics.learning import LearnedTopics, Method, learn_topics
 from eigentext.topics.tensor import Solver
 
 _LIMITS = ("min_df", "max_df", "max_size", "stop_words")
 
 
-class TopicModel(Answers, Saved, Estimator):
+class TopicModel(Answers, Growing, Saved, Estimator):
     r"""Topics of documents; see the module.
 
     Parameters
@@ -114,6 +115,9 @@ class TopicModel(Answers, Saved, Estimator):
 
         These limits are for text. All columns of a matrix stay, unless min_df or max_df is a
         number, or max_size or a list of stop words is given.
+    keep_moments : "none", "cut" or "whole"
+        The statistics of the documents to keep (and save) with the model. With "whole",
+        `partial_fit` and `merge` are exact. "cut" keeps the words of the model alone.
     random_state : int or None
         The seed of random starts, of sampling, and of the held-out documents.
 
@@ -140,6 +144,8 @@ class TopicModel(Answers, Saved, Estimator):
         the limits of words, and what they left out.
     provenance_ : dict
         What the model was learned from.
+    moments_ : DocumentMoments or None
+        Those that `keep_moments` asks for.
 
     Examples
     --------
@@ -176,6 +182,7 @@ class TopicModel(Answers, Saved, Estimator):
         max_df: Limit = "auto",
         max_size: int | None = None,
         stop_words: str | Iterable[str] | None = "auto",
+        keep_moments: Literal["none", "cut", "whole"] = "none",
         random_state: Any = 0,
     ):
         self.n_topics = n_topics
@@ -193,6 +200,7 @@ class TopicModel(Answers, Saved, Estimator):
         self.max_df: Limit = max_df
         self.max_size = max_size
         self.stop_words = stop_words
+        self.keep_moments: Literal["none", "cut", "whole"] = keep_moments
         self.random_state = random_state
 
     # Learning.
@@ -208,24 +216,29 @@ class TopicModel(Answers, Saved, Estimator):
         """
         if isinstance(X, DocumentMoments):
             return self.fit_moments(X)
-        return self._learn(self.collect(X, cache=cache), limited=True)
+        moments = self.collect(X, cache=cache)
+        if self.keep_moments == "whole":
+            return self.fit_moments(moments)
+        return self._learn(moments, limited=True)
 
     def collect(
         self, X: Any, *, cache: str | os.PathLike[str] | bool | None = None
     ) -> DocumentMoments:
-        """Return the statistics of documents that `fit` needs."""
+        """Return the statistics of documents that `fit` needs, or keeps."""
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, Iterator):  # it can be read only once
                 setattr(self, name, list(value))
         limits = self._table.taken(self.get_params(deep=False))
         if isinstance(X, DocumentMoments):
             return X
-        limits = self._limits(limits, columns=is_matrix(X))
-        return DocumentMoments.from_corpus(X, **limits, cache=cache)
+        if self.keep_moments == "whole":
+            return DocumentMoments.from_corpus(X, cache=cache)
+        given = self._limits(columns=is_matrix(X)) | {"stop_words": limits["stop_words"]}
+        return DocumentMoments.from_corpus(X, **given, cache=cache)
 
-    def _limits(self, parameters: Mapping[str, Any], *, columns: bool) -> dict[str, Any]:
+    def _limits(self, *, columns: bool) -> dict[str, Any]:
         """The limits of words. With vectors, rare words stay. `columns` of a matrix all do."""
-        limits = {name: parameters[name] for name in _LIMITS}
+        limits = {name: getattr(self, name) for name in _LIMITS}
         if self.vectors is not None and self.min_df == "auto" and not columns:
             limits["min_df"] = RARE
         return limits
@@ -241,12 +254,20 @@ class TopicModel(Answers, Saved, Estimator):
         moments.check()
         if not moments.whole:
             return self._learn(moments, limited=False)
-        limits = self._limits(vars(self), columns=is_of_matrix(moments.options))
-        return self._learn(moments.restrict(**limits), limited=True)
+        limits = self._limits(columns=is_of_matrix(moments.options))
+        self._learn(moments.restrict(**limits), limited=True)
+        if self.keep_moments == "whole":
+            self.moments_ = moments
+        return self
 
     def _learn(self, moments: DocumentMoments, *, limited: bool) -> Self:
         """Learn topics from moments. If `limited`, their words are within the limits."""
-        found = learn_topics(moments, self)
+        self._take(learn_topics(moments, self), moments, limited=limited)
+        self.moments_ = None if self.keep_moments == "none" else moments
+        return self
+
+    def _take(self, found: LearnedTopics, moments: DocumentMoments, *, limited: bool) -> None:
+        """Take over topics that were learned from these moments."""
         self.weights_, self.components_ = found.weights, found.components
         self.alpha0_ = found.alpha0
         self.alpha_ = found.alpha0 * found.weights
@@ -263,7 +284,7 @@ class TopicModel(Answers, Saved, Estimator):
         }
         if limited:
             columns = is_of_matrix(moments.options)
-            given = self._limits(vars(self), columns=columns)
+            given = self._limits(columns=columns)
             limits = adapted(given["min_df"], given["max_df"], moments.n_documents, columns=columns)
             self.diagnostics_["limits"] = dict(zip(("min_df", "max_df"), limits))
         if moments.left_out:
@@ -277,7 +298,6 @@ class TopicModel(Answers, Saved, Estimator):
             "options": moments.options,
             "sources": moments.sources,
         }
-        return self
 
     def _check_together(self) -> None:
         default = self._table["smoothing"].default
@@ -325,6 +345,9 @@ class TopicModel(Answers, Saved, Estimator):
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
         }
+        if self.moments_ is not None:
+            parts, about["moments"] = self.moments_._to_saved()
+            arrays |= {f"moments.{name}": part for name, part in parts.items()}
         return arrays, about
 
     @classmethod
@@ -344,6 +367,7 @@ class TopicModel(Answers, Saved, Estimator):
         self.alpha_ = self.alpha0_ * self.weights_
         self.n_features_in_ = about["n_features_in"]
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
+        self.moments_ = _saved.moments_of(arrays, about)
         return self
 
 

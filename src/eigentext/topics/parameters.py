@@ -178,6 +178,11 @@ TopicModel = Table(
         help="Words to leave out: auto (those of the language, which is guessed), none, a language "
         "(english, german, …), or a file with a list.",
     ),
+    keep_moments=Choice(
+        "none",
+        of=("none", "cut", "whole"),
+        help="The statistics to save; with whole, `topics add` and `topics merge` are exact.",
+    ),
     random_state=Seed(
         0, flags="--seed", help="The random seed. The same seed gives the same result."
     ),

@@ -71,6 +71,7 @@ CASES = [
     _case("anchors", method="anchors", refine=2, alpha0=[0.3, 1.0]),
     _case("moments alone", refine=0, solver="diagonal", robust=0, min_df=2, max_df=0.9),
     _case("vectors", vectors=_vectors(), refine=3, background=2),
+    _case("kept moments", keep_moments="whole", refine=3),
     Case(
         "TopicModel, matrix",
         make=lambda: et.TopicModel(2, refine=3),
