@@ -174,7 +174,9 @@ def main() -> None:
                 values = [[one[key] for one in pair if key in one] for pair in runs]
                 means[key] = interval([float(np.mean(pair)) for pair in values if pair])
             stable = interval([overlap(a["top"], b["top"]) for a, b in runs if "top" in a])
-            strengths = {one.get("strength") for pair in runs for one in pair} - {None}
+            strengths = {
+                one["strength"] for pair in runs for one in pair if one.get("strength") is not None
+            }
             told = ", ".join(f"{one:g}" for one in sorted(strengths)) or None
             middle = (means[key][0] for key in ("purity", "NPMI", "diversity", "perplexity"))
             table.row(
