@@ -140,7 +140,7 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
         return grid[0], {}
     from eigentext.evaluate import completion_perplexity
 
-    training, validating = _divided(moments, settings)
+    training, validating = _divided(moments, settings, "alpha0 by; give one alpha0")
     tried = {}
     for alpha0 in grid:
         found, _ = _decompose(training, alpha0, settings)
@@ -156,14 +156,12 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
 
 
 def _divided(
-    moments: DocumentMoments, settings: Settings
+    moments: DocumentMoments, settings: Settings, purpose: str
 ) -> tuple[DocumentMoments, DocumentMoments]:
-    """Nine of ten documents, and the tenth, which is held out."""
+    """Nine of ten documents, and the tenth, which is held out to choose what `purpose` says."""
     validates = held_out(moments, settings.random_state)
     if validates.all():
-        raise CorpusError(
-            "too few documents to hold some out; give one alpha0, and a number for background"
-        )
+        raise CorpusError(f"too few documents to choose {purpose}")
     training, validating = (
         replace(moments, counts=moments.counts[rows], times=moments.times[rows])
         for rows in (~validates, validates)
@@ -210,7 +208,9 @@ def _strength(
     moments: DocumentMoments, neighbors: Neighbors, alpha0: float, settings: Settings
 ) -> tuple[float, dict[str, float]]:
     """The best strength of the background, by topics that are learned without it."""
-    training, validating = _divided(moments, settings)
+    training, validating = _divided(
+        moments, settings, "background by; give a number for background (--background 3)"
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # all of them come again when all documents are used
         found, _ = _decompose(training, alpha0, settings)
