@@ -71,7 +71,13 @@ PAGES = {
     ),
     "ngrams": ("N-grams at scale and in service", ["ngrams_service"]),
     "automata": ("Weighted automata", ["automata"]),
-    "topics": ("Topics", ["topics_synthetic", "topics", "topics_background", "topics_tried"]),
+    "topics": (
+        "Topics",
+        [
+            *("topics_synthetic", "topics", "topics_anchors", "topics_ranking"),
+            *("topics_background", "topics_tried"),
+        ],
+    ),
     "parsers": (
         "Parsers",
         [

@@ -45,6 +45,13 @@ _BACKGROUND = facts(
     tokens=Number(0.0, least=0, most=1),
     perplexities=_BY_NAME,
 )
+_NAMES = Given(
+    [],
+    what="a list of strings, or None for topics without names",
+    test=lambda value: (
+        isinstance(value, list) and all(name is None or isinstance(name, str) for name in value)
+    ),
+)
 SCHEMA = Schema(
     {
         "components": Array("float64", ("topics", "words"), least=0),
@@ -91,6 +98,7 @@ SCHEMA = Schema(
             owners=_GROUPS,
             background=_BACKGROUND,
             robust=Number(0.0, least=0),
+            topic_names=_NAMES,
             n_documents_before=COUNT,
             n_new_topics=COUNT,
         ),
@@ -108,10 +116,18 @@ def check(arrays: Any, about: dict[str, Any]) -> None:
             raise damage(name, "are not distributions: their sums are not 1")
     if not about["diagnostics"]["eigenvalues"]:
         raise damage("diagnostics", "must have eigenvalues")
+    n_topics = np.asarray(arrays["weights"]).size
+    if len(names_of(about, n_topics)) != n_topics:
+        raise damage("diagnostics", f"must have {n_topics} topic_names, or none")
     n_words = len(arrays["words"])
     columns = about["provenance"]["options"].get("columns", n_words)
     if about["n_features_in"] != columns or columns < n_words:
         raise damage("n_features_in", f"is {about['n_features_in']}, with {n_words} words")
+
+
+def names_of(about: dict[str, Any], n_topics: int) -> list[str | None]:
+    """Return the names of topics; older files, and models without names, have none."""
+    return about["diagnostics"].get("topic_names", [None] * n_topics)
 
 
 def moments_of(arrays: Any, about: dict[str, Any]) -> DocumentMoments | None:

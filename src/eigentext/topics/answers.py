@@ -1,20 +1,21 @@
 """What a fitted topic model answers: proportions, words, tables, pages and figures."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.table_output import as_pandas
-from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted, framed
 from eigentext.matrices.runs import CSR
 from eigentext.moments import document_counts
-from eigentext.parameters import Count, argument
+from eigentext.parameters import Count, Flag, Number, argument
 from eigentext.topics import inference
-from eigentext.topics.tables import Kind, table_of
+from eigentext.topics.forms import language_of
+from eigentext.topics.parameters import Rank
+from eigentext.topics.tables import Kind, column_names, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from eigentext.topics.apart import ApartGroups
+    from eigentext.topics.hierarchy import TopicTree
+    from eigentext.topics.highlight import Highlight
     from eigentext.topics.model import TopicModel
+    from eigentext.topics.shares import GroupShares, Period, Weights
+    from eigentext.topics.typical import DocumentLists
 
 
 class Answers:
@@ -33,6 +38,7 @@ class Answers:
     alpha0_: float
     n_topics_: int
     vocabulary_: Vocabulary
+    diagnostics_: dict[str, Any]
     provenance_: dict[str, Any]
 
     def fit(self, X: Any) -> Self:
@@ -44,58 +50,243 @@ class Answers:
         X = list(X) if isinstance(X, Iterator) else X
         return self.fit(X).transform(X)
 
+    @overload
+    def transform(
+        self, X: Any, *, sparse: Literal[False] = False, least: float = 0.01
+    ) -> np.ndarray: ...
+    @overload
+    def transform(self, X: Any, *, sparse: Literal[True], least: float = 0.01) -> CSR: ...
     @framed
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, *, sparse: bool = False, least: float = 0.01) -> Any:
         """Return the topic proportions of documents, shape (n, K), with a row for each document.
 
         See :func:`eigentext.topics.inference.topic_proportions`. A document without known words has
         the mean of the prior.
+
+        Parameters
+        ----------
+        X : documents
+            In any form that `fit` takes.
+        sparse : bool
+            Return a sparse matrix (CSR) instead of an array. Shares below `least` are left out, and
+            the others do not change. So the sum of a row is 1 less what was left out.
+        least : float
+            The least share that a sparse matrix keeps. The largest share of a document is always
+            kept.
         """
+        least = argument("least", Number(0.01, least=0, most=1), least)
         counts = self._counts(X)
-        return inference.topic_proportions(counts, self.components_, self.weights_, self.alpha0_)
+        fitted = self.components_, self.weights_, self.alpha0_
+        if sparse:
+            return inference.sparse_proportions(counts, *fitted, least)
+        return inference.topic_proportions(counts, *fitted)
 
-    def top_words(self, n: int = 10, *, words: Any = None) -> list[list[str]]:
-        """Return the n most probable words of each topic.
+    def top_words(
+        self,
+        n: int = 10,
+        *,
+        rank: Rank | None = None,
+        weight: float | None = None,
+        merge: bool | None = None,
+        words: Any = None,
+    ) -> inference.TopWords:
+        """Return the n words of each topic that describe it best.
 
-        `words` are the names of the columns, if the model was learned from a matrix.
+        Parameters
+        ----------
+        n : int
+            How many words of each topic.
+        rank : str, optional
+            The ranking of words (:mod:`eigentext.topics.ranking`): "distinctive", which is the
+            default, "probability", "relevance", "frex", "score" or "divergence".
+        weight : float, optional
+            The weight of probability, from 0 to 1, for "distinctive" (1/3), "relevance" (0.6) and
+            "frex" (0.5).
+        merge : bool, optional
+            Whether plurals and other forms of a word are shown as one word
+            (:mod:`eigentext.topics.forms`). By default they are, if `rank` is not given.
+        words : list of str, optional
+            The names of the columns, if the model was learned from a matrix.
+
+        Returns
+        -------
+        TopWords
+            A list with a list of words for each topic. It has two attributes: `probabilities`, and
+            `forms`, which words stand for several.
+
+        Examples
+        --------
+        >>> from eigentext import TopicModel
+        >>> texts = ["old ham eggs", "eggs ham cheese", "old goal team", "goal match team"] * 20
+        >>> model = TopicModel(2).fit(texts)
+        >>> model.top_words(2)
+        [['eggs', 'ham'], ['goal', 'team']]
+        >>> top = model.top_words(3, rank="probability")
+        >>> [round(probability, 2) for probability in top.probabilities[0]]
+        [0.33, 0.33, 0.17]
         """
         check_is_fitted(self)
         n = argument("n", Count(10, least=0), n)
-        names = self.vocabulary_.words if words is None else [str(word) for word in words]
-        if len(names) != self.components_.shape[1]:
-            raise ParameterError(
-                f"{len(names)} names for {self.components_.shape[1]} words; give one for each"
-            )
-        return inference.top_words(self.components_, names, n)
+        merge = argument("merge", Flag(True, none=True), merge)
+        names = column_names(cast("TopicModel", self), words)
+        return inference.top_words(
+            self.components_,
+            self.weights_,
+            self.vocabulary_.counts,
+            names,
+            n,
+            rank=rank,
+            weight=weight,
+            merge=merge,
+            language=language_of(self.diagnostics_),
+        )
+
+    def top_phrases(self, documents: Any, n: int = 5, *, min_df: int = 5) -> list[list[str]]:
+        """Return the phrases of each topic in documents, such as "hard drive", at most n.
+
+        See :mod:`eigentext.topics.phrases`. `documents` are texts, lists of tokens, files or a
+        corpus, as in `transform`, but not counts. A phrase is in `min_df` documents or more.
+
+        Examples
+        --------
+        >>> from eigentext import TopicModel
+        >>> texts = ["the hard drive failed again", "a failed drive", "hard ice at the south pole"]
+        >>> texts += ["ice at the pole", "again the south pole", "a new hard drive"]
+        >>> TopicModel(2).fit(texts * 9).top_phrases(texts * 9, 1)
+        [['hard drive'], ['south pole']]
+        """
+        from eigentext.topics.phrases import phrases_of
+
+        check_is_fitted(self)
+        n, min_df = argument("n", Count(5, least=0), n), argument("min_df", Count(5), min_df)
+        return phrases_of(cast("TopicModel", self), documents, n, min_df)
 
     def to_arrow(
-        self, kind: Kind = "words", documents: Any = None, *, n_words: int = 10, words: Any = None
+        self,
+        kind: Kind = "words",
+        documents: Any = None,
+        *,
+        n_words: int = 10,
+        rank: Rank | None = None,
+        words: Any = None,
     ) -> "pa.Table":
         """Return a table of Arrow.
 
         Parameters
         ----------
-        kind : "words", "topics" or "documents"
-            What a row is. "words": one of the `n_words` most probable words of a topic (topic,
-            weight, rank, word, probability). "topics": a topic (topic, weight, alpha, words).
-            "documents": one of the `documents`, with the shares of the topics as in `transform`.
+        kind : "words", "topics", "documents", "matrix" or "tree"
+            What a row is. "words": one of the `n_words` words of a topic, as in `top_words` (topic,
+            weight, rank, word, probability, and the forms that the word stands for). "topics": a
+            topic (topic, weight, alpha, words). "documents": one of the `documents`, with the
+            shares of the topics as in `transform`. "matrix": a word, with its probability in each
+            topic. "tree": a node of the tree over topics (:meth:`hierarchy`).
         documents : as in `transform`
             The first column has their names: the ids or else the places of a TextCorpus, the index
             of pandas, or numbers from 0.
-        n_words : int
-            How many words of each topic.
+        n_words, rank : optional
+            How many words of each topic, and their ranking, as in `top_words`.
         words : list of str, optional
             The names of the columns, if the model was learned from a matrix.
         """
         check_is_fitted(self)
-        return table_of(cast("TopicModel", self), kind, documents, n_words=n_words, words=words)
+        return table_of(
+            cast("TopicModel", self), kind, documents, n_words=n_words, rank=rank, words=words
+        )
 
     def to_pandas(
-        self, kind: Kind = "words", documents: Any = None, *, n_words: int = 10, words: Any = None
+        self,
+        kind: Kind = "words",
+        documents: Any = None,
+        *,
+        n_words: int = 10,
+        rank: Rank | None = None,
+        words: Any = None,
     ) -> "pd.DataFrame":
         """Return a data frame of pandas; see :meth:`to_arrow`. Names of documents are its index."""
-        table = as_pandas(self.to_arrow(kind, documents, n_words=n_words, words=words))
+        table = as_pandas(self.to_arrow(kind, documents, n_words=n_words, rank=rank, words=words))
         return table.set_index(table.columns[0]) if kind == "documents" else table
+
+    def to_pyldavis(
+        self,
+        documents: Any,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        n_words: int = 30,
+        step: float = 0.01,
+        words: Any = None,
+    ) -> dict[str, Any]:
+        """Return what the page of pyLDAvis reads, and write it as JSON to `path`.
+
+        See :func:`eigentext.topics.pyldavis.to_pyldavis`.
+        """
+        from eigentext.topics.pyldavis import to_pyldavis
+
+        model = cast("TopicModel", self)
+        return to_pyldavis(model, documents, path, n_words=n_words, step=step, words=words)
+
+    def hierarchy(self, *, n_words: int = 5, words: Any = None) -> "TopicTree":
+        """Return a tree over the topics: those that are near each other are merged first.
+
+        See :func:`eigentext.topics.hierarchy.hierarchy`.
+        """
+        from eigentext.topics.hierarchy import hierarchy
+
+        return hierarchy(cast("TopicModel", self), n_words=n_words, words=words)
+
+    def highlight(self, text: str) -> "Highlight":
+        """Return a document with its words marked by topic.
+
+        See :func:`eigentext.topics.highlight.highlight`.
+        """
+        from eigentext.topics.highlight import highlight
+
+        return highlight(cast("TopicModel", self), text)
+
+    def shares_by(
+        self,
+        documents: Any,
+        by: Any,
+        *,
+        period: "Period | None" = None,
+        weights: "Weights" = "documents",
+        level: float = 0.95,
+    ) -> "GroupShares":
+        """Return the shares of topics over time, or by group, with intervals.
+
+        See :func:`eigentext.topics.shares.shares_by`.
+        """
+        from eigentext.topics.shares import shares_by
+
+        model = cast("TopicModel", self)
+        return shares_by(model, documents, by, period=period, weights=weights, level=level)
+
+    def typical_documents(
+        self, documents: Any, n_documents: int = 3, *, titles: Sequence[str] | None = None
+    ) -> "DocumentLists":
+        """Return the documents with the largest share of each topic, a list for each topic.
+
+        See :mod:`eigentext.topics.typical`. ``to_arrow()`` and ``to_pandas()`` make it a table.
+        """
+        from eigentext.topics.typical import DocumentLists, TypicalDocument, typical_documents
+
+        found = self._listed(typical_documents, documents, n_documents, titles)
+        return DocumentLists(found, TypicalDocument)
+
+    def borderline_documents(
+        self, documents: Any, n_documents: int = 3, *, titles: Sequence[str] | None = None
+    ) -> "DocumentLists":
+        """Return the documents in which each topic ties with another, a list for each topic.
+
+        See :mod:`eigentext.topics.typical`. ``to_arrow()`` and ``to_pandas()`` make it a table.
+        """
+        from eigentext.topics.typical import (
+            BorderlineDocument,
+            DocumentLists,
+            borderline_documents,
+        )
+
+        found = self._listed(borderline_documents, documents, n_documents, titles)
+        return DocumentLists(found, BorderlineDocument)
 
     def perplexity(self, X: Any) -> float:
         """Return the perplexity of documents by completion. Lower is better.
@@ -185,6 +376,17 @@ class Answers:
             transformer_tags=TransformerTags(),
             input_tags=InputTags(sparse=True, positive_only=True, string=True),
         )
+
+    def _listed(
+        self,
+        choose: Callable[..., list[list[Any]]],
+        documents: Any,
+        n_documents: int,
+        titles: Sequence[str] | None,
+    ) -> list[list[Any]]:
+        check_is_fitted(self)
+        n_documents = argument("n_documents", Count(3), n_documents)
+        return choose(cast("TopicModel", self), documents, n_documents, titles)
 
     def _counts(self, X: Any) -> CSR:
         check_is_fitted(self)

@@ -110,15 +110,19 @@ class Background:
         others = sp.diags_array(1 - own) @ self.neighbors.kernel
         return sp.csr_array(sp.diags_array(own) + others)
 
-    def smoothed(self, expected: np.ndarray, smoothing: float) -> np.ndarray:
-        """Smoothed expected counts E', (K, d). Words without a vector get pseudo-counts."""
+    def smoothed(self, expected: np.ndarray, smoothing: float | np.ndarray) -> np.ndarray:
+        """Smoothed expected counts E', (K, d). Words without a vector get pseudo-counts.
+
+        The pseudo-counts of seeds of topics, which exceed the others, stay.
+        """
         known, tau = self.neighbors.is_known, self.strength
         E = np.ascontiguousarray(expected.T)
         n, shares = E.sum(axis=1, keepdims=True), E.sum(axis=0)
         P = (E + _HALF * shares / (shares.sum() or 1.0)) / (n + _HALF)
         R = sparse_times(self.neighbors.kernel, P)
         smoothed = (n + _HALF) * (E + tau * R) / (n + tau)
-        return np.where(known[:, None], smoothed, E + smoothing).T
+        extra = smoothing - np.min(smoothing)
+        return np.where(known, smoothed.T + extra, E.T + smoothing)
 
     @property
     def arrays(self) -> tuple[Any, ...]:

@@ -68,7 +68,7 @@ def refine_mixture(
     components: np.ndarray,
     *,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-5,
     background: Background | None = None,
 ) -> RefinedTopics:
@@ -109,7 +109,7 @@ def refine_lda(
     *,
     alpha0: float,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-3,
     random_state: int = 0,
     background: Background | None = None,
@@ -327,7 +327,7 @@ def _sum(times: np.ndarray, values: np.ndarray) -> float:
 
 def _maximized(
     expected: np.ndarray,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     before: np.ndarray,
     background: Background | None = None,
 ) -> np.ndarray:

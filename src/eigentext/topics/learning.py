@@ -13,6 +13,7 @@ from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
 from eigentext.moments.document_checks import is_of_matrix
 from eigentext.topics._findings import of_pairs, of_rank
+from eigentext.topics.anchored import by_anchors
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.apart import ApartGroups, described_owners, set_apart
 from eigentext.topics.background import (
@@ -23,14 +24,17 @@ from eigentext.topics.background import (
     strength_by_text,
 )
 from eigentext.topics.content import column_keys, document_keys, uniforms, word_keys
+from eigentext.topics.corners import PairMoment
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
+from eigentext.topics.seeds import Seeds, begun, seeds_of
 from eigentext.topics.tensor import Robust, Solver, TensorTopics, robust_weights, tensor_topics
 
 Method = Literal["tensor", "gradient", "anchors"]
 _ONE_IN = 10  # one document in ten validates alpha0
 _STEPS = 10  # of EM, to choose the strength of the background
 _NAMED = 20  # how many groups of documents apart the diagnostics name
+_NO_SEEDS = Seeds()
 _NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
 _RELAXED = (1, 4, 16, 0)  # times `robust`, if topics are not sound with it
 # Without EM, a topic that is further (in L1) from all distributions is noise. EM makes use of such
@@ -52,6 +56,9 @@ class Settings(Protocol):
     recovery: Recovery
     vectors: Any
     background: Any
+    rectify: bool
+    anchors: Any
+    not_anchors: Any
     random_state: Any
 
 
@@ -63,6 +70,7 @@ class LearnedTopics(NamedTuple):
     alpha0: float
     topic_topic: np.ndarray | None  # (K, K), for the method "anchors"
     diagnostics: dict[str, Any]
+    names: list[str | None]  # of the topics with words of the user
 
 
 def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
@@ -71,14 +79,15 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     apart = ApartGroups()
     if settings.set_apart:
         moments, apart = without_apart(moments, settings)
-    alpha0, tried = choose_alpha0(moments, settings)
+    seeds = seeds_of(settings.anchors, settings.not_anchors, moments)
+    alpha0, tried = choose_alpha0(moments, settings, seeds)
     background, told = _background(moments, alpha0, settings)
-    found, diagnostics = _decompose(moments, alpha0, settings, background)
+    found, diagnostics, places = _decompose(moments, alpha0, settings, seeds, background)
     diagnostics |= told
     if settings.set_apart:
         diagnostics["apart"] = [group.to_dict() for group in apart[:_NAMED]]
     if settings.refine:
-        found = _refine(moments, alpha0, found, settings, background)
+        found = _refine(moments, alpha0, found, settings, seeds, places, background)
         diagnostics["perplexities"] = found.perplexities
     if not (np.isfinite(found.weights).all() and np.isfinite(found.components).all()):
         raise CorpusError(
@@ -94,7 +103,9 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     if tried:
         diagnostics["alpha0_perplexities"] = tried
     components = np.ascontiguousarray(found.components[order])
-    return LearnedTopics(found.weights[order], components, alpha0, topic_topic, diagnostics)
+    names = [seeds.names_of(places)[k] for k in order]
+    weights = found.weights[order]
+    return LearnedTopics(weights, components, alpha0, topic_topic, diagnostics, names)
 
 
 def check_documents(moments: DocumentMoments) -> None:
@@ -133,7 +144,9 @@ def without_apart(
     return kept, found
 
 
-def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, dict[str, float]]:
+def choose_alpha0(
+    moments: DocumentMoments, settings: Settings, seeds: Seeds = _NO_SEEDS
+) -> tuple[float, dict[str, float]]:
     """Return the alpha0 with the least perplexity of held-out documents, and all perplexities."""
     grid = alpha0s(settings.alpha0)
     if len(grid) == 1:
@@ -143,9 +156,9 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
     training, validating = _divided(moments, settings, "alpha0 by; give one alpha0")
     tried = {}
     for alpha0 in grid:
-        found, _ = _decompose(training, alpha0, settings)
+        found, _, places = _decompose(training, alpha0, settings, seeds)
         if settings.refine:
-            found = _refine(training, alpha0, found, settings)
+            found = _refine(training, alpha0, found, settings, seeds, places)
         tried[str(alpha0)] = completion_perplexity(
             found.components,
             validating.counts.ceil(),
@@ -208,14 +221,15 @@ def _strength(
     moments: DocumentMoments, neighbors: Neighbors, alpha0: float, settings: Settings
 ) -> tuple[float, dict[str, float]]:
     """The best strength of the background, by topics that are learned without it."""
+    seeds = seeds_of(settings.anchors, settings.not_anchors, moments)
     training, validating = _divided(
         moments, settings, "background by; give a number for background (--background 3)"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # all of them come again when all documents are used
-        found, _ = _decompose(training, alpha0, settings)
+        found, _, places = _decompose(training, alpha0, settings, seeds)
     if settings.refine:
-        found = _refine(training, alpha0, found, settings, n_steps=_STEPS)
+        found = _refine(training, alpha0, found, settings, seeds, places, n_steps=_STEPS)
     return strength_by_text(
         neighbors,
         training.counts,
@@ -231,30 +245,24 @@ def _decompose(
     moments: DocumentMoments,
     alpha0: float,
     settings: Settings,
+    seeds: Seeds,
     background: Background | None = None,
-) -> tuple[RefinedTopics, dict[str, Any]]:
-    """Topics by the moments alone, as distributions, and diagnostics."""
+) -> tuple[RefinedTopics, dict[str, Any], list[int]]:
+    """Topics by the moments alone, as distributions, diagnostics, and the places of seeds."""
     with engine.phase("moments"):
         bags = BagMoments(moments.counts, moments.times)
-    K = min(settings.n_topics, bags.n_words)
+    K, words = min(settings.n_topics, bags.n_words), moments.vocabulary.words
     if settings.method == "anchors":
-        return _by_anchors(bags, K, moments.vocabulary.words, settings)
-    return _by_tensor(bags, K, alpha0, moments.vocabulary.words, settings, background)
-
-
-def _by_anchors(
-    bags: BagMoments, K: int, words: list[str], settings: Settings
-) -> tuple[RefinedTopics, dict[str, Any]]:
-    found = anchor_topics(bags, K, recovery=settings.recovery, random_state=settings.random_state)
-    diagnostics = {
-        **found.diagnostics,
-        "anchors": [words[word] for word in found.anchors],
-        "separations": found.separations.tolist(),
-        "topic_topic": found.topic_topic,
-    }
-    _warn_of_rank(len(found.weights), settings.n_topics)
-    weights = found.weights / found.weights.sum()
-    return RefinedTopics(weights, found.components, []), diagnostics
+        found, diagnostics, places = by_anchors(bags, K, alpha0, words, settings, seeds)
+        _warn_of_rank(len(found.weights), settings.n_topics)
+        return found, diagnostics, places
+    found, diagnostics = _by_tensor(bags, K, alpha0, words, settings, background)
+    components, places = found.components, [-1] * len(found.weights)
+    if seeds.words:
+        pairs = PairMoment.of_bags(bags)
+        components, places = begun(found.weights, components, pairs, seeds)
+        components = components if settings.refine else found.components
+    return found._replace(components=components), diagnostics, places
 
 
 def _by_tensor(
@@ -337,14 +345,17 @@ def _refine(
     alpha0: float,
     found: RefinedTopics,
     settings: Settings,
+    seeds: Seeds,
+    places: list[int],
     background: Background | None = None,
     n_steps: int | None = None,
 ) -> RefinedTopics:
     """Run EM from the topics that were found, with at most `n_steps` steps."""
     data = (moments.counts, moments.times, found.weights, found.components)
+    smoothing = seeds.smoothing(moments, places, settings.smoothing)
     steps = {
         "n_steps": min(settings.refine, n_steps or settings.refine),
-        "smoothing": settings.smoothing,
+        "smoothing": smoothing,
         "background": background,
     }
     if alpha0 == 0:

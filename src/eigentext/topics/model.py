@@ -77,7 +77,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
     robust : float
         The most leverage that a document may have on the moments, in units of the average leverage.
         Without a limit, a few outlier documents would make topics. Short documents count less, too.
-        With 0, the moments do not change. ("anchors" does not need it.)
+        With 0, the moments do not change. For "anchors" the limit is half of it, because a single
+        outlier can be an anchor.
     set_apart : bool
         Leave documents out of learning that are copies of others (one of each stays), that share
         words which hardly occur elsewhere (signatures, templates), or that own a direction (encoded
@@ -100,6 +101,16 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         How much a word is told by its neighbors in the vectors: as much as so many occurrences
         would. "auto" is the best of 0, 1, 3, 10 and 30 on documents that are held out, one in ten.
         With 0, the topics are those without vectors.
+    rectify : bool
+        For "anchors": whether negative entries are removed from the part of rank K of the pair
+        moment before anchors are sought (:mod:`eigentext.factor.rectify`). With ``rectify=False,
+        robust=0, refine=0``, the answer is that of Arora et al. (2013).
+    anchors : dict or list, optional
+        Words that belong to topics: ``{"space": ["nasa", "orbit"], "faith": ["god"]}``, or lists of
+        words without names. For "anchors" they are the anchors of these topics, and further ones
+        are found. For the other methods they are seeds of EM. See :mod:`eigentext.topics.seeds`.
+    not_anchors : list of str, optional
+        For "anchors": words that may not be anchors.
     min_df, max_df : "auto", int or float
         Words in fewer documents, or in more, are left out. An int is a number of documents, and a
         float is a share of them. "auto" is 5 documents for `min_df`, and half of them for `max_df`.
@@ -135,6 +146,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         K, or the rank of the pair moment if that is less.
     topic_topic_ : array, shape (K, K)
         For "anchors": the probability that two words of a document have these topics.
+    topic_names_ : list of str or None
+        The names that `anchors` gave. Topics without a name have None.
     vocabulary_ : Vocabulary
         The words of the columns.
     diagnostics_ : dict
@@ -178,6 +191,9 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         recovery: Recovery = "l2",
         vectors: Any = None,
         background: Any = "auto",
+        rectify: bool = True,
+        anchors: Any = None,
+        not_anchors: Any = None,
         min_df: Limit = "auto",
         max_df: Limit = "auto",
         max_size: int | None = None,
@@ -196,6 +212,9 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         self.recovery: Recovery = recovery
         self.vectors = vectors
         self.background = background
+        self.rectify = rectify
+        self.anchors = anchors
+        self.not_anchors = not_anchors
         self.min_df: Limit = min_df
         self.max_df: Limit = max_df
         self.max_size = max_size
@@ -272,6 +291,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         self.alpha0_ = found.alpha0
         self.alpha_ = found.alpha0 * found.weights
         self.n_topics_ = len(found.weights)
+        self.topic_names_ = found.names
         if found.topic_topic is not None:
             self.topic_topic_ = found.topic_topic
         self.vocabulary_ = moments.vocabulary
@@ -282,6 +302,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
             "n_empty": moments.n_empty,
             "n_short": moments.n_short,
         }
+        if any(found.names):
+            self.diagnostics_["topic_names"] = found.names
         if limited:
             columns = is_of_matrix(moments.options)
             given = self._limits(columns=columns)
@@ -300,6 +322,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         }
 
     def _check_together(self) -> None:
+        parameters.check_anchors(self.anchors, self.not_anchors, self.n_topics)
         default = self._table["smoothing"].default
         if self.refine == 0 and self.smoothing != default:
             warnings.warn(
@@ -361,6 +384,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         self.components_, self.weights_ = arrays["components"], np.asarray(arrays["weights"])
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.n_topics_ = len(self.weights_)
+        self.topic_names_ = _saved.names_of(about, self.n_topics_)
         if "topic_topic" in arrays:
             self.topic_topic_ = np.asarray(arrays["topic_topic"])
         self.alpha0_ = about["alpha0"]

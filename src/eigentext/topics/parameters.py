@@ -1,8 +1,9 @@
 """The table of parameters of topics."""
 
-from collections.abc import Set
-from typing import Any
+from collections.abc import Mapping, Set
+from typing import Any, Literal, get_args
 
+from eigentext.errors import ParameterError
 from eigentext.parameters import (
     VECTORS,
     Choice,
@@ -17,6 +18,10 @@ from eigentext.parameters import (
 )
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # the values that alpha0="auto" tries
+# The ranking of the words that are shown: by top_words, reports, notebooks, the command line.
+Rank = Literal["distinctive", "probability", "relevance", "frex", "score", "divergence"]
+RANK = Choice("distinctive", of=get_args(Rank))
+MERGED = True  # whether forms of a word are shown as one, if no ranking is named
 _BY_TENSOR = {"method": ("tensor", "gradient")}
 _number = Number(0.0, least=0)
 
@@ -100,6 +105,64 @@ def _kept_words(words: Any) -> Any:
     return words if isinstance(words, str) else [str(word) for word in _listed(words) or ()]
 
 
+def anchor_lists(anchors: Any) -> list[tuple[str | None, list[str]]]:
+    """Return the name and the words of each topic, or an empty list if they are not allowed.
+
+    Examples
+    --------
+    >>> anchor_lists({"space": ["nasa", "orbit"], "faith": "god"})
+    [('space', ['nasa', 'orbit']), ('faith', ['god'])]
+    >>> anchor_lists(["nasa", ["god", "church"]])
+    [(None, ['nasa']), (None, ['god', 'church'])]
+    """
+    if isinstance(anchors, Mapping):
+        pairs = list(anchors.items())
+    else:
+        pairs = [(None, words) for words in _listed(anchors) or []]
+    found = [(name, [words] if isinstance(words, str) else _listed(words)) for name, words in pairs]
+    for name, words in found:
+        is_named = isinstance(name, str) if isinstance(anchors, Mapping) else name is None
+        if not (is_named and words and all(isinstance(word, str) and word for word in words)):
+            return []
+    return [(name, list(words or [])) for name, words in found]
+
+
+def check_anchors(anchors: Any, not_anchors: Any, n_topics: int) -> None:
+    """Raise ParameterError if a word has two roles, or if there are more anchors than topics."""
+    listed = [] if anchors is None else anchor_lists(anchors)
+    if len(listed) > n_topics:
+        raise ParameterError(
+            f"anchors for {len(listed)} topics, but n_topics is {n_topics}; ask for more topics "
+            "(--topics), or give fewer anchors"
+        )
+    seen = dict[str, str | None]()
+    for place, (name, words) in enumerate(listed):
+        topic = repr(name) if name is not None else f"number {place}"
+        for word in dict.fromkeys(words):
+            if word in seen:
+                raise ParameterError(
+                    f"the anchor {word!r} belongs to the topics {seen[word]} and {topic}; give it "
+                    "to one of them"
+                )
+            if word in (not_anchors or ()):
+                raise ParameterError(
+                    f"{word!r} is an anchor of the topic {topic}, and one of not_anchors "
+                    "(--not-anchors); give it once"
+                )
+            seen[word] = topic
+
+
+def _kept_anchors(anchors: Any) -> Any:
+    listed = anchor_lists(anchors)
+    is_named = isinstance(anchors, Mapping)
+    return dict(listed) if is_named else [words for _, words in listed]
+
+
+def _are_excluded(words: Any) -> bool:
+    listed = None if isinstance(words, str) else _listed(words)
+    return bool(listed) and all(isinstance(word, str) and word for word in listed or [])
+
+
 def _limit(help: str) -> Given:
     return Given(
         "auto",
@@ -135,7 +198,6 @@ TopicModel = Table(
     robust=Number(
         7.0,
         least=0,
-        only=_BY_TENSOR,
         help="The most leverage of a document, in units of the average. With 0 there is no limit.",
     ),
     set_apart=Flag(
@@ -156,6 +218,25 @@ TopicModel = Table(
         metavar="NUMBER",
         help="For --vectors: how many occurrences the neighbors of a word count for. auto tries "
         "0, 1, 3, 10 and 30.",
+    ),
+    rectify=Flag(True, only={"method": ("anchors",)}, flags=""),
+    anchors=Given(
+        None,
+        what="words by topic, such as {'space': ['nasa', 'orbit']}, or a list with a word or a "
+        "list of words for each topic; no topic without words",
+        test=lambda anchors: bool(anchor_lists(anchors)),
+        keep=_kept_anchors,
+        metavar="FILE",
+        help="Words that belong to topics, a line for each topic: `space: nasa orbit`.",
+    ),
+    not_anchors=Given(
+        None,
+        what="a list of words, not empty",
+        test=_are_excluded,
+        keep=lambda words: [str(word) for word in _listed(words) or ()],
+        only={"method": ("anchors",)},
+        metavar="FILE",
+        help="A file with words that may not be anchors.",
     ),
     min_df=_limit(
         "Leave out words in fewer documents. 0.01 is a share of them. auto is 5, or a hundredth if "
