@@ -76,7 +76,7 @@ PAGES = {
         "Topics",
         [
             *("topics_synthetic", "topics", "topics_anchors", "topics_ranking", "topics_tried"),
-            *("topics_views_fields", "topics_views_embeddings"),
+            *("topics_background", "topics_views_fields", "topics_views_embeddings"),
         ],
     ),
     "parsers": (

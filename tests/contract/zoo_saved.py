@@ -601,6 +601,10 @@ ZOO: dict[str, Specimen] = {
     "topics/lda": Specimen(
         lambda: et.TopicModel(2, alpha0=1.0, refine=2).fit(_documents()), _TOPICS
     ),
+    "topics/vectors": Specimen(
+        lambda: et.TopicModel(2, vectors=_eigenwords(), background=3, refine=2).fit(_documents()),
+        _TOPICS,
+    ),
     "topics/gradient": Specimen(
         lambda: et.TopicModel(2, method="gradient", refine=2).fit(_documents()), _TOPICS
     ),

@@ -92,7 +92,7 @@ def test_outliers_make_topics_unless_they_lose_weight(random_topics, matched):
     topics = np.pad(truth.topics, ((0, 0), (0, 6)))
     bags = BagMoments(X)
     plain = tensor_topics(bags, 5, alpha0=1.0)
-    weights, n_reduced, scale, _ = robust_weights(bags, 5, alpha0=1.0, most=4.0)
+    weights, _, n_reduced, scale, _ = robust_weights(bags, 5, alpha0=1.0, most=4.0)
     robust = tensor_topics(bags.reweighted(weights), 5, alpha0=1.0, scale=scale)
     assert matched(topics, plain.components)[1].max() > 1
     assert matched(topics, robust.components)[1].max() < 0.3
@@ -103,7 +103,7 @@ def test_outliers_make_topics_unless_they_lose_weight(random_topics, matched):
 def test_documents_of_the_model_keep_their_weight(random_topics):
     truth = random_topics(5, 60, 0.0)
     bags = BagMoments(truth.draw(3000, 40))
-    weights, n_reduced, _, _ = robust_weights(bags, 5, alpha0=0.0, most=10.0)
+    weights, _, n_reduced, _, _ = robust_weights(bags, 5, alpha0=0.0, most=10.0)
     assert n_reduced == 0
     assert (weights == 1).all()
 
@@ -114,7 +114,7 @@ def test_same_bits_on_any_number_of_threads(random_topics):
     for n_threads in (1, 2, 8):
         with engine.use(engine.ThreadEngine(n_threads)):
             bags = BagMoments(X)
-            weights, _, scale, start = robust_weights(bags, 5, alpha0=1.0, most=4.0)
+            weights, _, _, scale, start = robust_weights(bags, 5, alpha0=1.0, most=4.0)
             found.append(
                 tensor_topics(
                     bags.reweighted(weights), 5, alpha0=1.0, scale=scale, start=start
@@ -129,7 +129,7 @@ def test_same_bits_on_any_number_of_blas_threads(random_topics):
     found = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads, "blas"):
-            weights, _, scale, start = robust_weights(bags, 5, alpha0=1.0, most=4.0)
+            weights, _, _, scale, start = robust_weights(bags, 5, alpha0=1.0, most=4.0)
             weighed = bags.reweighted(weights)
             found.append(tensor_topics(weighed, 5, alpha0=1.0, scale=scale, start=start).components)
     assert np.array_equal(found[0], found[1])

@@ -111,6 +111,10 @@ class BagMoments:
         rest = shares - values * parts[:, None]
         return values, np.sqrt((rest**2).sum(axis=0))
 
+    def projections(self, rows: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """The counts of some documents times a thin matrix."""
+        return sparse_times(self.counts[rows], W)
+
     def triples(self, W: np.ndarray) -> np.ndarray:
         """The triple moment contracted with W on all sides, shape (K, K, K)."""
         Y = sparse_times(self.counts, W)

@@ -8,6 +8,7 @@ import numpy as np
 from eigentext.corpus import Vocabulary
 from eigentext.estimators import Finding
 from eigentext.moments.limits import left_out_words, signs_and_stop_words
+from eigentext.topics.background import FEW_KNOWN
 
 _NO_GAP = 0.8  # a larger ratio of the first dropped eigenvalue to the last kept one is no gap
 _FAR = 0.5  # a topic that was moved further to become a distribution is noisy
@@ -35,6 +36,8 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: Any) -> Ite
             "Many documents are alike, as lines of a log are. So that they count, the limit of "
             f"`robust` was {f'raised to {robust:g}' if robust else 'dropped'}.",
         )
+    if used := diagnostics.get("background"):
+        yield from _of_vectors(used)
     if n_reduced := diagnostics.get("n_reduced"):
         yield Finding(
             "note",
@@ -78,6 +81,22 @@ def told_of(group: dict[str, Any]) -> str:
         "leverage": f"{documents} {'owns' if n == 1 else 'own'} a direction of the moments "
         f"({words})",
     }[group["why"]]
+
+
+def _of_vectors(used: dict[str, Any]) -> Iterator[Finding]:
+    """Report on how many words have vectors, and whether they helped."""
+    if used["tokens"] < FEW_KNOWN:
+        yield Finding(
+            "warning",
+            f"Only {used['tokens']:.0%} of the words in the documents have a vector.",
+            "Give vectors of text in the same language, with the same case and tokens, or of more "
+            "text.",
+        )
+    if used["strength"] == 0 and "perplexities" in used:
+        yield Finding(
+            "note",
+            "The vectors were not used: on held-out documents, topics without them were as good.",
+        )
 
 
 def size_findings(diagnostics: dict[str, Any]) -> Iterator[Finding]:

@@ -37,6 +37,14 @@ _GROUPS = Given(
     what=f"a list; an item is {_GROUP.what}",
     test=lambda value: isinstance(value, list) and all(map(_GROUP.accepts, value)),
 )
+_BACKGROUND = facts(
+    "the use of vectors: strength, the shares of words and tokens, perplexities by strength",
+    needs=("strength", "words", "tokens"),
+    strength=Number(0.0, least=0),
+    words=Number(0.0, least=0, most=1),
+    tokens=Number(0.0, least=0, most=1),
+    perplexities=_BY_NAME,
+)
 _NAMES = Given(
     [],
     what="a list of strings, or None for topics without names",
@@ -108,6 +116,7 @@ SCHEMA = Schema(
             n_sound=COUNT,
             apart=_GROUPS,
             owners=_GROUPS,
+            background=_BACKGROUND,
             robust=Number(0.0, least=0),
             topic_names=_NAMES,
             n_documents_before=COUNT,

@@ -24,7 +24,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from eigentext import engine, notebook
-from eigentext.matrices.products import sparse_times
 from eigentext.matrices.runs import CSR
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
@@ -243,7 +242,7 @@ def _own_directions(bags: BagMoments, found: Robust) -> Iterator[np.ndarray]:
     if not len(own) or len(own) > _MOST_OWNERS * len(found.left):
         return
     own = np.sort(own[np.argsort(found.left[own], kind="stable")[:_COMPARED]])
-    Y = sparse_times(bags.counts[own], found.scale[:, None] * found.directions)
+    Y = bags.projections(own, found.scale[:, None] * found.directions)
     Y /= np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(float).tiny)
     with engine.one_blas_thread():  # for equal bits: see matrices.products
         alike = Y @ Y.T > _SAME

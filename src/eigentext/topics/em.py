@@ -37,6 +37,7 @@ from eigentext.matrices.budget import machine_memory
 from eigentext.matrices.products import sparse_times
 from eigentext.matrices.runs import CSR
 from eigentext.monitor import Monitor
+from eigentext.topics.background import Background
 from eigentext.topics.choosing import improved_alpha
 from eigentext.topics.content import by_key, column_keys, document_keys, mixed, uniforms
 
@@ -73,17 +74,20 @@ def refine_mixture(
     n_steps: int,
     smoothing: float | np.ndarray,
     tol: float = 1e-5,
+    background: Background | None = None,
 ) -> RefinedTopics:
     r"""Run EM for a mixture of multinomials.
 
     Every step raises the likelihood times :math:`\prod_{kw} \phi_{kw}^s`, where s is `smoothing`.
-    EM stops when the perplexity falls by less than the fraction `tol`.
+    EM stops when the perplexity falls by less than the fraction `tol`. (This does not hold with
+    `background`, see :mod:`eigentext.topics.background`.)
     """
     X = counts.astype(np.float64)
     transpose = X.T.tocsr()
     phi, w = _lifted(components), _positive(weights)
     n_tokens = _sum(times, X.sum(axis=1))
     problem = X.indptr, X.indices, X.data, times, weights, components, smoothing
+    problem += background.arrays if background else ()
     monitor = Monitor(
         "mixture-em", n_steps, problem=problem, tol=tol, relative=True, falls=True, title="refine"
     )
@@ -96,7 +100,7 @@ def refine_mixture(
             r *= times[:, None]
             expected = sparse_times(transpose, r).T
             w = r.sum(axis=0) / times.sum()
-            phi = _maximized(expected, smoothing, phi)
+            phi = _maximized(expected, smoothing, phi, background)
             monitor.keep(partial(dict, phi=phi, w=w))
     return RefinedTopics(w, phi, monitor.history)
 
@@ -112,6 +116,7 @@ def refine_lda(
     smoothing: float | np.ndarray,
     tol: float = 1e-3,
     random_state: int = 0,
+    background: Background | None = None,
     words: np.ndarray | None = None,
     learn_alpha: bool = False,
 ) -> RefinedTopics:
@@ -130,7 +135,10 @@ def refine_lda(
     monitor = Monitor(
         "lda-em",
         n_steps,
-        problem=(*given, alpha0, smoothing, tol, random_state, learn_alpha),
+        problem=(
+            *(*given, alpha0, smoothing, tol, random_state, learn_alpha),
+            *(background.arrays if background else ()),
+        ),
         relative=True,
         falls=True,
         unit="sweeps",
@@ -161,7 +169,7 @@ def refine_lda(
                 n_averaged += 1
                 expected = total / n_averaged
             w = expected.sum(axis=0) / expected.sum()
-            phi = _maximized(expected.T, smoothing, phi)
+            phi = _maximized(expected.T, smoothing, phi, background)
             alpha = sampler.improved(alpha, _ALPHA_STEPS) if learn_alpha else alpha0 * w
             if n_averaged == _AVERAGED:
                 monitor.stop()
@@ -335,10 +343,13 @@ def _sum(times: np.ndarray, values: np.ndarray) -> float:
 
 
 def _maximized(
-    expected: np.ndarray, smoothing: float | np.ndarray, before: np.ndarray
+    expected: np.ndarray,
+    smoothing: float | np.ndarray,
+    before: np.ndarray,
+    background: Background | None = None,
 ) -> np.ndarray:
     """The M step. A topic without any tokens does not change."""
-    phi = expected + smoothing
+    phi = background.smoothed(expected, smoothing) if background else expected + smoothing
     sums = phi.sum(axis=1, keepdims=True)
     return np.divide(phi, sums, out=before.copy(), where=sums > 0)
 

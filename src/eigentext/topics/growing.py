@@ -31,11 +31,13 @@ from eigentext.errors import MomentsError, ParameterError
 from eigentext.estimators import adding, check_is_fitted, is_fitted, users_level
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
+from eigentext.moments.document_checks import is_of_matrix
 from eigentext.parameters import is_whole
 from eigentext.topics.em import RefinedTopics
 from eigentext.topics.learning import (
     _NAMED,
     LearnedTopics,
+    _background,
     _refine,
     check_documents,
     learn_topics,
@@ -115,7 +117,8 @@ class Growing:
         moments = old + more
         if restart and not fixed_vocabulary:
             return cast("Self", model.fit_moments(moments))
-        limits = None if fixed_vocabulary else model._limits()
+        columns = is_of_matrix(moments.options)
+        limits = None if fixed_vocabulary else model._limits(columns=columns)
         words = model.vocabulary_.words
         cut = moments.restrict(words) if limits is None else moments.restrict(**limits)
         if restart:
@@ -278,10 +281,12 @@ def _grown(
         start = _with_new(model, moments, before, start, new_topics)
     if not model.refine:
         return _in_old_order(model, moments, start)
+    background, told = _background(moments, alpha0, model)
+    facts |= told
     seeds = seeds_of(model.anchors, None, moments)
     names = [*model.topic_names_, *[None] * len(start.weights)][: len(start.weights)]
     places = [seeds.names.index(one) if one and one in seeds.names else -1 for one in names]
-    found = _refine(moments, alpha0, RefinedTopics(*start, []), model, seeds, places)
+    found = _refine(moments, alpha0, RefinedTopics(*start, []), model, seeds, places, background)
     return found, facts | {"perplexities": found.perplexities}
 
 

@@ -60,19 +60,22 @@ def sparse_proportions(
     less what was left out. Documents are worked on in blocks, so that the dense matrix never
     exists.
     """
+    blocks = (counts[start : start + _ROWS] for start in range(0, counts.shape[0], _ROWS))
+    thetas = (topic_proportions(block, components, weights, alpha0) for block in blocks)
+    return largest_shares(thetas, len(components), least)
+
+
+def largest_shares(blocks: Iterable[np.ndarray], n_topics: int, least: float) -> CSR:
+    """Return blocks of proportions in CSR, without those below `least`, but with the largest."""
     columns, data, sizes = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros(1, np.int64)]
-    for start in range(0, counts.shape[0], _ROWS):
-        block = counts[start : start + _ROWS]
-        theta = topic_proportions(block, components, weights, alpha0)
+    for theta in blocks:
         kept = theta >= least
         kept[np.arange(len(theta)), theta.argmax(axis=1)] = True
         columns.append(np.nonzero(kept)[1].astype(np.int32))
         data.append(theta[kept])
         sizes.append(kept.sum(axis=1))
-    shape = (counts.shape[0], len(components))
-    return csr(
-        np.concatenate(data), np.concatenate(columns), np.cumsum(np.concatenate(sizes)), shape
-    )
+    indptr = np.cumsum(np.concatenate(sizes))
+    return csr(np.concatenate(data), np.concatenate(columns), indptr, (len(indptr) - 1, n_topics))
 
 
 class TopWords(list[list[str]]):

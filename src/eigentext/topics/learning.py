@@ -18,6 +18,13 @@ from eigentext.topics._findings import of_pairs, of_rank
 from eigentext.topics.anchored import by_anchors
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.apart import ApartGroups, described_owners, set_apart
+from eigentext.topics.background import (
+    Background,
+    Neighbors,
+    SmoothedBags,
+    neighbors_of,
+    strength_by_text,
+)
 from eigentext.topics.choosing import (
     UNKNOWN,
     alpha0_of_moments,
@@ -38,10 +45,11 @@ from eigentext.topics.tensor import Robust, Solver, TensorTopics, robust_weights
 
 Method = Literal["tensor", "gradient", "anchors"]
 _ONE_IN = 10  # one document in ten validates alpha0
+_STEPS = 10  # of EM, to choose the strength of the background
 _NAMED = 20  # how many groups of documents apart the diagnostics name
 _NO_SEEDS = Seeds()
 _USUAL = 20  # topics, before their number is chosen
-_START = 0  # the random seed of whitening and power iteration, whose answer hardly depends on it
+_START = 0  # the random seed of what should be the same in all fits
 _LEAST_START = 0.1  # alpha0, where EM learns it: it cannot leave 0
 _NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
 _RELAXED = (1, 4, 16, 0)  # times `robust`, if topics are not sound with it
@@ -62,6 +70,8 @@ class Settings(Protocol):
     smoothing: float
     solver: Solver
     recovery: Recovery
+    vectors: Any
+    background: Any
     rectify: bool
     anchors: Any
     not_anchors: Any
@@ -91,12 +101,13 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
         n_topics, chosen["n_topics"] = choose_n_topics(moments, settings, seeds)
         settings = _with_number(settings, n_topics)
     alpha0, tried = choose_alpha0(moments, settings, seeds)
-    found, diagnostics, places = _decompose(moments, alpha0, settings, seeds)
-    diagnostics |= chosen
+    background, told = _background(moments, alpha0, settings)
+    found, diagnostics, places = _decompose(moments, alpha0, settings, seeds, background)
+    diagnostics |= chosen | told
     if settings.set_apart:
         diagnostics["apart"] = [group.to_dict() for group in apart[:_NAMED]]
     if settings.refine:
-        found = _refine(moments, alpha0, found, settings, seeds, places)
+        found = _refine(moments, alpha0, found, settings, seeds, places, background)
         diagnostics["perplexities"] = found.perplexities
     if settings.alpha0 == "moments":
         diagnostics["alpha0_of_moments"] = alpha0
@@ -174,10 +185,7 @@ def choose_alpha0(
         return grid[0], {}
     from eigentext.evaluate import completion_perplexity
 
-    validates = held_out(moments, settings.random_state)
-    if validates.all():
-        raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
-    training = _only(moments, ~validates)
+    training, validating = _divided(moments, settings.random_state, "alpha0 by; give one alpha0")
     tried = {}
     for alpha0 in grid:
         found, _, places = _decompose(training, alpha0, settings, seeds)
@@ -185,7 +193,7 @@ def choose_alpha0(
             found = _refine(training, alpha0, found, settings, seeds, places)
         tried[str(alpha0)] = completion_perplexity(
             found.components,
-            moments.counts[validates].ceil(),
+            validating.counts.ceil(),
             alpha=alpha0 * found.weights,
             weights=found.weights,
         ).perplexity
@@ -200,8 +208,7 @@ def choose_n_topics(
     keys = document_keys(moments.counts, keys_of_words(moments))
     halves = uniforms(keys, settings.random_state, 1) < 0.5
     level = noise_level(moments.counts, moments.times, halves)
-    validates = held_out(moments, settings.random_state)
-    training, validating = _only(moments, ~validates), _only(moments, validates)
+    training, validating = _divided(moments, settings.random_state, "n_topics by; give a number")
     alpha0 = (alpha0s(settings.alpha0) or [UNKNOWN])[0] if settings.alpha0 != "auto" else UNKNOWN
     curve: dict[str, Any] = {
         "n_above_noise": level.n_above,
@@ -240,6 +247,16 @@ def _only(moments: DocumentMoments, rows: np.ndarray) -> DocumentMoments:
     return replace(moments, counts=moments.counts[rows], times=moments.times[rows])
 
 
+def _divided(
+    moments: DocumentMoments, random_state: int, purpose: str
+) -> tuple[DocumentMoments, DocumentMoments]:
+    """Nine of ten documents, and the tenth, which is held out to choose what `purpose` says."""
+    validates = held_out(moments, random_state)
+    if validates.all():
+        raise CorpusError(f"too few documents to choose {purpose}")
+    return _only(moments, ~validates), _only(moments, validates)
+
+
 def keys_of_words(moments: DocumentMoments) -> np.ndarray:
     """Return the keys of words by name, or of all the columns of a matrix by number."""
     if is_of_matrix(moments.options) and moments.whole:
@@ -256,8 +273,56 @@ def held_out(moments: DocumentMoments, random_state: int) -> np.ndarray:
     return validates
 
 
+def _background(
+    moments: DocumentMoments, alpha0: float, settings: Settings
+) -> tuple[Background | None, dict[str, Any]]:
+    """What vectors know about the words, if they help, and diagnostics."""
+    if settings.vectors is None:
+        return None, {}
+    with engine.phase("vectors"):
+        n = np.asarray(moments.counts.T @ moments.times, np.float64)
+        neighbors = neighbors_of(moments.vocabulary, n, settings.vectors)
+        told: dict[str, Any] = {"words": neighbors.words, "tokens": neighbors.tokens}
+        strength = settings.background
+        if strength == "auto":
+            strength, tried = _strength(moments, neighbors, alpha0, settings)
+            told["perplexities"] = tried
+    told["strength"] = float(strength)
+    background = Background(neighbors, float(strength), n) if strength else None
+    return background, {"background": told}
+
+
+def _strength(
+    moments: DocumentMoments, neighbors: Neighbors, alpha0: float, settings: Settings
+) -> tuple[float, dict[str, float]]:
+    """The best strength of the background, by topics that are learned without it."""
+    seeds = seeds_of(settings.anchors, settings.not_anchors, moments)
+    # The seed is the same for all fits, so that two fits do not choose two strengths.
+    training, validating = _divided(
+        moments, _START, "background by; give a number for background (--background 3)"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # all of them come again when all documents are used
+        found, _, places = _decompose(training, alpha0, settings, seeds)
+    if settings.refine:
+        found = _refine(training, alpha0, found, settings, seeds, places, n_steps=_STEPS)
+    return strength_by_text(
+        neighbors,
+        training.counts,
+        training.times,
+        validating.counts.ceil(),
+        (found.weights, found.components),
+        alpha0=alpha0,
+        smoothing=settings.smoothing,
+    )
+
+
 def _decompose(
-    moments: DocumentMoments, alpha0: float, settings: Settings, seeds: Seeds
+    moments: DocumentMoments,
+    alpha0: float,
+    settings: Settings,
+    seeds: Seeds,
+    background: Background | None = None,
 ) -> tuple[RefinedTopics, dict[str, Any], list[int]]:
     """Topics by the moments alone, as distributions, diagnostics, and the places of seeds."""
     with engine.phase("moments"):
@@ -267,7 +332,7 @@ def _decompose(
         found, diagnostics, places = by_anchors(bags, K, alpha0, words, settings, seeds)
         _warn_of_rank(len(found.weights), settings.n_topics)
         return found, diagnostics, places
-    found, diagnostics = _by_tensor(bags, K, alpha0, words, settings)
+    found, diagnostics = _by_tensor(bags, K, alpha0, words, settings, background)
     components, places = found.components, [-1] * len(found.weights)
     if seeds.words:
         pairs = PairMoment.of_bags(bags)
@@ -277,10 +342,16 @@ def _decompose(
 
 
 def _by_tensor(
-    bags: BagMoments, K: int, alpha0: float, words: list[str], settings: Settings
+    bags: BagMoments,
+    K: int,
+    alpha0: float,
+    words: list[str],
+    settings: Settings,
+    background: Background | None,
 ) -> tuple[RefinedTopics, dict[str, Any]]:
     """Topics by pairs and triples, or by pairs alone if the triples do not have them."""
-    found, known, robust = _soundest(bags, K, alpha0, settings)
+    used = SmoothedBags(bags, background.moved()) if background else bags
+    found, known, robust = _soundest(used, K, alpha0, settings)
     components, moved = on_simplex(found.components)
     weights, total = found.weights, float(found.weights.sum())
     is_sound = found.is_sound if settings.refine else found.is_sound & (moved < _FAR)
@@ -293,7 +364,7 @@ def _by_tensor(
         "moved_most": float(moved.max()),
         "n_reduced": known.n_reduced if known else 0,
     }
-    if known and (owners := described_owners(bags, known, words)):
+    if known and (owners := described_owners(used, known, words)):
         diagnostics["owners"] = owners[:_NAMED]
     if robust != settings.robust:
         diagnostics["robust"] = robust
@@ -350,11 +421,17 @@ def _refine(
     settings: Settings,
     seeds: Seeds,
     places: list[int],
+    background: Background | None = None,
+    n_steps: int | None = None,
 ) -> RefinedTopics:
-    """Run EM from the topics that were found."""
+    """Run EM from the topics that were found, with at most `n_steps` steps."""
     data = (moments.counts, moments.times, found.weights, found.components)
     smoothing = seeds.smoothing(moments, places, settings.smoothing)
-    steps = {"n_steps": settings.refine, "smoothing": smoothing}
+    steps = {
+        "n_steps": min(settings.refine, n_steps or settings.refine),
+        "smoothing": smoothing,
+        "background": background,
+    }
     learns = settings.alpha0 == "moments"
     if learns:
         alpha0 = max(alpha0, _LEAST_START)

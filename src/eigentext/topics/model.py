@@ -23,6 +23,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from eigentext.corpus import Vocabulary
+from eigentext.corpus.documents import is_matrix
 from eigentext.errors import MomentsError
 from eigentext.estimators import (
     Estimator,
@@ -46,6 +47,7 @@ from eigentext.topics._findings import (
 )
 from eigentext.topics.anchors import Recovery
 from eigentext.topics.answers import Answers
+from eigentext.topics.background import RARE, kept_vectors, named_vectors
 from eigentext.topics.growing import Growing
 from eigentext.topics.learning import LearnedTopics, Method, learn_topics
 from eigentext.topics.tensor import Solver
@@ -92,6 +94,15 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         For "anchors": what the weights of words on anchors minimize. "l2": the squared distance in
         K dimensions. "rows": the squared distance of whole rows. "kl": the divergence of whole
         rows, which is slow.
+    vectors : Eigenwords, gensim's KeyedVectors, or (words, matrix), optional
+        Word vectors of other, plain text. Words that mean alike share what is known about them,
+        which helps with few or short documents and with rare words. The words are looked up as
+        they are written, in lower case and capitalized. A model file only names them. See
+        :mod:`eigentext.topics.background`.
+    background : "auto" or float
+        How much a word is told by its neighbors in the vectors: as much as so many occurrences
+        would. "auto" is the best of 0, 1, 3, 10 and 30 on documents that are held out, one in ten.
+        With 0, the topics are those without vectors.
     rectify : bool
         For "anchors": whether negative entries are removed from the part of rank K of the pair
         moment before anchors are sought (:mod:`eigentext.factor.rectify`). With ``rectify=False,
@@ -105,7 +116,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
     min_df, max_df : "auto", int or float
         Words in fewer documents, or in more, are left out. An int is a number of documents, and a
         float is a share of them. "auto" is 5 documents for `min_df`, and half of them for `max_df`.
-        For fewer than 500 documents, it is a hundredth of them, and all of them.
+        For fewer than 500 documents, it is a hundredth of them, and all of them. With `vectors`,
+        `min_df` is 2 documents instead, because vectors tell what rare words are about.
     max_size : int, optional
         Keep only this many words, the most frequent ones.
     stop_words : "auto", "none", a language, collection of str, or None
@@ -180,6 +192,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Recovery = "l2",
+        vectors: Any = None,
+        background: Any = "auto",
         rectify: bool = True,
         anchors: Any = None,
         not_anchors: Any = None,
@@ -199,6 +213,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         self.smoothing = smoothing
         self.solver: Solver = solver
         self.recovery: Recovery = recovery
+        self.vectors = vectors
+        self.background = background
         self.rectify = rectify
         self.anchors = anchors
         self.not_anchors = not_anchors
@@ -239,9 +255,15 @@ class TopicModel(Answers, Growing, Saved, Estimator):
             return X
         if self.keep_moments == "whole":
             return DocumentMoments.from_corpus(X, cache=cache)
-        return DocumentMoments.from_corpus(
-            X, **{name: limits[name] for name in _LIMITS}, cache=cache
-        )
+        given = self._limits(columns=is_matrix(X)) | {"stop_words": limits["stop_words"]}
+        return DocumentMoments.from_corpus(X, **given, cache=cache)
+
+    def _limits(self, *, columns: bool) -> dict[str, Any]:
+        """The limits of words. With vectors, rare words stay. `columns` of a matrix all do."""
+        limits = {name: getattr(self, name) for name in _LIMITS}
+        if self.vectors is not None and self.min_df == "auto" and not columns:
+            limits["min_df"] = RARE
+        return limits
 
     @learning
     def fit_moments(self, moments: DocumentMoments) -> Self:
@@ -254,13 +276,11 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         moments.check()
         if not moments.whole:
             return self._learn(moments, limited=False)
-        self._learn(moments.restrict(**self._limits()), limited=True)
+        limits = self._limits(columns=is_of_matrix(moments.options))
+        self._learn(moments.restrict(**limits), limited=True)
         if self.keep_moments == "whole":
             self.moments_ = moments
         return self
-
-    def _limits(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _LIMITS}
 
     def _learn(self, moments: DocumentMoments, *, limited: bool) -> Self:
         """Learn topics from moments. If `limited`, their words are within the limits."""
@@ -289,7 +309,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
             self.diagnostics_["topic_names"] = found.names
         if limited:
             columns = is_of_matrix(moments.options)
-            limits = adapted(self.min_df, self.max_df, moments.n_documents, columns=columns)
+            given = self._limits(columns=columns)
+            limits = adapted(given["min_df"], given["max_df"], moments.n_documents, columns=columns)
             self.diagnostics_["limits"] = dict(zip(("min_df", "max_df"), limits))
         if moments.left_out:
             self.diagnostics_["left_out"] = moments.left_out
@@ -313,6 +334,17 @@ class TopicModel(Answers, Growing, Saved, Estimator):
                 UnusedParameterWarning,
                 stacklevel=4,
             )
+        if self.vectors is None and self.background != self._table["background"].default:
+            warnings.warn(
+                f"TopicModel without vectors does not use background: {self.background!r} has no "
+                "effect",
+                UnusedParameterWarning,
+                stacklevel=4,
+            )
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy. Vectors are shared, and stay fitted."""
+        return type(self)(**self.get_params(deep=False))
 
     def _findings(self) -> Iterator[Finding]:
         return findings_of(self.diagnostics_, self.n_topics_, self.parameters_.n_topics)
@@ -333,7 +365,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         if hasattr(self, "topic_topic_"):
             arrays["topic_topic"] = self.topic_topic_
         about = {
-            "parameters": dict(self.parameters_),
+            "parameters": named_vectors(dict(self.parameters_)),
             "alpha0": self.alpha0_,
             "n_features_in": self.n_features_in_,
             "provenance": self.provenance_,
@@ -350,7 +382,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
 
     @classmethod
     def _from_saved(cls, arrays, about):
-        self = learned_with(cls, about["parameters"])
+        self = learned_with(cls, kept_vectors(about["parameters"]))
         _saved.check(arrays, about)
         self.components_, self.weights_ = arrays["components"], np.asarray(arrays["weights"])
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from eigentext.errors import ParameterError
 from eigentext.parameters import (
+    VECTORS,
     Choice,
     Count,
     Flag,
@@ -76,6 +77,14 @@ def _parsed_alpha0(text: Any) -> Any:
     except ValueError:
         return text
     return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _parsed_background(text: Any) -> Any:
+    """A number, or a word such as "auto", which is checked later."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _is_limit(limit: Any) -> bool:
@@ -229,6 +238,17 @@ TopicModel = Table(
     smoothing=Number(0.1, least=0, flags=""),
     solver=Choice("power", of=("power", "diagonal"), only=_BY_TENSOR, flags=""),
     recovery=Choice("l2", of=("l2", "rows", "kl"), only={"method": ("anchors",)}, flags=""),
+    vectors=VECTORS,
+    background=Given(
+        "auto",
+        what="a number, 0 or more, or 'auto'",
+        test=lambda tau: tau == "auto" if isinstance(tau, str) else _number.allows(tau),
+        keep=lambda tau: tau if isinstance(tau, str) else _number.take(tau),
+        parse=_parsed_background,
+        metavar="NUMBER",
+        help="For --vectors: how many occurrences the neighbors of a word count for. auto tries "
+        "0, 1, 3, 10 and 30.",
+    ),
     rectify=Flag(True, only={"method": ("anchors",)}, flags=""),
     anchors=Given(
         None,
@@ -250,7 +270,7 @@ TopicModel = Table(
     ),
     min_df=_limit(
         "Leave out words in fewer documents. 0.01 is a share of them. auto is 5, or a hundredth if "
-        "there are fewer than 500 documents."
+        "there are fewer than 500 documents, or 2 with --vectors."
     ),
     max_df=_limit(
         "Leave out words in more documents. 0.5 is a share of them. auto is 0.5, or all if there "

@@ -29,12 +29,14 @@ from eigentext.estimators import (
 )
 from eigentext.moments import document_counts
 from eigentext.moments.limits import Limit
-from eigentext.parameters import Count, argument
+from eigentext.parameters import Count, Flag, Number, argument
 from eigentext.storage import Saved
 from eigentext.topics import _two_view_saved as saved
 from eigentext.topics import inference, parameters
 from eigentext.topics._findings import two_view_findings, two_view_size_findings
 from eigentext.topics.answers import Answers
+from eigentext.topics.forms import language_of
+from eigentext.topics.parameters import Rank
 from eigentext.topics.two_view_em import number_scores, posteriors, word_scores
 from eigentext.topics.two_view_input import (
     Words,
@@ -230,15 +232,20 @@ class TwoViewTopics(Answers, Saved, Estimator):
         second = list(second) if isinstance(second, Iterator) else second
         return self.fit(X, second).transform(X, second)
 
-    def transform(self, X: Any = None, second: Any = None) -> np.ndarray:
+    def transform(  # type: ignore[override]
+        self, X: Any = None, second: Any = None, *, sparse: bool = False, least: float = 0.01
+    ) -> Any:
         """Return the posteriors of the topics, shape (n, K), with a row for each document.
 
         Give both views, or one of them: ``transform(texts)``, ``transform(None, arrays)``. Words
         are tempered as in EM (:mod:`eigentext.topics.two_view_em`), so these are not the posteriors
         of the model without tempering, which are close to 0 and 1 for any longer document. A
-        document that has no known word and no second view has the topics' weights.
+        document that has no known word and no second view has the topics' weights. `sparse` and
+        `least` are as in :meth:`eigentext.TopicModel.transform`.
         """
-        return self._shares(X, second)
+        least = argument("least", Number(0.01, least=0, most=1), least)
+        theta = self._shares(X, second)
+        return inference.largest_shares([theta], self.n_topics_, least) if sparse else theta
 
     @framed
     def _shares(self, X: Any, second: Any) -> np.ndarray:
@@ -265,13 +272,22 @@ class TwoViewTopics(Answers, Saved, Estimator):
         )
         return number_scores(rows, {"means": means, "covariance": self.covariance_})
 
-    def top_words(self, n: int = 10, *, view: str = "first", words: Any = None) -> list[list[str]]:
-        """Return the n most probable words of each topic, in the "first" or the "second" view.
+    def top_words(
+        self,
+        n: int = 10,
+        *,
+        view: str = "first",
+        rank: Rank | None = None,
+        weight: float | None = None,
+        merge: bool | None = None,
+        words: Any = None,
+    ) -> inference.TopWords:
+        """Return the n words of each topic that describe it best, in one view.
 
-        `words` are the names of the columns, if the view was learned from a matrix.
+        `view` is "first" or "second". All else is as in :meth:`eigentext.TopicModel.top_words`.
         """
         if view == "first":
-            return super().top_words(n, words=words)
+            return super().top_words(n, rank=rank, weight=weight, merge=merge, words=words)
         check_is_fitted(self)
         if view != "second":
             raise ParameterError(f"view must be 'first' or 'second', not {view!r}")
@@ -284,7 +300,17 @@ class TwoViewTopics(Answers, Saved, Estimator):
                 f"{len(names)} names for {self.second_components_.shape[1]} words; "
                 "give one for each"
             )
-        return inference.top_words(self.second_components_, names, n)
+        return inference.top_words(
+            self.second_components_,
+            self.weights_,
+            self.second_vocabulary_.counts,
+            names,
+            n,
+            rank=rank,
+            weight=weight,
+            merge=argument("merge", Flag(True, none=True), merge),
+            language=language_of(self.diagnostics_),
+        )
 
     def _findings(self) -> Iterator[Finding]:
         return two_view_findings(self.diagnostics_, self.n_topics_, self.parameters_.n_topics)

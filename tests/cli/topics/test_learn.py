@@ -324,3 +324,24 @@ def test_a_vocabulary_of_one_word(warned, tmp_path):
     line, model = warned(tmp_path / "text", "-k", 2, "--max-df", 1.0)
     assert "support only 1, and no more were learned" in line
     assert model.top_words() == [["ham"]]
+
+
+def test_vectors_of_other_text(cli, documents, tmp_path):
+    words = et.Eigenwords(4, window=5, min_count=1).fit(et.TextCorpus(documents, lowercase=True))
+    words.save(tmp_path / "words")
+    options = ("-k", 3, "--vectors", tmp_path / "words", "--background", 3)
+    result = cli("topics", "fit", documents, "-o", tmp_path / "model", *options, "--json")
+    assert result.status == 0
+    told = json.loads(result.out)["background"]
+    assert told["strength"] == 3
+    model = et.load(tmp_path / "model")
+    assert model.diagnostics_["background"] == told
+    assert model.parameters_.background == 3
+    shown = cli("topics", "fit", documents, "-o", tmp_path / "model", *options)
+    assert "of the words in the text have vectors; background 3" in shown.out
+
+
+def test_a_model_that_is_no_vectors(cli, documents, topics, tmp_path):
+    result = cli("topics", "fit", documents, "-o", tmp_path / "model", "--vectors", topics)
+    assert result.status == 2
+    assert "--vectors wants word vectors" in result.err

@@ -46,6 +46,11 @@ def _asks(new):
     }
 
 
+def _vectors():
+    lines = [text.split() for text in TEXTS + OTHER]
+    return et.Eigenwords(3, window=2, min_count=1).fit(lines)
+
+
 def _case(name, **settings):
     return Case(
         f"TopicModel, {name}",
@@ -82,6 +87,7 @@ CASES = [
     _case("gradient", method="gradient", refine=2, stop_words=["the", "a"]),
     _case("anchors", method="anchors", refine=2, alpha0=[0.3, 1.0]),
     _case("moments alone", refine=0, solver="diagonal", robust=0, min_df=2, max_df=0.9),
+    _case("vectors", vectors=_vectors(), refine=3, background=2),
     _case("kept moments", keep_moments="whole", refine=3),
     Case(
         "TopicModel, matrix",

@@ -16,6 +16,7 @@ from eigentext.cli._bundles import (
 from eigentext.cli._files import check_not_read
 from eigentext.cli._fitting import Fitting, fitting
 from eigentext.cli._options import Parameters, with_options
+from eigentext.cli._sources import load_sources
 from eigentext.cli._text import SourceOptions, utf8_or
 from eigentext.cli.topics._anchors import anchors_in_files
 from eigentext.cli.topics._shared import topic_lines, write_report
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 _TOPICS_SHOWN = 20
 _WORDS_SHOWN = 8
-_FACTS = ("left_out", "n_empty", "n_short", "n_reduced", "residual", "moved", "alpha0_perplexities")
+_FACTS = (
+    *("left_out", "n_empty", "n_short", "n_reduced", "residual", "moved"),
+    *("alpha0_perplexities", "background"),
+)
 
 
 @with_options(tables.TopicModel, checked=False)
@@ -46,6 +50,10 @@ def fit(
         Literal["line", "document"],
         typer.Option(help="What a document is: each line, or each file."),
     ] = "line",
+    vectors: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="Word vectors of other text, of `words fit`."),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write an HTML page about the topics."),
@@ -56,6 +64,7 @@ def fit(
 
     if report is not None:
         _check_report_path(report, output)
+    parameters |= load_sources({"vectors": vectors} if vectors else {})
     parameters |= anchors_in_files(parameters, source.encoding)
     parameters |= {
         "stop_words": named_stop_words(parameters["stop_words"], keep_case, source.encoding)
@@ -118,12 +127,25 @@ def _report(done: Fitting, model: "TopicModel", page: Path | None) -> None:
         details.append(
             f"alpha0 {model.alpha0_:g} was chosen, by perplexity on a part of the text: {values}"
         )
+    if used := model.diagnostics_.get("background"):
+        details.append(
+            f"{used['tokens']:.0%} of the words in the text have vectors; background "
+            f"{used['strength']:g}{_tried(used)}"
+        )
     done.report(
         _facts(model, page),
         f"{model.n_topics_} topics over {len(model.vocabulary_):,} words, each in "
         f"{_documents(limits, n_documents)} documents, alpha0 {model.alpha0_:g}",
         details,
     )
+
+
+def _tried(used: dict[str, Any]) -> str:
+    """Return by what the strength of the background was chosen."""
+    if not (tried := used.get("perplexities")):
+        return ""
+    values = ", ".join(f"{strength} {value:,.0f}" for strength, value in tried.items())
+    return f" was chosen, by perplexity on a part of the text: {values}"
 
 
 def _facts(model: "TopicModel", page: Path | None) -> dict[str, Any]:
