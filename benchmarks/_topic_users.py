@@ -413,3 +413,5 @@ PEERS: dict[str, Callable[[Documents, int], Fitted]] = {
 }
 SYSTEMS = OURS | PEERS
 EMBEDDED = ("BERTopic, k-means", "BERTopic, HDBSCAN", "KeyNMF")
+# The systems on the blind page: one of each kind.
+BLIND = ("eigentext", "eigentext, anchors", *(name for name in PEERS if name != "NMF, KL"))

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigentext import notebook
-from eigentext.errors import CorpusError, ParameterError
+from eigentext.errors import ParameterError
 from eigentext.evaluate.agreement import Agreement, label_agreement, listed_labels
 from eigentext.evaluate.coherence import coherence, distinct_words
 from eigentext.evaluate.intrusion import word_intrusion
@@ -37,7 +37,7 @@ from eigentext.parameters import Count, argument
 if TYPE_CHECKING:
     import pandas as pd
 
-_DEPTH = 50  # a word among so many of a topic cannot be its intruder
+_DEPTH = 50  # a word among so many of a topic cannot be its intruder, nor in a quarter of all
 _DIGITS = {"perplexity": 1}
 
 
@@ -208,14 +208,11 @@ def topics(
             "each document, and None for a document without one"
         )
     lengths = np.asarray(X.sum(axis=1)).ravel()
-    if not lengths.any():
-        raise CorpusError(
-            f"none of the {X.shape[0]:,} documents has a word that the model knows; "
-            "give documents like those that it was learned from"
-        )
+    perplexity = _finite(model.perplexity(X))  # an error, if no document has known words
     names = list(model.vocabulary_.words) if words is None else [str(word) for word in words]
     renamed = {} if words is None else {"words": names}
-    deep = [list(topic) for topic in model.top_words(max(_DEPTH, n_words), **renamed)]
+    depth = max(min(_DEPTH, len(names) // 4), n_words)
+    deep = [list(topic) for topic in model.top_words(depth, **renamed)]
     found = _of_words(deep, X, names, n_words)
     agreement = None
     if given is not None:
@@ -224,7 +221,7 @@ def topics(
         agreement = label_agreement(largest, [given[i] for i in kept])
         found["by_topic"] |= _label_columns(agreement, len(deep))
     return TopicScores(
-        perplexity=_finite(model.perplexity(X)) if (lengths >= 2).any() else None,
+        perplexity=perplexity,
         **found,
         n_topics=len(deep),
         n_documents=X.shape[0],
