@@ -13,6 +13,7 @@ order of the documents, and its CPU seconds count in each fit of BERTopic.
 
 import json
 import os
+import pickle
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -63,7 +64,20 @@ class Documents:
 
 
 def documents(name: str) -> Documents:
-    """20news, reuters, or 20news-2500: 2,500 training and 1,000 test documents of the first."""
+    """20news, reuters, or 20news-2500: 2,500 training and 1,000 test documents of the first.
+
+    They are read and counted once, and kept in a file.
+    """
+    path = FOLDER / f"{name}.pickle"
+    if not path.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_bytes(pickle.dumps(vars(_read(name))))
+        part.rename(path)
+    return Documents(**pickle.loads(path.read_bytes()))
+
+
+def _read(name: str) -> Documents:
     from eigentext import DocumentMoments, load_dataset
     from eigentext.moments import document_counts
 

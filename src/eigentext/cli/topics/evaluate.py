@@ -76,11 +76,11 @@ def evaluate(
     topics = load_topics(model)
     with inputs(files) as (paths,), work(run):
         corpus = documents.corpus(topics, model, paths)
+        given = None if labels is None else _labels(labels, documents, topics, model, paths)
         with engine.phase("count"):
             X = document_counts(corpus, topics.vocabulary_, topics.provenance_["options"])
         if X.shape[0] == 0:
             raise no_words(files, "documents")
-        given = None if labels is None else _labels(labels, documents, topics, model, paths)
         if given is not None and len(given) != X.shape[0]:
             raise ParameterError(
                 f"{labels} has {len(given):,} labels, but there are {X.shape[0]:,} documents; "
