@@ -94,11 +94,14 @@ def test_labels_are_lines_or_a_column(cli, topics, documents, tmp_path):
     texts = documents.read_text().splitlines()
     found = model.transform(texts).argmax(axis=1).tolist()
     (tmp_path / "labels").write_text("".join(f"group {k}\n" for k in found))
-    by_line = cli(
-        "topics", "evaluate", topics, documents, "--labels", tmp_path / "labels", "--json"
-    )
-    told = json.loads(by_line.out)
+    labels = ("--labels", tmp_path / "labels")
+    told = json.loads(cli("topics", "evaluate", topics, documents, *labels, "--json").out)
     assert (told["purity"], told["nmi"], told["ari"]) == pytest.approx((1, 1, 1))
+    blank = tmp_path / "blanks.txt"
+    blank.write_text("\n" + documents.read_text())
+    (tmp_path / "labels").write_text("\n" + (tmp_path / "labels").read_text())
+    told = json.loads(cli("topics", "evaluate", topics, blank, *labels, "--json").out)
+    assert told["nmi"] == pytest.approx(1)  # lines of labels are lines of the file
     rows = (json.dumps({"body": text, "kind": f"k{k}"}) for text, k in zip(texts, found))
     (tmp_path / "table.jsonl").write_text("\n".join(rows) + "\n")
     table = tmp_path / "table.jsonl"
@@ -106,7 +109,7 @@ def test_labels_are_lines_or_a_column(cli, topics, documents, tmp_path):
     assert shown.status == 0, shown.err
     assert "\nNMI              1.000\n" in shown.out
     missing = cli("topics", "evaluate", topics, table, "--column", "body", "--labels", "absent")
-    assert "absent" in missing.mistake
+    assert "no column 'absent'" in missing.err
 
 
 def test_stability_learns_again(cli, topics, documents):

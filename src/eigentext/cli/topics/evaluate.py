@@ -15,8 +15,6 @@ from eigentext.cli.topics._shared import DocumentOptions, ModelArgument, load_to
 from eigentext.errors import CorpusError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from eigentext import TextCorpus, TopicModel
     from eigentext.evaluate import TopicScores
 
@@ -76,16 +74,14 @@ def evaluate(
     topics = load_topics(model)
     with inputs(files) as (paths,), work(run):
         corpus = documents.corpus(topics, model, paths)
-        given = None if labels is None else _labels(labels, documents, topics, model, paths)
         with engine.phase("count"):
-            X = document_counts(corpus, topics.vocabulary_, topics.provenance_["options"])
+            if labels is None:
+                X = document_counts(corpus, topics.vocabulary_, topics.provenance_["options"])
+                given = None
+            else:
+                X, given = _labeled(topics, corpus, labels)
         if X.shape[0] == 0:
             raise no_words(files, "documents")
-        if given is not None and len(given) != X.shape[0]:
-            raise ParameterError(
-                f"{labels} has {len(given):,} labels, but there are {X.shape[0]:,} documents; "
-                "give a line for each document"
-            )
         with engine.phase("score"):
             found = scores_of(topics, X, given, n_words=words)
         again = _stability(topics, corpus, stability, words) if stability else None
@@ -105,27 +101,46 @@ def _stability(topics: "TopicModel", corpus: "TextCorpus", n_fits: int, n_words:
         return stability(topics, corpus, n_fits=n_fits, n_words=n_words)
 
 
-def _labels(
-    given: str,
-    documents: DocumentOptions,
-    topics: "TopicModel",
-    model: Path,
-    paths: "Sequence[Path]",
-) -> list[str]:
-    """Return the label of each document: a line of a file, or the column of the table."""
-    from eigentext.corpus.documents import named_batches
+def _labeled(topics: "TopicModel", corpus: "TextCorpus", given: str) -> tuple[Any, list[str]]:
+    """Return the counts of documents, and the label of each: a line of a file, or a cell."""
+    import scipy.sparse as sp
 
-    if documents.column is not None:
-        corpus = documents.corpus(topics, model, paths)
+    from eigentext.corpus.documents import named_batches
+    from eigentext.moments import document_counts
+
+    if corpus.column is not None:
         corpus.id = given  # the names of the rows are then their labels
-        return [str(name) for names, _ in named_batches(corpus) for name in names]
+        lines = None
+    else:
+        lines = _lines(given, corpus.encoding)
+    names: list[Any] = []
+    counts = [sp.csr_array((0, len(topics.vocabulary_)), dtype=int)]
+    for some, part in named_batches(corpus):
+        names += some
+        rows = document_counts(part, topics.vocabulary_, topics.provenance_["options"])
+        counts.append(sp.csr_array(rows))
+    X = sp.csr_array(sp.vstack(counts))
+    if lines is None:
+        return X, ["" if name is None else str(name) for name in names]
+    if len(lines) == len(names):
+        return X, lines
+    # Blank lines are no documents: the documents are numbered by their lines.
+    if names and all(isinstance(name, int) for name in names) and names[-1] == len(lines):
+        return X, [lines[name - 1] for name in names]
+    raise ParameterError(
+        f"{given} has {len(lines):,} labels, but there are {len(names):,} documents; "
+        "give a line for each document"
+    )
+
+
+def _lines(given: str, encoding: str) -> list[str]:
     path = Path(given)
     if not path.is_file():
         raise CorpusError(
             f"{given}: no such file (--labels is a file with a line for each document, or with "
             "--column the column of the table that has the labels)"
         )
-    encoding = utf8_or(documents.encoding, path)
+    encoding = utf8_or(encoding, path)
     try:
         return path.read_text(encoding=encoding).splitlines()
     except UnicodeDecodeError as error:
