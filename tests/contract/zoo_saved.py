@@ -592,6 +592,9 @@ ZOO: dict[str, Specimen] = {
     "topics/anchors": Specimen(
         lambda: et.TopicModel(2, method="anchors", refine=0).fit(_documents()), _TOPICS
     ),
+    "topics/moments": Specimen(
+        lambda: et.TopicModel(2, keep_moments="whole", refine=2).fit(_documents()), _TOPICS
+    ),
     "two-windows": Specimen(
         lambda: et.moments.TwoWindowMoments.from_corpus(_sentences(), window=3), _TWO_WINDOWS
     ),

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from eigentext import engine
 from eigentext.errors import CorpusError
 from eigentext.topics import em
+from eigentext.topics.content import by_key, column_keys, document_keys, word_keys
 from eigentext.topics.em import _Sampler, refine_lda, refine_mixture
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="slow")
@@ -21,6 +22,11 @@ pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="slow")
 
 def ones(X):
     return np.ones(X.shape[0], np.int64)
+
+
+def keys_of(X):
+    words = column_keys(X.shape[1])
+    return document_keys(X, words), words
 
 
 def perturbed(truth, seed=0):
@@ -204,8 +210,9 @@ def test_first_topics_are_drawn_by_what_fits_the_document():
     topics = _Sampler(X, ones(X), phi, np.array([0.1, 0.1]), 0).topics
     assert (topics[:50] == 0).mean() > 0.95
     assert (topics[50:100] == 1).mean() > 0.95
-    assert (topics[100:125] == 0).mean() > 0.8
-    assert (topics[125:] == 1).mean() > 0.8
+    words = np.repeat(by_key(X, column_keys(3)).indices[2:], 25)  # tokens are in this order
+    assert (topics[100:][words == 0] == 0).mean() > 0.8
+    assert (topics[100:][words == 2] == 1).mean() > 0.8
 
 
 # --- LDA ------------------------------------------------------------------------------------------
@@ -324,6 +331,32 @@ def test_same_bits_on_any_number_of_threads(random_topics):
     assert distances(another.components, results[0].components).max() < 0.1
 
 
+def test_a_document_draws_alike_in_any_company(random_topics):
+    """Its place, other documents, other columns and their order do not matter."""
+    truth = random_topics(4, 30, 1.0)
+    X, alpha, names = truth.draw(80, 25), np.full(4, 0.25), word_keys([f"w{i}" for i in range(30)])
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(80)[:50], rng.permutation(30)
+
+    def topics_of(X, phi, names):
+        sampler = _Sampler(X, ones(X), phi, alpha, 3, names)
+        for _ in range(3):
+            sampler.sweep(phi, alpha)
+        return np.split(sampler.topics, np.cumsum(X.sum(axis=1).astype(int))[:-1])
+
+    whole = topics_of(X, truth.topics, names)
+    part = topics_of(X[rows][:, columns], truth.topics[:, columns], names[columns])
+    assert all(np.array_equal(drawn, whole[row]) for drawn, row in zip(part, rows, strict=True))
+    assert any(not np.array_equal(drawn, whole[i]) for i, drawn in enumerate(part))
+
+
+def test_the_order_of_documents_leaves_only_rounding(random_topics):
+    truth = random_topics(4, 30, 1.0)
+    X, order = truth.draw(300, 25), np.random.default_rng(0).permutation(300)
+    found, moved = (refined(counts, truth.topics, n_steps=3) for counts in (X, X[order]))
+    assert np.allclose(found.components, moved.components, rtol=1e-3, atol=1e-5)
+
+
 def test_one_topic():
     X = sp.csr_array(np.array([[2, 1, 0, 0], [1, 0, 0, 3]]))
     times, topics = np.array([1, 2]), np.array([[0.4, 0.3, 0.2, 0.1]])
@@ -352,14 +385,11 @@ def test_empty_rows_change_nothing(random_topics):
     truth = random_topics(3, 20, 1.0)
     X = truth.draw(50, 20)
     nothing = sp.csr_array((6, 20), dtype=X.dtype)
-    # They are added at the end, because the place of a document seeds its draws.
-    more = sp.vstack([X, nothing], "csr")
-    found, expected = (refined(counts, truth.topics) for counts in (more, X))
-    assert np.array_equal(found.components, expected.components)
-    assert found.perplexities == pytest.approx(expected.perplexities)
-    first = refined(sp.vstack([nothing, X], "csr"), truth.topics)
-    assert np.isfinite(first.components).all()
-    assert distances(first.components, expected.components).max() < 0.3
+    expected = refined(X, truth.topics)
+    for more in (sp.vstack([X, nothing], "csr"), sp.vstack([nothing, X], "csr")):
+        found = refined(more, truth.topics)
+        assert np.allclose(found.components, expected.components, rtol=1e-3, atol=1e-5)
+        assert found.perplexities == pytest.approx(expected.perplexities)
 
 
 def test_fractions_are_rounded_up(random_topics):
@@ -404,14 +434,14 @@ def test_of_very_long_documents_some_tokens_are_enough(random_topics):
     X = sp.vstack([long, short], "csr")
     kept = np.zeros(X.shape)
     for seed in range(20):
-        tokens, times = em._thinned(X, 2 * ones(X), seed)
+        tokens, times = em._thinned(X, 2 * ones(X), *keys_of(X), seed)
         drawn = sp.csr_array((tokens, X.indices, X.indptr), X.shape)
         assert drawn.sum() <= 3 * (em._LONGEST + 20) + short.sum()
         assert np.allclose(times * drawn.sum(axis=1), 2 * X.sum(axis=1))
         assert np.array_equal(drawn[3:].toarray(), short.toarray())
         kept += times[:, None] * drawn.toarray() / 40
     assert np.allclose(kept, X.toarray(), rtol=1e-3, atol=300)
-    same = em._thinned(short, ones(short), 0)
+    same = em._thinned(short, ones(short), *keys_of(short), 0)
     assert np.array_equal(same[0], short.data)
     assert same[1].dtype == np.int64
 

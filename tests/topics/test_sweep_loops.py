@@ -32,7 +32,7 @@ SEED = np.int64(1234567890123456789)
 def uniforms(seed, n_documents, n):
     out = np.empty((n_documents, n))
     for document in range(n_documents):
-        state = _seeded(seed, document)
+        state = _seeded(seed, document)  # its number as its key
         for i in range(n):
             state = _next(state)
             out[document, i] = np.float64(state >> np.uint64(40)) * 2.0**-24
@@ -42,9 +42,13 @@ def uniforms(seed, n_documents, n):
 # --- in plain Python ------------------------------------------------------------------------------
 
 
-def generator(seed, document):
+def key_of(place):
+    return (place + 1) * 0xC2B2AE3D27D4EB4F & MASK
+
+
+def generator(seed, key):
     """Yield uniform numbers of 24 bits: the finalizer of splitmix64, then xorshift64."""
-    x = (int(seed) + document * 0x9E3779B97F4A7C15) & MASK
+    x = (int(seed) + key * 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
     x = (x ^ (x >> 31)) | 1
@@ -64,7 +68,7 @@ def choice(u, p):
 def plain_sweep(documents, times, phi, alpha, topics, seed):
     topics, expected, total, i = topics.copy(), np.zeros(phi.shape), 0.0, 0
     for place, document in enumerate(documents):
-        random = generator(seed, place)
+        random = generator(seed, key_of(place))
         own = topics[i : i + len(document)]
         for j, w in enumerate(document):
             others = np.delete(own, j)
@@ -79,7 +83,7 @@ def plain_sweep(documents, times, phi, alpha, topics, seed):
 def plain_draw(documents, phi, theta, seed):
     topics = []
     for place, document in enumerate(documents):
-        random = generator(seed, place)
+        random = generator(seed, key_of(place))
         topics += [choice(next(random), theta[place] * phi[w]) for w in document]
     return np.array(topics)
 
@@ -109,10 +113,15 @@ def problem(K, n=12, d=15, seed=0, zeros=0.0):
     return documents, times, padded(phi), padded(alpha[None])[0], padded(theta), topics
 
 
+def keys_of(documents):
+    return np.array([key_of(place) for place in range(len(documents))], np.uint64)
+
+
 def run_sweep(documents, times, phi, alpha, topics, seed=SEED, keep=True, blocks=None):
     topics, expected = topics.copy(), np.zeros(phi.shape, np.float32)
+    problem_of = *as_arrays(documents), keys_of(documents)
     total = sum(
-        sweep(*as_arrays(documents), times, phi, alpha, topics, seed, keep, expected, *block)
+        sweep(*problem_of, times, phi, alpha, topics, seed, keep, expected, *block)
         for block in blocks or [(0, len(documents))]
     )
     return topics, expected, total
@@ -178,7 +187,7 @@ def test_sweep_is_its_plain_twin(K, zeros):
 @pytest.mark.parametrize("K", [1, 5, 8, 33])
 def test_draw_is_its_plain_twin(K):
     documents, _, phi, _, theta, topics = problem(K)
-    draw(*as_arrays(documents), phi, theta, topics, SEED, 0, len(documents))
+    draw(*as_arrays(documents), keys_of(documents), phi, theta, topics, SEED, 0, len(documents))
     plain = plain_draw(documents, phi.astype(float), theta.astype(float), SEED)
     assert np.array_equal(topics, plain)
 
@@ -214,9 +223,9 @@ def test_borders_of_blocks_change_no_topic():
     assert np.array_equal(whole[1], parts[1])
     assert whole[2] == pytest.approx(parts[2], rel=1e-12)
     drawn, again = topics.copy(), topics.copy()
-    draw(*as_arrays(documents), phi, theta, drawn, SEED, 0, 12)
+    draw(*as_arrays(documents), keys_of(documents), phi, theta, drawn, SEED, 0, 12)
     for block in [(5, 12), (0, 5)]:
-        draw(*as_arrays(documents), phi, theta, again, SEED, *block)
+        draw(*as_arrays(documents), keys_of(documents), phi, theta, again, SEED, *block)
     assert np.array_equal(drawn, again)
 
 
@@ -271,7 +280,7 @@ def test_draws_are_in_proportion(K):
     rng = np.random.default_rng(K)
     phi, theta = padded(rng.random((2, K))), padded(rng.dirichlet(np.ones(K), 1))
     topics = np.full(n, -1, np.int32)
-    draw(*as_arrays([[1] * n]), phi, theta, topics, SEED, 0, 1)
+    draw(*as_arrays([[1] * n]), keys_of([[1] * n]), phi, theta, topics, SEED, 0, 1)
     p = (theta[0] * phi[1]).astype(float)[:K]
     assert topics.max() < K
     expected = n * p / p.sum()
@@ -297,7 +306,7 @@ def test_sweeps_draw_in_proportion(K):
 @pytest.mark.parametrize("K", [1, 5, 9])
 def test_topics_of_the_padding_are_never_drawn(K):
     documents, times, phi, alpha, theta, topics = problem(K, n=60)
-    draw(*as_arrays(documents), phi, theta, topics, SEED, 0, 60)
+    draw(*as_arrays(documents), keys_of(documents), phi, theta, topics, SEED, 0, 60)
     assert 0 <= topics.min() <= topics.max() < K
     for seed in range(20):
         topics, expected, _ = run_sweep(documents, times, phi, alpha, topics, np.int64(seed))

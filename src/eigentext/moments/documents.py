@@ -155,7 +155,8 @@ class DocumentMoments(VocabularyMoments):
             Leave out words that occur less often.
         max_size : int, optional
             Keep only this many of these words: those that occur most often. Among equally frequent
-            words, the first are kept.
+            words, the first in the order of their letters are kept (of a matrix, the first
+            columns), so the order of documents does not matter.
         stop_words : "auto", "none", a language ("english") or list of str, optional
             Words to leave out: those of a language (:mod:`eigentext.corpus.stop_words`), with all
             tokens that are signs, whatever their case; or those of a list, as they are. "auto"

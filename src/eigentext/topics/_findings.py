@@ -11,6 +11,7 @@ from eigentext.moments.limits import left_out_words, signs_and_stop_words
 
 _NO_GAP = 0.8  # a larger ratio of the first dropped eigenvalue to the last kept one is no gap
 _FAR = 0.5  # a topic that was moved further to become a distribution is noisy
+_GROUPS = 3  # how many groups of documents are named
 _SHOWN = 10  # top words of a topic, of which at least half say what it is about
 
 
@@ -37,6 +38,7 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: int) -> Ite
             "note",
             f"{n_reduced:,} documents lost weight, so that no single document makes a topic.",
         )
+    yield from _of_groups(diagnostics)
     kept, dropped = diagnostics["eigenvalues"], diagnostics["dropped"]
     if kept and dropped and dropped[0] > _NO_GAP * kept[-1]:
         yield Finding(
@@ -50,6 +52,30 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: int) -> Ite
             "A topic was far from a distribution before EM, because its moments are noisy.",
             "Give more documents, or ask for fewer topics.",
         )
+
+
+def _of_groups(diagnostics: dict[str, Any]) -> Iterator[Finding]:
+    """Name the documents that were set apart, or that own a direction."""
+    for group in diagnostics.get("apart", [])[:_GROUPS]:
+        yield Finding("note", f"{told_of(group)}. They were set apart.")
+    for group in diagnostics.get("owners", [])[:_GROUPS]:
+        yield Finding(
+            "note",
+            f"{told_of(group)}. In the moments they weigh little, but EM may make a topic of them.",
+            "Name them with apart(documents), or leave them out: set_apart=True (--set-apart).",
+        )
+
+
+def told_of(group: dict[str, Any]) -> str:
+    """A sentence about a group of documents, without its end."""
+    n, words = group["n_documents"], ", ".join(group["words"])
+    documents = "1 document" if n == 1 else f"{n:,} documents"
+    return {
+        "copies": f"{documents} are one another's copies (with {words})",
+        "words": f"{documents} share words that hardly occur elsewhere: {words}",
+        "leverage": f"{documents} {'owns' if n == 1 else 'own'} a direction of the moments "
+        f"({words})",
+    }[group["why"]]
 
 
 def size_findings(diagnostics: dict[str, Any]) -> Iterator[Finding]:

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from eigentext.moments import DocumentMoments
 from eigentext.moments.document_checks import OPTIONS
 from eigentext.moments.limits import LEFT_OUT
-from eigentext.parameters import Count, Given, Number, is_number
+from eigentext.parameters import Choice, Count, Given, Number, is_number
 from eigentext.storage.facts import COUNT, NUMBERS, TEXTS, facts
 from eigentext.storage.schema import Array, Schema, Strings, damage
 
@@ -22,6 +23,19 @@ _BY_NAME = Given(
     {},
     what="numbers by name",
     test=lambda value: isinstance(value, dict) and _are_numbers(value.values()),
+)
+_GROUP = facts(
+    "a group of documents: why, n_documents, n_tokens, words",
+    needs=("why", "n_documents", "n_tokens", "words"),
+    why=Choice("copies", of=("copies", "words", "leverage")),
+    n_documents=COUNT,
+    n_tokens=COUNT,
+    words=TEXTS,
+)
+_GROUPS = Given(
+    [],
+    what=f"a list; an item is {_GROUP.what}",
+    test=lambda value: isinstance(value, list) and all(map(_GROUP.accepts, value)),
 )
 SCHEMA = Schema(
     {
@@ -65,7 +79,11 @@ SCHEMA = Schema(
             left_out=LEFT_OUT,
             topics_of_stop_words=COUNT,
             n_sound=COUNT,
+            apart=_GROUPS,
+            owners=_GROUPS,
             robust=Number(0.0, least=0),
+            n_documents_before=COUNT,
+            n_new_topics=COUNT,
         ),
     },
 )
@@ -85,3 +103,23 @@ def check(arrays: Any, about: dict[str, Any]) -> None:
     columns = about["provenance"]["options"].get("columns", n_words)
     if about["n_features_in"] != columns or columns < n_words:
         raise damage("n_features_in", f"is {about['n_features_in']}, with {n_words} words")
+
+
+def moments_of(arrays: Any, about: dict[str, Any]) -> DocumentMoments | None:
+    """Return the moments in a file of topics, or None. The names of their arrays begin so."""
+    if "moments" not in about:
+        return None
+    inner = about["moments"]
+    if not isinstance(inner, dict):
+        raise damage("moments", "is no document")
+    parts = {
+        name.removeprefix("moments."): part
+        for name, part in arrays.items()
+        if name.startswith("moments.")
+    }
+    DocumentMoments._schema(inner).check(parts, inner)
+    moments = DocumentMoments._from_saved(parts, inner)
+    unknown = set(arrays["words"]).difference(moments.vocabulary.words)
+    if unknown:
+        raise damage("moments", f"lack the word {min(unknown)!r:.80} of the topics")
+    return moments

@@ -1,8 +1,9 @@
 """Compiled loops of Gibbs sampling over the tokens of documents, with fixed topics.
 
-Every document has its own random generator, seeded by the document's place, so the number of
-threads never changes a bit. The two loops over topics (`weigh`, `add_scaled`) work on eight topics
-at a time. `padded` adds topics up to a multiple of eight; these have no chance and are never drawn.
+Every document has its own random generator, seeded by the document's key (see
+:mod:`eigentext.topics.content`), so neither its place nor the number of threads changes a bit. The
+two loops over topics (`weigh`, `add_scaled`) work on eight topics at a time. `padded` adds topics
+up to a multiple of eight; these have no chance and are never drawn.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from eigentext.engine.compiled import njit
 from eigentext.engine.intrinsics import TOPIC_WIDTH as WIDTH
 from eigentext.engine.intrinsics import add_scaled, weigh
 
-_GOLDEN = 0x9E3779B97F4A7C15  # splitmix64's step from one document's generator to the next
+_GOLDEN = 0x9E3779B97F4A7C15  # the step of splitmix64
 
 
 def padded(matrix: np.ndarray) -> np.ndarray:
@@ -22,13 +23,8 @@ def padded(matrix: np.ndarray) -> np.ndarray:
     return wide
 
 
-def seed_from(seed: np.int64, place: int) -> np.int64:
-    """Return a seed that gives the first document the generator that `seed` gives to `place`."""
-    return np.uint64((int(seed) + place * _GOLDEN) % (1 << 64)).view(np.int64)
-
-
 @njit(cache=True, nogil=True)
-def sweep(indptr, words, first, times, phi, alpha, topics, seed, keep, expected, start, stop):
+def sweep(indptr, words, first, keys, times, phi, alpha, topics, seed, keep, expected, start, stop):
     """Draw the topic of each token of the documents `start` to `stop` again, one after another.
 
     For a token with the word w, let ``m[k]`` be the number of other tokens in the document with the
@@ -42,7 +38,7 @@ def sweep(indptr, words, first, times, phi, alpha, topics, seed, keep, expected,
     one = np.float32(1)
     total = 0.0
     for document in range(start, stop):
-        state = _seeded(seed, document)
+        state = _seeded(seed, keys[document])
         for k in range(K):
             m[k] = alpha[k]
         for i in range(first[indptr[document]], first[indptr[document + 1]]):
@@ -108,12 +104,12 @@ def fit_proportions(indptr, words, first, phi, alpha, theta, n_steps, start, sto
 
 
 @njit(cache=True, nogil=True)
-def draw(indptr, words, first, phi, theta, topics, seed, start, stop):
+def draw(indptr, words, first, keys, phi, theta, topics, seed, start, stop):
     """Draw the topic of each token independently, in proportion to ``theta[document] * phi[w]``."""
     K = phi.shape[1]
     p, lanes = np.empty(K, np.float32), np.empty(WIDTH, np.float32)
     for document in range(start, stop):
-        state = _seeded(seed, document)
+        state = _seeded(seed, keys[document])
         m = theta[document]
         for e in range(indptr[document], indptr[document + 1]):
             mass = weigh(m, phi, p, lanes, np.int64(words[e]), K)
@@ -137,9 +133,9 @@ def _drawn(state, mass, p, lanes, K):
 
 
 @njit(cache=True, nogil=True)
-def _seeded(seed, document):
+def _seeded(seed, key):
     """Return the state of a document's generator: the finalizer of splitmix64, never zero."""
-    state = np.uint64(seed) + np.uint64(document) * np.uint64(_GOLDEN)
+    state = np.uint64(seed) + np.uint64(key) * np.uint64(_GOLDEN)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (state ^ (state >> np.uint64(31))) | np.uint64(1)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
+    from eigentext.topics.apart import ApartGroups
     from eigentext.topics.model import TopicModel
 
 
@@ -121,6 +122,17 @@ class Answers:
 
         check_is_fitted(self)
         return report(cast("TopicModel", self), documents, path, **options)
+
+    def apart(self, documents: Any) -> "ApartGroups":
+        """Return the groups of documents that are not like the others, with their names.
+
+        Copies, documents with the same signature or template, and documents that own a direction:
+        see :mod:`eigentext.topics.apart`. ``set_apart=True`` leaves them out of learning.
+        """
+        from eigentext.topics.apart import apart_documents
+
+        check_is_fitted(self)
+        return apart_documents(cast("TopicModel", self), documents)
 
     @overload
     def plot(

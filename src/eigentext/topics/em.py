@@ -20,7 +20,8 @@ last steps use the mean of their expected counts, which removes noise. :math:`\a
 is, and :math:`\alpha_k / \alpha_0` follows the topics' shares of the tokens.
 
 Counts have the form of :class:`~eigentext.moments.DocumentMoments`: CSR with sorted indices,
-without duplicates or zeros. Row i stands for ``times[i]`` documents.
+without duplicates or zeros. Row i stands for ``times[i]`` documents. The content of a
+document seeds its draws (:mod:`eigentext.topics.content`), so they do not depend on its place.
 """
 
 from functools import partial
@@ -36,6 +37,7 @@ from eigentext.matrices.budget import machine_memory
 from eigentext.matrices.products import sparse_times
 from eigentext.matrices.runs import CSR
 from eigentext.monitor import Monitor
+from eigentext.topics.content import by_key, column_keys, document_keys, mixed, uniforms
 
 _BLOCKS = 8  # blocks of documents, each with its own expected counts
 _FITTING = 5  # steps for the proportions of a document, by which the first topics are drawn
@@ -106,15 +108,19 @@ def refine_lda(
     smoothing: float,
     tol: float = 1e-3,
     random_state: int = 0,
+    words: np.ndarray | None = None,
 ) -> RefinedTopics:
     """Run Monte Carlo EM for LDA, with at most `n_steps` steps.
 
     Averaging begins with the first step that lowers the perplexity by less than the fraction `tol`,
     or with the fifth last step. The perplexity is that of each token given the topics of the other
-    tokens in its document. Fractional counts are rounded up.
+    tokens in its document. Fractional counts are rounded up. `words` are the keys of the columns
+    (:func:`eigentext.topics.content.word_keys`), by default those of their numbers. They seed the
+    draws of a document, with its counts.
     """
     phi, w = _lifted(components), _positive(weights)
-    given = counts.indptr, counts.indices, counts.data, times, weights, components
+    words = column_keys(counts.shape[1]) if words is None else words
+    given = counts.indptr, counts.indices, counts.data, times, weights, components, words
     monitor = Monitor(
         "lda-em",
         n_steps,
@@ -127,7 +133,7 @@ def refine_lda(
     )
     kept = monitor.resume()
     topics = kept.arrays["topics"] if kept else None
-    sampler = _Sampler(counts, times, phi, alpha0 * w, random_state, topics)
+    sampler = _Sampler(counts, times, phi, alpha0 * w, random_state, words, topics)
     n_averaged = 0
     total = np.zeros(phi.T.shape)
     if kept:
@@ -163,8 +169,8 @@ class _Documents(NamedTuple):
     indptr: np.ndarray
     words: np.ndarray
     first: np.ndarray
+    keys: np.ndarray
     times: np.ndarray
-    place: int  # the number of the first one among all documents
 
 
 class _Sampler:
@@ -177,11 +183,15 @@ class _Sampler:
         phi: np.ndarray,
         alpha: np.ndarray,
         seed: int,
+        words: np.ndarray | None = None,
         topics: np.ndarray | None = None,
     ):
         from eigentext.topics._sweep_loops import padded
 
-        tokens, times = _thinned(counts, times, seed)
+        words = column_keys(counts.shape[1]) if words is None else words
+        keys = document_keys(counts, words)
+        counts = by_key(counts, words)  # in an order that does not change with other documents
+        tokens, times = _thinned(counts, times, keys, words, seed)
         first = np.concatenate([[0], np.cumsum(tokens)])
         ends = first[counts.indptr]
         _check_room(int(ends[-1]))
@@ -193,7 +203,7 @@ class _Sampler:
             indptr = counts.indptr[start : stop + 1]
             a, z = indptr[0], indptr[-1]
             part = indptr - a, counts.indices[a:z], first[a : z + 1] - first[a]
-            blocks.append(_Documents(*part, times[start:stop], start))
+            blocks.append(_Documents(*part, keys[start:stop], times[start:stop]))
         is_worth = ends[-1] * len(phi) >= _WORTH
         self._blocks = Spread(_same, blocks, worth=bool(is_worth))
         self.seeds = np.random.default_rng(seed)
@@ -231,7 +241,9 @@ class _Sampler:
         return self.seeds.integers(1 << 63, dtype=np.int64)
 
 
-def _thinned(counts: CSR, times: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _thinned(
+    counts: CSR, times: np.ndarray, keys: np.ndarray, words: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The number of tokens of each entry, and the weight of each document.
 
     Memory and time grow with the tokens, and a matrix may have counts of billions. If a document is
@@ -248,7 +260,8 @@ def _thinned(counts: CSR, times: np.ndarray, seed: int) -> tuple[np.ndarray, np.
         return tokens, times
     entries = np.repeat(share, np.diff(counts.indptr))
     some = entries < 1
-    lots = np.random.default_rng([seed, 1]).random(int(some.sum()))
+    documents = np.repeat(keys, np.diff(counts.indptr))[some]
+    lots = uniforms(mixed(documents) + words[counts.indices[some]], seed)
     tokens[some] = tokens[some] * entries[some] + lots  # rounded up or down at random
     left = np.diff(np.concatenate([[0], np.cumsum(tokens)])[counts.indptr])
     return tokens, times * (lengths / np.maximum(left, 1))
@@ -273,13 +286,13 @@ def _draw_first(
     documents: _Documents, phi: np.ndarray, prior: np.ndarray, seed: np.int64
 ) -> np.ndarray:
     """Draw the first topic of each token of some documents."""
-    from eigentext.topics._sweep_loops import draw, fit_proportions, seed_from
+    from eigentext.topics._sweep_loops import draw, fit_proportions
 
-    tokens, n = (*documents[:3], phi), len(documents.times)
+    tokens, n = documents[:3], len(documents.times)
     theta = np.empty((n, len(prior)), np.float32)
     topics = np.empty(documents.first[-1], np.int32)
-    fit_proportions(*tokens, prior, theta, _FITTING, 0, n)
-    draw(*tokens, theta, topics, seed_from(seed, documents.place), 0, n)
+    fit_proportions(*tokens, phi, prior, theta, _FITTING, 0, n)
+    draw(*tokens, documents.keys, phi, theta, topics, seed, 0, n)
     return topics
 
 
@@ -291,12 +304,11 @@ def _sweep(
     keep: bool,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """New topics of some documents, expected counts, and the log-likelihood without constants."""
-    from eigentext.topics._sweep_loops import seed_from, sweep
+    from eigentext.topics._sweep_loops import sweep
 
     documents, topics = block[0], block[1].copy()
     expected = np.zeros(phi.shape if keep else (0, phi.shape[1]), np.float32)
-    known = *documents[:4], phi, alpha, topics, seed_from(seed, documents.place)
-    total = sweep(*known, keep, expected, 0, len(documents.times))
+    total = sweep(*documents, phi, alpha, topics, seed, keep, expected, 0, len(documents.times))
     return topics, expected, total
 
 

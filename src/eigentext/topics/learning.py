@@ -11,14 +11,18 @@ from eigentext.errors import CorpusError
 from eigentext.estimators import users_level
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
+from eigentext.moments.document_checks import is_of_matrix
 from eigentext.topics._findings import of_pairs, of_rank
 from eigentext.topics.anchors import Recovery, anchor_topics
+from eigentext.topics.apart import ApartGroups, described_owners, set_apart
+from eigentext.topics.content import column_keys, document_keys, uniforms, word_keys
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
-from eigentext.topics.tensor import Solver, TensorTopics, robust_weights, tensor_topics
+from eigentext.topics.tensor import Robust, Solver, TensorTopics, robust_weights, tensor_topics
 
 Method = Literal["tensor", "gradient", "anchors"]
 _ONE_IN = 10  # one document in ten validates alpha0
+_NAMED = 20  # how many groups of documents apart the diagnostics name
 _NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
 _RELAXED = (1, 4, 16, 0)  # times `robust`, if topics are not sound with it
 # Without EM, a topic that is further (in L1) from all distributions is noise. EM makes use of such
@@ -34,6 +38,7 @@ class Settings(Protocol):
     alpha0: Any
     refine: int
     robust: float
+    set_apart: bool
     smoothing: float
     solver: Solver
     recovery: Recovery
@@ -53,8 +58,13 @@ class LearnedTopics(NamedTuple):
 def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     """Choose alpha0, decompose the moments, and run EM."""
     check_documents(moments)
+    apart = ApartGroups()
+    if settings.set_apart:
+        moments, apart = without_apart(moments, settings)
     alpha0, tried = choose_alpha0(moments, settings)
     found, diagnostics = _decompose(moments, alpha0, settings)
+    if settings.set_apart:
+        diagnostics["apart"] = [group.to_dict() for group in apart[:_NAMED]]
     if settings.refine:
         found = _refine(moments, alpha0, found, settings)
         diagnostics["perplexities"] = found.perplexities
@@ -91,6 +101,26 @@ def check_documents(moments: DocumentMoments) -> None:
         )
 
 
+def without_apart(
+    moments: DocumentMoments, settings: Settings
+) -> tuple[DocumentMoments, ApartGroups]:
+    """Return the moments without copies and outliers, and what they are."""
+    alpha0 = alpha0s(settings.alpha0) or [1.0]
+    kept, found = set_apart(
+        moments,
+        settings.n_topics,
+        alpha0=alpha0[len(alpha0) // 2],
+        robust=settings.robust,
+        random_state=settings.random_state,
+    )
+    if not (kept.lengths >= 3).any():
+        raise CorpusError(
+            "all documents of three words or more are copies or outliers; "
+            "learn with set_apart=False (without --set-apart)"
+        )
+    return kept, found
+
+
 def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, dict[str, float]]:
     """Return the alpha0 with the least perplexity of held-out documents, and all perplexities."""
     grid = alpha0s(settings.alpha0)
@@ -98,8 +128,7 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
         return grid[0], {}
     from eigentext.evaluate import completion_perplexity
 
-    n = moments.counts.shape[0]
-    validates = np.random.default_rng(settings.random_state).permutation(n) < n / _ONE_IN
+    validates = held_out(moments, settings.random_state)
     if validates.all():
         raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
     training = replace(moments, counts=moments.counts[~validates], times=moments.times[~validates])
@@ -117,6 +146,22 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
     return min(grid, key=lambda alpha0: tried[str(alpha0)]), tried
 
 
+def keys_of_words(moments: DocumentMoments) -> np.ndarray:
+    """Return the keys of words by name, or of all the columns of a matrix by number."""
+    if is_of_matrix(moments.options) and moments.whole:
+        return column_keys(len(moments.vocabulary))
+    return word_keys(moments.vocabulary.words)
+
+
+def held_out(moments: DocumentMoments, random_state: int) -> np.ndarray:
+    """Return which of the distinct documents validate. The content of a document decides."""
+    keys = document_keys(moments.counts, keys_of_words(moments))
+    order = np.argsort(uniforms(keys, random_state), kind="stable")
+    validates = np.zeros(len(keys), bool)
+    validates[order[: -(-len(keys) // _ONE_IN)]] = True
+    return validates
+
+
 def _decompose(
     moments: DocumentMoments, alpha0: float, settings: Settings
 ) -> tuple[RefinedTopics, dict[str, Any]]:
@@ -126,7 +171,7 @@ def _decompose(
     K = min(settings.n_topics, bags.n_words)
     if settings.method == "anchors":
         return _by_anchors(bags, K, moments.vocabulary.words, settings)
-    return _by_tensor(bags, K, alpha0, settings)
+    return _by_tensor(bags, K, alpha0, moments.vocabulary.words, settings)
 
 
 def _by_anchors(
@@ -145,10 +190,10 @@ def _by_anchors(
 
 
 def _by_tensor(
-    bags: BagMoments, K: int, alpha0: float, settings: Settings
+    bags: BagMoments, K: int, alpha0: float, words: list[str], settings: Settings
 ) -> tuple[RefinedTopics, dict[str, Any]]:
     """Topics by pairs and triples, or by pairs alone if the triples do not have them."""
-    found, n_reduced, robust = _soundest(bags, K, alpha0, settings)
+    found, known, robust = _soundest(bags, K, alpha0, settings)
     components, moved = on_simplex(found.components)
     weights, total = found.weights, float(found.weights.sum())
     is_sound = found.is_sound if settings.refine else found.is_sound & (moved < _FAR)
@@ -159,8 +204,10 @@ def _by_tensor(
         "weight_sum": total,
         "moved": float(moved.mean()),
         "moved_most": float(moved.max()),
-        "n_reduced": n_reduced,
+        "n_reduced": known.n_reduced if known else 0,
     }
+    if known and (owners := described_owners(bags, known, words)):
+        diagnostics["owners"] = owners[:_NAMED]
     if robust != settings.robust:
         diagnostics["robust"] = robust
     if not is_sound.all():
@@ -176,21 +223,21 @@ def _by_tensor(
 
 def _soundest(
     bags: BagMoments, K: int, alpha0: float, settings: Settings
-) -> tuple[TensorTopics, int, float]:
-    """Decompose the triples. Return also how many documents lost weight, and by which limit.
+) -> tuple[TensorTopics, Robust | None, float]:
+    """Decompose the triples. Return also the weights of documents, and by which limit they are.
 
     If all documents are alike, as the lines of a log, each kind of them is an outlier, and little
     is left when all have lost weight. So the limit is raised until all topics are sound.
     """
-    tried = list[tuple[TensorTopics, int, float]]()
+    tried = list[tuple[TensorTopics, Robust | None, float]]()
     for robust in [settings.robust * times for times in _RELAXED] if settings.robust else [0.0]:
-        weighted, n_reduced, start = bags, 0, {}
+        weighted, known, start = bags, None, {}
         if robust:
-            weights, n_reduced, scale, directions = robust_weights(
+            known = robust_weights(
                 bags, K, alpha0=alpha0, most=robust, random_state=settings.random_state
             )
-            weighted = bags.reweighted(weights)
-            start = {"scale": scale, "start": directions}
+            weighted = bags.reweighted(known.weights)
+            start = {"scale": known.scale, "start": known.directions}
         found = tensor_topics(
             weighted,
             K,
@@ -200,7 +247,7 @@ def _soundest(
             random_state=settings.random_state,
             **start,
         )
-        tried.append((found, n_reduced, robust))
+        tried.append((found, known, robust))
         if found.n_sound == len(found.weights):
             break
     return max(tried, key=lambda one: one[0].n_sound)  # the first of several
@@ -219,7 +266,8 @@ def _refine(
     steps = {"n_steps": settings.refine, "smoothing": settings.smoothing}
     if alpha0 == 0:
         return refine_mixture(*data, **steps)
-    return refine_lda(*data, alpha0=alpha0, random_state=settings.random_state, **steps)
+    how = {"alpha0": alpha0, "random_state": settings.random_state}
+    return refine_lda(*data, **how, words=keys_of_words(moments), **steps)
 
 
 def on_simplex(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

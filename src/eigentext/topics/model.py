@@ -18,7 +18,7 @@ import math
 import os
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -46,13 +46,14 @@ from eigentext.topics._findings import (
 )
 from eigentext.topics.anchors import Recovery
 from eigentext.topics.answers import Answers
-from eigentext.topics.learning import Method, learn_topics
+from eigentext.topics.growing import Growing
+from eigentext.topics.learning import LearnedTopics, Method, learn_topics
 from eigentext.topics.tensor import Solver
 
 _LIMITS = ("min_df", "max_df", "max_size", "stop_words")
 
 
-class TopicModel(Answers, Saved, Estimator):
+class TopicModel(Answers, Growing, Saved, Estimator):
     r"""Topics of documents; see the module.
 
     Parameters
@@ -75,6 +76,10 @@ class TopicModel(Answers, Saved, Estimator):
         The most leverage that a document may have on the moments, in units of the average leverage.
         Without a limit, a few outlier documents would make topics. Short documents count less, too.
         With 0, the moments do not change. ("anchors" does not need it.)
+    set_apart : bool
+        Leave documents out of learning that are copies of others (one of each stays), that share
+        words which hardly occur elsewhere (signatures, templates), or that own a direction (encoded
+        files). See :mod:`eigentext.topics.apart`, and the method `apart`, which names them.
     smoothing : float
         The pseudo-counts of every word in every topic, in EM.
     solver : "power" or "diagonal"
@@ -98,6 +103,9 @@ class TopicModel(Answers, Saved, Estimator):
 
         These limits are for text. All columns of a matrix stay, unless min_df or max_df is a
         number, or max_size or a list of stop words is given.
+    keep_moments : "none", "cut" or "whole"
+        The statistics of the documents to keep (and save) with the model. With "whole",
+        `partial_fit` and `merge` are exact. "cut" keeps the words of the model alone.
     random_state : int or None
         The seed of random starts, of sampling, and of the held-out documents.
 
@@ -124,6 +132,8 @@ class TopicModel(Answers, Saved, Estimator):
         the limits of words, and what they left out.
     provenance_ : dict
         What the model was learned from.
+    moments_ : DocumentMoments or None
+        Those that `keep_moments` asks for.
 
     Examples
     --------
@@ -150,6 +160,7 @@ class TopicModel(Answers, Saved, Estimator):
         alpha0: Any = 1.0,
         refine: int = 30,
         robust: float = 7.0,
+        set_apart: bool = False,
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Recovery = "l2",
@@ -157,6 +168,7 @@ class TopicModel(Answers, Saved, Estimator):
         max_df: Limit = "auto",
         max_size: int | None = None,
         stop_words: str | Iterable[str] | None = "auto",
+        keep_moments: Literal["none", "cut", "whole"] = "none",
         random_state: Any = 0,
     ):
         self.n_topics = n_topics
@@ -164,6 +176,7 @@ class TopicModel(Answers, Saved, Estimator):
         self.alpha0 = alpha0
         self.refine = refine
         self.robust = robust
+        self.set_apart = set_apart
         self.smoothing = smoothing
         self.solver: Solver = solver
         self.recovery: Recovery = recovery
@@ -171,6 +184,7 @@ class TopicModel(Answers, Saved, Estimator):
         self.max_df: Limit = max_df
         self.max_size = max_size
         self.stop_words = stop_words
+        self.keep_moments: Literal["none", "cut", "whole"] = keep_moments
         self.random_state = random_state
 
     # Learning.
@@ -186,18 +200,23 @@ class TopicModel(Answers, Saved, Estimator):
         """
         if isinstance(X, DocumentMoments):
             return self.fit_moments(X)
-        return self._learn(self.collect(X, cache=cache), limited=True)
+        moments = self.collect(X, cache=cache)
+        if self.keep_moments == "whole":
+            return self.fit_moments(moments)
+        return self._learn(moments, limited=True)
 
     def collect(
         self, X: Any, *, cache: str | os.PathLike[str] | bool | None = None
     ) -> DocumentMoments:
-        """Return the statistics of documents that `fit` needs."""
+        """Return the statistics of documents that `fit` needs, or keeps."""
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, Iterator):  # it can be read only once
                 setattr(self, name, list(value))
         limits = self._table.taken(self.get_params(deep=False))
         if isinstance(X, DocumentMoments):
             return X
+        if self.keep_moments == "whole":
+            return DocumentMoments.from_corpus(X, cache=cache)
         return DocumentMoments.from_corpus(
             X, **{name: limits[name] for name in _LIMITS}, cache=cache
         )
@@ -213,12 +232,22 @@ class TopicModel(Answers, Saved, Estimator):
         moments.check()
         if not moments.whole:
             return self._learn(moments, limited=False)
-        limits = {name: getattr(self, name) for name in _LIMITS}
-        return self._learn(moments.restrict(**limits), limited=True)
+        self._learn(moments.restrict(**self._limits()), limited=True)
+        if self.keep_moments == "whole":
+            self.moments_ = moments
+        return self
+
+    def _limits(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _LIMITS}
 
     def _learn(self, moments: DocumentMoments, *, limited: bool) -> Self:
         """Learn topics from moments. If `limited`, their words are within the limits."""
-        found = learn_topics(moments, self)
+        self._take(learn_topics(moments, self), moments, limited=limited)
+        self.moments_ = None if self.keep_moments == "none" else moments
+        return self
+
+    def _take(self, found: LearnedTopics, moments: DocumentMoments, *, limited: bool) -> None:
+        """Take over topics that were learned from these moments."""
         self.weights_, self.components_ = found.weights, found.components
         self.alpha0_ = found.alpha0
         self.alpha_ = found.alpha0 * found.weights
@@ -248,7 +277,6 @@ class TopicModel(Answers, Saved, Estimator):
             "options": moments.options,
             "sources": moments.sources,
         }
-        return self
 
     def _check_together(self) -> None:
         default = self._table["smoothing"].default
@@ -285,6 +313,9 @@ class TopicModel(Answers, Saved, Estimator):
             "provenance": self.provenance_,
             "diagnostics": self.diagnostics_,
         }
+        if self.moments_ is not None:
+            parts, about["moments"] = self.moments_._to_saved()
+            arrays |= {f"moments.{name}": part for name, part in parts.items()}
         return arrays, about
 
     @classmethod
@@ -304,6 +335,7 @@ class TopicModel(Answers, Saved, Estimator):
         self.alpha_ = self.alpha0_ * self.weights_
         self.n_features_in_ = about["n_features_in"]
         self.provenance_, self.diagnostics_ = about["provenance"], about["diagnostics"]
+        self.moments_ = _saved.moments_of(arrays, about)
         return self
 
 

@@ -3,7 +3,17 @@
 from collections.abc import Set
 from typing import Any
 
-from eigentext.parameters import Choice, Count, Given, Number, Seed, Table, is_number, is_whole
+from eigentext.parameters import (
+    Choice,
+    Count,
+    Flag,
+    Given,
+    Number,
+    Seed,
+    Table,
+    is_number,
+    is_whole,
+)
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # the values that alpha0="auto" tries
 _BY_TENSOR = {"method": ("tensor", "gradient")}
@@ -119,6 +129,11 @@ TopicModel = Table(
         only=_BY_TENSOR,
         help="The most leverage of a document, in units of the average. With 0 there is no limit.",
     ),
+    set_apart=Flag(
+        False,
+        help="Leave out documents that are copies of others (but one), that share a signature or a "
+        "template, or that own a direction, such as encoded files.",
+    ),
     smoothing=Number(0.1, least=0, flags=""),
     solver=Choice("power", of=("power", "diagonal"), only=_BY_TENSOR, flags=""),
     recovery=Choice("l2", of=("l2", "rows", "kl"), only={"method": ("anchors",)}, flags=""),
@@ -142,6 +157,11 @@ TopicModel = Table(
         metavar="LIST",
         help="Words to leave out: auto (those of the language, which is guessed), none, a language "
         "(english, german, …), or a file with a list.",
+    ),
+    keep_moments=Choice(
+        "none",
+        of=("none", "cut", "whole"),
+        help="The statistics to save; with whole, `topics add` and `topics merge` are exact.",
     ),
     random_state=Seed(
         0, flags="--seed", help="The random seed. The same seed gives the same result."

@@ -77,6 +77,7 @@ class Robust(NamedTuple):
     """The result of :func:`robust_weights`."""
 
     weights: np.ndarray  # the weights of the documents
+    left: np.ndarray  # the share of its weight that each kept, beside what short ones lose
     n_reduced: int  # how many documents had too much leverage
     scale: np.ndarray  # the scale of the words, before documents lost weight
     directions: np.ndarray  # they roughly whiten the weighted pairs
@@ -154,7 +155,7 @@ def robust_weights(
     scale = word_scale(bags.mean)
     limit = most * n_topics / N
     rank = min(n_topics + max(_SPARE, n_topics // 2), bags.n_words)
-    reduced = np.zeros(len(weights), bool)
+    left = np.ones(len(weights))
     W: Any = None
     for _ in range(_ROUNDS):
         A = _centered_pairs(bags, alpha0, scale)
@@ -166,9 +167,10 @@ def robust_weights(
         over = excess > 1
         if not over.any():
             break
-        reduced |= over
-        bags = bags.reweighted(bags.weights / np.where(over, excess, 1) ** 1.5)
-    return Robust(bags.weights, int(reduced.sum()), scale, W)
+        loss = np.where(over, excess, 1) ** 1.5
+        left /= loss
+        bags = bags.reweighted(bags.weights / loss)
+    return Robust(bags.weights, left, int((left < 1).sum()), scale, W)
 
 
 def word_scale(v: np.ndarray) -> np.ndarray:

@@ -65,6 +65,7 @@ CASES = [
     _case("gradient", method="gradient", refine=2, stop_words=["the", "a"]),
     _case("anchors", method="anchors", refine=2, alpha0=[0.3, 1.0]),
     _case("moments alone", refine=0, solver="diagonal", robust=0, min_df=2, max_df=0.9),
+    _case("kept moments", keep_moments="whole", refine=3),
     Case(
         "TopicModel, matrix",
         make=lambda: et.TopicModel(2, refine=3),

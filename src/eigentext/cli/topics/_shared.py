@@ -4,16 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from eigentext.cli._files import load_kind
+from eigentext.cli._fitting import Fitting
 from eigentext.cli._text import SourceOptions, reading_of
+from eigentext.errors import ParameterError
 
 if TYPE_CHECKING:
     from eigentext import TextCorpus, TopicModel
 
+_TOPICS_SHOWN = 20
+_WORDS_SHOWN = 8
 ModelArgument = Annotated[Path, typer.Argument(help="A model written by `topics fit`.")]
 UnitOption = Annotated[
     Literal["line", "document"] | None,
@@ -21,6 +25,21 @@ UnitOption = Annotated[
         help="What a document is: each line, or each file.",
         show_default="as in fit",
     ),
+]
+NewTopicsOption = Annotated[
+    str,
+    typer.Option(
+        "--new-topics",
+        metavar="NUMBER",
+        help="How many topics to add behind the old ones; auto: those that stand out.",
+    ),
+]
+FixedVocabularyFlag = Annotated[
+    bool, typer.Option("--fixed-vocabulary", help="Keep the words of the model.")
+]
+RestartFlag = Annotated[
+    bool,
+    typer.Option("--restart", help="Forget the old topics; equal to fitting all documents again."),
 ]
 
 
@@ -48,6 +67,47 @@ def load_topics(path: Path) -> "TopicModel":
     from eigentext import TopicModel
 
     return load_kind(path, TopicModel, "topics")
+
+
+def growing(new_topics: str, fixed_vocabulary: bool, restart: bool) -> dict[str, Any]:
+    """Return the arguments of `partial_fit` and `merge`."""
+    if new_topics != "auto" and not (new_topics.isascii() and new_topics.isdigit()):
+        raise ParameterError(
+            f"--new-topics must be a whole number, 0 or more, or auto, not {new_topics!r}"
+        )
+    return {
+        "new_topics": new_topics if new_topics == "auto" else int(new_topics),
+        "fixed_vocabulary": fixed_vocabulary,
+        "restart": restart,
+    }
+
+
+def report_growth(done: Fitting, model: "TopicModel", n_before: int) -> None:
+    """Print what a model is after documents were added."""
+    found, n_documents = model.diagnostics_, model.provenance_["n_documents"]
+    n_new = found.get("n_new_topics", 0)
+    facts = {
+        "n_documents": n_documents,
+        "n_documents_before": n_before,
+        "n_tokens": model.provenance_["n_tokens"],
+        "n_words": len(model.vocabulary_),
+        "topics": model.n_topics_,
+        "new_topics": n_new,
+        "alpha0": model.alpha0_,
+        "steps": len(found.get("perplexities", [])),
+        "perplexity": next(reversed(found.get("perplexities", [])), None),
+        "top_words": model.top_words(_WORDS_SHOWN),
+    }
+    told = f" ({n_new} new)" if n_new else ""
+    details = topic_lines(model, _WORDS_SHOWN)[:_TOPICS_SHOWN]
+    if n_new:  # they are the last ones
+        details += topic_lines(model, _WORDS_SHOWN)[max(_TOPICS_SHOWN, model.n_topics_ - n_new) :]
+    done.report(
+        facts,
+        f"{model.n_topics_} topics{told} over {len(model.vocabulary_):,} words of {n_documents:,} "
+        f"documents, {n_documents - n_before:,} of them added",
+        details,
+    )
 
 
 def write_report(

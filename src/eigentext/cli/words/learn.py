@@ -71,12 +71,16 @@ def add(
 ) -> None:
     """Add text to a model fitted with --keep-moments whole; equal to fitting all text again."""
     from eigentext import TextCorpus
+    from eigentext.storage.unchanged import unchanged_since, version_of
 
+    output = output or model
+    version = version_of(output)
     words = load_words(model)
     reading = reading_of(model, words, "add the text in Python with partial_fit")
-    with fitting(output or model, run, files) as fit:
+    with fitting(output, run, files) as fit:
         corpus = TextCorpus(fit.paths[0], **source.source(), **reading)
         fit.check_not_read(corpus.files)
         words.partial_fit(corpus, fixed_vocabulary=fixed_vocabulary, **storage.arguments())
-        fit.save(words)
+        with unchanged_since(output, version):
+            fit.save(words)
     report_vectors(fit, words)
