@@ -201,7 +201,9 @@ def topics(
     n_fits = argument("stability", Count(0, least=0), stability)
     given = None if labels is None else listed_labels(labels)
     documents = list(texts) if isinstance(texts, Iterable) and not _is_sized(texts) else texts
-    X = sp.csr_array(document_counts(documents, model.vocabulary_, model.provenance_["options"]))
+    X: Any = sp.csr_array(
+        document_counts(documents, model.vocabulary_, model.provenance_["options"])
+    )
     if given is not None and len(given) != X.shape[0]:
         raise ParameterError(
             f"there are {len(given):,} labels and {X.shape[0]:,} documents; give one label for "
