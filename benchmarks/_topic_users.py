@@ -54,9 +54,9 @@ class Documents:
         parts = (self.name, self.words, sp.csr_array(self.train[order]), self.test, texts)
         return Documents(*parts, self.test_texts, self.test_labels, order, seed)
 
-    def bags(self, part: str) -> list[str]:
-        """The known words of each document, with blanks between them."""
-        X, words = getattr(self, part), np.array(self.words, object)
+    def bags(self, part: str, words: Sequence[str] | None = None) -> list[str]:
+        """The known words of each document, or other names for them, with blanks between them."""
+        X, words = getattr(self, part), np.array(words or self.words, object)
         return [
             " ".join(np.repeat(words[X.indices[a:b]], X.data[a:b].astype(int)))
             for a, b in zip(X.indptr, X.indptr[1:])
@@ -376,8 +376,11 @@ def bertopic(clusters: str) -> Callable[[Documents, int], Fitted]:
 
         rows, test_rows, costs = embeddings(docs)
         reduction, taken = reduced(docs)
-        train, test = docs.bags("train"), docs.bags("test")
-        counter = CountVectorizer(analyzer=str.split, vocabulary=docs.words)
+        # BERTopic drops the signs of words, and those that it then misses get infinite weights.
+        names = [f"w{i}" for i in range(len(docs.words))]
+        word = dict(zip(names, docs.words))
+        train, test = docs.bags("train", names), docs.bags("test", names)
+        counter = CountVectorizer(analyzer=str.split, vocabulary=names)
         options = {"umap_model": reduction, "vectorizer_model": counter, "top_n_words": DEPTH}
         by_density = clusters == "HDBSCAN"
         if by_density:
@@ -396,9 +399,9 @@ def bertopic(clusters: str) -> Callable[[Documents, int], Fitted]:
         if -1 in found:
             found = model.reduce_outliers(test, list(found), strategy="c-tf-idf")
         transform = clock.read() + costs["test"] + taken["transform"]
-        names = sorted(set(topics) - {-1})
-        sizes = np.array([list(topics).count(k) for k in names]) / len(topics)
-        top = [[word for word, weight in model.get_topic(k) if weight > 0] for k in names]
+        kept = sorted(set(topics) - {-1})
+        sizes = np.array([list(topics).count(k) for k in kept]) / len(topics)
+        top = [[word[x] for x, weight in model.get_topic(k) if weight > 0] for k in kept]
         peak = max(costs["peak"], taken["peak"])
         found = np.asarray(found)
         return Fitted(top, found, cpu, transform, sizes, embedding=costs["train"], peak=peak)
