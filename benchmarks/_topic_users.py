@@ -219,7 +219,8 @@ def ours(**options: Any) -> Callable[[Documents, int], Fitted]:
             transform = clock.read()
         phi = np.zeros(model.components_.shape)
         phi[:, [column[word] for word in names]] = model.components_
-        found, top = theta.argmax(axis=1), model.top_words(DEPTH)
+        top = [list(some) for some in model.top_words(DEPTH, rank=rank)]
+        found = theta.argmax(axis=1)
         return Fitted(top, found, cpu, transform, np.asarray(model.weights_), phi)
 
     return fit
@@ -412,6 +413,8 @@ def bertopic(clusters: str) -> Callable[[Documents, int], Fitted]:
 # Each fits K topics to documents, in the order and with the seed that these have.
 OURS: dict[str, Callable[[Documents, int], Fitted]] = {
     "eigentext": ours(),
+    "eigentext, most probable words": ours(rank="probability"),
+    "eigentext, set_apart": ours(set_apart=True),
     "eigentext, refine=0": ours(refine=0),
     "eigentext, gradient": ours(method="gradient"),
     "eigentext, gradient, refine=0": ours(method="gradient", refine=0),

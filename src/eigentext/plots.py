@@ -206,7 +206,7 @@ def topics(
     *,
     n_columns: int = 4,
 ) -> "np.ndarray":
-    """Bars of the most probable words of each topic, one panel per topic, all on one scale.
+    """Bars of the top words of each topic, one panel per topic, all on one scale.
 
     Returns an array with one Axes per topic.
     """

@@ -6,6 +6,7 @@ import pytest
 import eigentext as et
 from eigentext.factor.mixture import posteriors, proportions
 from eigentext.topics.inference import perplexity, top_words, topic_proportions
+from eigentext.topics.parameters import RANK
 
 
 @pytest.mark.parametrize("alpha0", [0.0, 1.0])
@@ -16,7 +17,8 @@ def test_the_model_asks_inference(random_topics, alpha0):
     assert np.array_equal(topic_proportions(X, *topics), model.transform(X))
     assert perplexity(X, *topics) == model.perplexity(X)
     names = model.vocabulary_.words
-    assert top_words(model.components_, names, 4) == model.top_words(4)
+    given = model.components_, model.weights_, model.vocabulary_.counts, names
+    assert top_words(*given, 4) == model.top_words(4)
 
 
 def test_proportions_are_those_of_positive_topics(random_topics):
@@ -49,5 +51,18 @@ def test_a_word_that_no_topic_has_is_not_impossible():
 
 def test_top_words():
     components = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
-    assert top_words(components, ["a", "b", "c"], 2) == [["a", "b"], ["c", "a"]]
-    assert top_words(components, ["a", "b", "c"], 0) == [[], []]
+    given = components, np.array([0.6, 0.4]), np.array([4, 3, 4]), ["a", "b", "c"]
+    found = top_words(*given, 2, rank="probability")
+    assert found == [["a", "b"], ["c", "a"]]
+    assert found.probabilities == [[0.5, 0.3], [0.6, 0.2]]
+    assert found.forms == {}
+    assert top_words(*given, 0) == [[], []]
+
+
+def test_the_default_is_the_setting_of_the_table():
+    rng = np.random.default_rng(0)
+    components = rng.dirichlet(np.full(50, 0.1), 6)
+    names = [f"w{number}" for number in range(50)]
+    given = components, np.full(6, 1 / 6), rng.integers(1, 100, 50), names, 8
+    assert top_words(*given) == top_words(*given, rank=RANK.default)
+    assert top_words(*given) != top_words(*given, rank="probability")

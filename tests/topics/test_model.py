@@ -474,6 +474,15 @@ def test_use_that_makes_no_sense():
     model = TopicModel(2).fit(MEALS + GAMES)
     with pytest.raises(ParameterError, match="3 names for 8 words"):
         model.top_words(words=["a", "b", "c"])
+    with pytest.raises(ParameterError, match="rank must be"):
+        model.top_words(rank="lift")
+    with pytest.raises(ParameterError, match="weight must be"):
+        model.top_words(weight=2)
+    with pytest.raises(ParameterError, match="merge must be True or False"):
+        model.top_words(merge="yes")
+    with pytest.raises(ParameterError, match="n must be a whole number"):
+        model.top_words(-1)
+    assert model.top_words(0) == [[], []]
     with pytest.raises(CorpusError, match="too few documents to choose alpha0"):
         TopicModel(1, alpha0="auto").fit(["ham ham ham"])
 

@@ -87,7 +87,24 @@ def test_words_sizes_and_documents(model):
             assert article.count(f'<blockquote lang="" dir="auto">{shown}</blockquote>') == 1
         listed = [word for word in model.top_words(4)[k] if f'">{word}</span>' in article]
         assert listed == model.top_words(4)[k]
-        assert model.top_words(5)[k][4] not in article.partition("</ol>")[0]
+        assert model.top_words(5)[k][4] not in article.partition("<ol")[2].partition("</ol>")[0]
+
+
+def test_phrases_and_forms():
+    texts = ["the hard drive is new", "old hard drive", "hard drives", "a drive and the disk"] * 9
+    for genre in ("ham eggs cheese", "goal team match", "space moon orbit", "law court judge"):
+        texts += [f"the {genre} of it", f"{genre} with the {genre}"] * 12
+    model = et.TopicModel(5).fit(texts)
+    page = report(model, texts, n_words=3)
+    for phrases in model.top_phrases(texts, 5):
+        for phrase in phrases:
+            assert f">{phrase}</span>" in page
+    assert ">hard drive</span>" in page
+    for word, forms in model.top_words(3).forms.items():
+        assert f'title="{", ".join(forms)}">{word}</span>' in page
+    assert 'title="drive, drives">drive</span>' in page
+    assert report(model, iter(texts), n_words=3) == page
+    assert 'class="phrases"' not in report(model) + report(model, model._counts(texts))
 
 
 def test_topics_come_by_size_with_bars(model):

@@ -19,16 +19,19 @@ def model():
 
 def test_words(model):
     table = model.to_arrow("words", n_words=2)
-    assert table.column_names == ["topic", "weight", "rank", "word", "probability"]
+    assert table.column_names == ["topic", "weight", "rank", "word", "probability", "forms"]
     assert table["word"].to_pylist() == [word for words in model.top_words(2) for word in words]
     for row in table.to_pylist():
         place = model.vocabulary_[row["word"]]
         assert row["probability"] == model.components_[row["topic"], place]
+        assert row["forms"] == row["word"]
         assert row["weight"] == model.weights_[row["topic"]]
     assert table["rank"].to_pylist() == [1, 2, 1, 2]
     assert model.to_pandas(n_words=2).equals(table.to_pandas())
     assert len(model.to_arrow(n_words=100)) == 2 * len(model.vocabulary_)
     assert len(model.to_arrow(n_words=0)) == 0
+    probable = model.to_arrow("words", n_words=2, rank="probability")["word"].to_pylist()
+    assert probable == [word for words in model.top_words(2, rank="probability") for word in words]
 
 
 def test_topics(model):

@@ -56,7 +56,11 @@ def words() -> None:
 def topics(texts: list[str]) -> None:
     topics = et.TopicModel(20, max_df=0.2).fit(texts)
     assert_type(topics, et.TopicModel)
-    assert_type(topics.top_words(8), list[list[str]])
+    lists: list[list[str]] = topics.top_words(8)
+    assert_type(lists[0][0], str)
+    assert_type(topics.top_words(8, rank="frex").forms, dict[str, list[str]])
+    assert_type(topics.top_phrases(texts), list[list[str]])
+    topics.top_words(8, rank="lift")  # pyright: ignore[reportArgumentType]
     assert_type(topics.transform(["a new text"]), Array)
     assert_type(topics.plot("curve"), Axes)
     assert_type(topics.plot(), Array)

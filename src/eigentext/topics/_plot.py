@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from eigentext import plots
 
 if TYPE_CHECKING:
@@ -15,9 +13,9 @@ def draw(model: "TopicModel", kind: str, n_words: int, words: Any, ax: Any) -> A
     found = model.diagnostics_
 
     def draw_topics() -> Any:
-        best = -np.sort(-model.components_, axis=1)[:, :n_words]
+        top = model.top_words(n_words, words=words)
         titles = [f"topic {k} ({w:.0%})" for k, w in enumerate(model.weights_)]
-        return plots.topics(best.tolist(), model.top_words(n_words, words=words), titles)
+        return plots.topics(top.probabilities, top, titles)
 
     def draw_spectrum() -> Any:
         values, dropped = found["eigenvalues"], found["dropped"]

@@ -12,8 +12,10 @@ from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted, framed
 from eigentext.matrices.runs import CSR
 from eigentext.moments import document_counts
-from eigentext.parameters import Count, argument
+from eigentext.parameters import Count, Flag, argument
 from eigentext.topics import inference
+from eigentext.topics.forms import language_of
+from eigentext.topics.parameters import Rank
 from eigentext.topics.tables import Kind, table_of
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Answers:
     alpha0_: float
     n_topics_: int
     vocabulary_: Vocabulary
+    diagnostics_: dict[str, Any]
     provenance_: dict[str, Any]
 
     def fit(self, X: Any) -> Self:
@@ -54,47 +57,132 @@ class Answers:
         counts = self._counts(X)
         return inference.topic_proportions(counts, self.components_, self.weights_, self.alpha0_)
 
-    def top_words(self, n: int = 10, *, words: Any = None) -> list[list[str]]:
-        """Return the n most probable words of each topic.
+    def top_words(
+        self,
+        n: int = 10,
+        *,
+        rank: Rank | None = None,
+        weight: float | None = None,
+        merge: bool | None = None,
+        words: Any = None,
+    ) -> inference.TopWords:
+        """Return the n words of each topic that describe it best.
 
-        `words` are the names of the columns, if the model was learned from a matrix.
+        Parameters
+        ----------
+        n : int
+            How many words of each topic.
+        rank : str, optional
+            The ranking of words (:mod:`eigentext.topics.ranking`): "distinctive", which is the
+            default, "probability", "relevance", "frex", "score" or "divergence".
+        weight : float, optional
+            The weight of probability, from 0 to 1, for "distinctive" (1/3), "relevance" (0.6) and
+            "frex" (0.5).
+        merge : bool, optional
+            Whether plurals and other forms of a word are shown as one word
+            (:mod:`eigentext.topics.forms`). By default they are, if `rank` is not given.
+        words : list of str, optional
+            The names of the columns, if the model was learned from a matrix.
+
+        Returns
+        -------
+        TopWords
+            A list with a list of words for each topic. It has two attributes: `probabilities`, and
+            `forms`, which words stand for several.
+
+        Examples
+        --------
+        >>> from eigentext import TopicModel
+        >>> texts = ["old ham eggs", "eggs ham cheese", "old goal team", "goal match team"] * 20
+        >>> model = TopicModel(2).fit(texts)
+        >>> model.top_words(2)
+        [['eggs', 'ham'], ['goal', 'team']]
+        >>> top = model.top_words(3, rank="probability")
+        >>> [round(probability, 2) for probability in top.probabilities[0]]
+        [0.33, 0.33, 0.17]
         """
         check_is_fitted(self)
         n = argument("n", Count(10, least=0), n)
+        merge = argument("merge", Flag(True, none=True), merge)
         names = self.vocabulary_.words if words is None else [str(word) for word in words]
         if len(names) != self.components_.shape[1]:
             raise ParameterError(
                 f"{len(names)} names for {self.components_.shape[1]} words; give one for each"
             )
-        return inference.top_words(self.components_, names, n)
+        return inference.top_words(
+            self.components_,
+            self.weights_,
+            self.vocabulary_.counts,
+            names,
+            n,
+            rank=rank,
+            weight=weight,
+            merge=merge,
+            language=language_of(self.diagnostics_),
+        )
+
+    def top_phrases(self, documents: Any, n: int = 5, *, min_df: int = 5) -> list[list[str]]:
+        """Return the phrases of each topic in documents, such as "hard drive", at most n.
+
+        See :mod:`eigentext.topics.phrases`. `documents` are texts, lists of tokens, files or a
+        corpus, as in `transform`, but not counts. A phrase is in `min_df` documents or more.
+
+        Examples
+        --------
+        >>> from eigentext import TopicModel
+        >>> texts = ["the hard drive failed again", "a failed drive", "hard ice at the south pole"]
+        >>> texts += ["ice at the pole", "again the south pole", "a new hard drive"]
+        >>> TopicModel(2).fit(texts * 9).top_phrases(texts * 9, 1)
+        [['hard drive'], ['south pole']]
+        """
+        from eigentext.topics.phrases import phrases_of
+
+        check_is_fitted(self)
+        n, min_df = argument("n", Count(5, least=0), n), argument("min_df", Count(5), min_df)
+        return phrases_of(cast("TopicModel", self), documents, n, min_df)
 
     def to_arrow(
-        self, kind: Kind = "words", documents: Any = None, *, n_words: int = 10, words: Any = None
+        self,
+        kind: Kind = "words",
+        documents: Any = None,
+        *,
+        n_words: int = 10,
+        rank: Rank | None = None,
+        words: Any = None,
     ) -> "pa.Table":
         """Return a table of Arrow.
 
         Parameters
         ----------
         kind : "words", "topics" or "documents"
-            What a row is. "words": one of the `n_words` most probable words of a topic (topic,
-            weight, rank, word, probability). "topics": a topic (topic, weight, alpha, words).
-            "documents": one of the `documents`, with the shares of the topics as in `transform`.
+            What a row is. "words": one of the `n_words` words of a topic, as in `top_words` (topic,
+            weight, rank, word, probability, and the forms that the word stands for). "topics": a
+            topic (topic, weight, alpha, words). "documents": one of the `documents`, with the
+            shares of the topics as in `transform`.
         documents : as in `transform`
             The first column has their names: the ids or else the places of a TextCorpus, the index
             of pandas, or numbers from 0.
-        n_words : int
-            How many words of each topic.
+        n_words, rank : optional
+            How many words of each topic, and their ranking, as in `top_words`.
         words : list of str, optional
             The names of the columns, if the model was learned from a matrix.
         """
         check_is_fitted(self)
-        return table_of(cast("TopicModel", self), kind, documents, n_words=n_words, words=words)
+        return table_of(
+            cast("TopicModel", self), kind, documents, n_words=n_words, rank=rank, words=words
+        )
 
     def to_pandas(
-        self, kind: Kind = "words", documents: Any = None, *, n_words: int = 10, words: Any = None
+        self,
+        kind: Kind = "words",
+        documents: Any = None,
+        *,
+        n_words: int = 10,
+        rank: Rank | None = None,
+        words: Any = None,
     ) -> "pd.DataFrame":
         """Return a data frame of pandas; see :meth:`to_arrow`. Names of documents are its index."""
-        table = as_pandas(self.to_arrow(kind, documents, n_words=n_words, words=words))
+        table = as_pandas(self.to_arrow(kind, documents, n_words=n_words, rank=rank, words=words))
         return table.set_index(table.columns[0]) if kind == "documents" else table
 
     def perplexity(self, X: Any) -> float:

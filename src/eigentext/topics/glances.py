@@ -33,7 +33,7 @@ def topic_model(model: Any) -> Glance:
         or notebook.spectrum(found.get("eigenvalues", ()), title="eigenvalues"),
         parts=[
             notebook.table(
-                ("topic", "share", "most probable words"),
+                ("topic", "share", "top words"),
                 rows,
                 last=f"and {more} smaller topics" if more > 0 else "",
             )

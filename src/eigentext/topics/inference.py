@@ -1,10 +1,14 @@
 """Questions to fitted topics: the proportions of documents, top words, and perplexity."""
 
+from collections.abc import Iterable, Mapping, Sequence
+
 import numpy as np
 
 from eigentext import notebook
 from eigentext.factor.mixture import posteriors, proportions
 from eigentext.matrices.runs import CSR
+from eigentext.topics import forms, ranking
+from eigentext.topics.parameters import MERGED, RANK, Rank
 
 _UNIFORM = 1e-6  # the share of the uniform distribution that makes every word possible
 
@@ -41,17 +45,80 @@ def topic_proportions(
 
 
 class TopWords(list[list[str]]):
-    """A list with the words of each topic. A notebook shows it as a table."""
+    """A list with the words of each topic. A notebook shows it as a table.
+
+    Attributes
+    ----------
+    probabilities : list of lists of float
+        The probability of each word in its topic. That of several forms is their sum.
+    forms : dict
+        For each shown word that stands for several: all its forms, the most frequent first.
+    """
+
+    def __init__(
+        self,
+        words: Iterable[list[str]] = (),
+        probabilities: Iterable[list[float]] = (),
+        forms: Mapping[str, list[str]] | None = None,
+    ):
+        super().__init__(words)
+        self.probabilities = list(probabilities)
+        self.forms = dict(forms or {})
 
     def _repr_html_(self) -> str:
         rows = [(number, notebook.words(words)) for number, words in enumerate(self)]
-        return notebook.result("", notebook.table(("topic", "most probable words"), rows))
+        last = "; ".join(", ".join(forms) for forms in self.forms.values())
+        last = f"shown as one: {last}" if last else ""
+        return notebook.result("", notebook.table(("topic", "top words"), rows, last=last))
 
 
-def top_words(components: np.ndarray, names: list[str], n: int) -> TopWords:
-    """Return the names of the n most probable words of each topic."""
-    order = np.argsort(-components, axis=1, kind="stable")[:, :n]
-    return TopWords([names[word] for word in topic] for topic in order.tolist())
+def top_words(
+    components: np.ndarray,
+    weights: np.ndarray,
+    counts: np.ndarray,
+    names: Sequence[str],
+    n: int,
+    *,
+    rank: Rank | None = None,
+    weight: float | None = None,
+    merge: bool | None = None,
+    language: str | None = None,
+) -> TopWords:
+    """Return the names of the first n words of each topic.
+
+    Parameters
+    ----------
+    components, weights : arrays, shapes (K, d) and (K,)
+        The topics and their probabilities.
+    counts : array, shape (d,)
+        How often each word occurs.
+    names : list of str
+        The words.
+    n : int
+        How many words of each topic.
+    rank, weight : optional
+        The ranking, and the weight of probability in it; see :mod:`eigentext.topics.ranking`.
+    merge : bool, optional
+        Whether forms of a word are shown as one (:mod:`eigentext.topics.forms`). By default they
+        are, if `rank` is not given.
+    language : str, optional
+        The language of the words, for their forms.
+    """
+    merge = (MERGED and rank is None) if merge is None else merge
+    groups = forms.groups(components, weights, counts, names, language) if merge else []
+    left = np.arange(len(names))
+    if groups:
+        components, counts, left = forms.merged(components, counts, groups)
+    chosen: Rank = RANK.default if rank is None else rank
+    order = ranking.order(components, weights, counts, n, chosen, weight)
+    several = {group[0]: [names[word] for word in group] for group in groups}
+    places: list[list[int]] = left[order].tolist()
+    shown = {word for topic in places for word in topic}
+    return TopWords(
+        [[names[word] for word in topic] for topic in places],
+        np.take_along_axis(np.asarray(components), order, 1).tolist(),
+        {names[word]: several[word] for word in sorted(shown & several.keys())},
+    )
 
 
 def perplexity(counts: CSR, components: np.ndarray, weights: np.ndarray, alpha0: float) -> float:

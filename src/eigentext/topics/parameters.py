@@ -1,7 +1,7 @@
 """The table of parameters of topics."""
 
 from collections.abc import Set
-from typing import Any
+from typing import Any, Literal, get_args
 
 from eigentext.parameters import (
     Choice,
@@ -16,6 +16,10 @@ from eigentext.parameters import (
 )
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)  # the values that alpha0="auto" tries
+# The ranking of the words that are shown: by top_words, reports, notebooks, the command line.
+Rank = Literal["distinctive", "probability", "relevance", "frex", "score", "divergence"]
+RANK = Choice("distinctive", of=get_args(Rank))
+MERGED = True  # whether forms of a word are shown as one, if no ranking is named
 _BY_TENSOR = {"method": ("tensor", "gradient")}
 _number = Number(0.0, least=0)
 

@@ -1,6 +1,6 @@
 """A report on topics: one HTML page that needs no other file, for any browser and any screen.
 
-It shows the sizes of the topics, their most probable words, and their most typical documents
+It shows the sizes of the topics, their top words and phrases, and their most typical documents
 (:mod:`eigentext.topics.typical`).
 """
 
@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import eigentext
+from eigentext.corpus.documents import is_matrix
 from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted
+from eigentext.moments.document_checks import is_of_matrix
 from eigentext.storage.files import replacing
+from eigentext.topics.parameters import Rank
 from eigentext.topics.typical import TypicalDocument, snippet, typical_documents
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TypicalDocument", "report", "summary_lines", "typical_documents"]
 
+_PHRASES = 5  # the phrases of a topic that are named
 _GIST = 5  # the words that stand for a topic
 _NEAREST = 3  # the nearest topics that are named
 _METHODS = {
@@ -39,6 +43,7 @@ def report(
     path: str | os.PathLike[str] | None = None,
     *,
     n_words: int = 12,
+    rank: Rank | None = None,
     n_documents: int = 3,
     titles: Sequence[str] | None = None,
     perplexity: float | None = None,
@@ -51,11 +56,14 @@ def report(
         A fitted model.
     documents : strings, token lists, files, TextCorpus or matrix of counts, optional
         The documents among which typical ones are chosen, in any form that ``model.transform``
-        takes. The page shows the beginning of a text, or the number of a row of a matrix.
+        takes. The page shows the beginning of a text, or the number of a row of a matrix. Phrases
+        of the topics are found in texts (:mod:`eigentext.topics.phrases`).
     path : path, optional
         Where to write the page. The file is written completely or not at all.
     n_words, n_documents : int
         How many words and documents to show for each topic.
+    rank : str, optional
+        The ranking of the words, as in ``model.top_words``.
     titles : list of str, optional
         The names of all documents. By default, files have their names and lines their numbers.
     perplexity : float, optional
@@ -80,7 +88,9 @@ def report(
             " or more"
         )
     check_is_fitted(model)
-    topics = _Topics(model, n_words)
+    documents = list(documents) if isinstance(documents, Iterator) else documents
+    topics = _Topics(model, n_words, rank)
+    phrases = _phrases(model, documents)
     typical = [[]] * topics.K
     if documents is not None and n_documents:
         typical = typical_documents(model, documents, n_documents, titles)
@@ -88,7 +98,7 @@ def report(
     parts = [
         _introduction(model, heading, perplexity),
         _overview(topics),
-        *(_topic(topics, k, typical[k]) for k in range(topics.K)),
+        *(_topic(topics, k, typical[k], phrases[k]) for k in range(topics.K)),
     ]
     page = _PAGE.format(
         version=eigentext.__version__, title=heading, style=_STYLE, body="\n".join(parts)
@@ -105,23 +115,22 @@ def report(
 class _Topics:
     """The facts about each topic that the page shows."""
 
-    def __init__(self, model: "TopicModel", n_words: int):
+    def __init__(self, model: "TopicModel", n_words: int, rank: Rank | None):
         phi = np.asarray(model.components_)
         self.K = model.n_topics_
         self.sizes = np.asarray(model.weights_)
         self.share_of = "documents" if model.alpha0_ == 0 else "text"
-        top = np.argsort(-phi, axis=1, kind="stable")[:, :n_words]
-        self.words = [
-            [(_readable(model.vocabulary_.words[w]), float(p[w])) for w in row]
-            for p, row in zip(phi, top.tolist())
-        ]
+        top = model.top_words(n_words, rank=rank)
+        self.forms = top.forms
+        self.words = [[*zip(words, shares)] for words, shares in zip(top, top.probabilities)]
         affinity = np.sqrt(phi) @ np.sqrt(phi).T
         np.fill_diagonal(affinity, -1)
         nearest = np.argsort(-affinity, axis=1, kind="stable")[:, : min(_NEAREST, self.K - 1)]
         self.nearest = nearest.tolist()
 
     def gist(self, k: int, n_words: int = _GIST) -> str:
-        return f'<span lang="" dir="auto">{", ".join(w for w, _ in self.words[k][:n_words])}</span>'
+        shown = ", ".join(_readable(word) for word, _ in self.words[k][:n_words])
+        return f'<span lang="" dir="auto">{shown}</span>'
 
 
 def _introduction(model: "TopicModel", heading: str, perplexity: float | None) -> str:
@@ -177,14 +186,23 @@ def _overview(topics: _Topics) -> str:
     )
 
 
-def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
+def _phrases(model: "TopicModel", documents: Any) -> list[list[str]]:
+    """The phrases of each topic; none if the documents are counts."""
+    if documents is None or is_matrix(documents) or is_of_matrix(model.provenance_["options"]):
+        return [[]] * model.n_topics_
+    return model.top_phrases(documents, _PHRASES)
+
+
+def _topic(topics: _Topics, k: int, typical: list[TypicalDocument], phrases: list[str]) -> str:
     words = topics.words[k]
-    most = max(words[0][1], 1e-300)
+    most = max([p for _, p in words] + [1e-300])
     listed = "\n".join(
-        f'<li style="--w:{p / most:.2%}"><span lang="" dir="auto">{word}</span> '
+        f'<li style="--w:{p / most:.2%}">{_word(word, topics.forms.get(word, [word]))} '
         f"<small>{_percent(p, 2)}</small></li>"
         for word, p in words
     )
+    named = ", ".join(f'<span lang="" dir="auto">{_readable(phrase)}</span>' for phrase in phrases)
+    said = f'<p class="phrases">{named}</p>\n' * bool(phrases)
     near = ", ".join(
         f'<a href="#topic-{j}">{j} <small>{topics.gist(j, 2)}</small></a>'
         for j in topics.nearest[k]
@@ -193,11 +211,16 @@ def _topic(topics: _Topics, k: int, typical: list[TypicalDocument]) -> str:
         f'<article id="topic-{k}" style="{_hue(k)}" aria-labelledby="heading-{k}">\n'
         f'<h2 id="heading-{k}"><b>{k}</b> {topics.gist(k, 3)} '
         f"<small>{_percent(topics.sizes[k])} of the {topics.share_of}</small></h2>\n"
-        f'<div class="columns">\n<ol class="words" aria-label="Most probable words">\n{listed}\n'
+        f'{said}<div class="columns">\n<ol class="words" aria-label="Top words">\n{listed}\n'
         f"</ol>\n{_documents(typical)}</div>\n"
         f'<footer>{f"Nearest: {near} · " * bool(near)}<a href="#top">All topics</a></footer>\n'
         "</article>"
     )
+
+
+def _word(word: str, forms: Sequence[str]) -> str:
+    title = f' title="{_readable(", ".join(forms))}"' * (len(forms) > 1)
+    return f'<span lang="" dir="auto"{title}>{_readable(word)}</span>'
 
 
 def _documents(typical: list[TypicalDocument]) -> str:
@@ -277,6 +300,7 @@ article { border-left: .4rem solid hsl(var(--h) 60% var(--light)); }
 .overview b, .size { text-align: right; font-variant-numeric: tabular-nums; }
 .bar::before { content: ""; display: block; width: max(2px, var(--w)); height: .8rem;
   border-radius: .2rem; background: hsl(var(--h) 60% var(--light)); }
+.phrases { margin: -.4rem 0 .8rem; }
 .columns { display: grid; grid-template-columns: minmax(13rem, 1fr) 2fr; gap: 1.5rem 2.5rem; }
 .words li { display: flex; justify-content: space-between; gap: 1rem; margin-bottom: 2px;
   padding: .1rem .5rem; border-radius: .2rem; background: linear-gradient(

@@ -11,6 +11,8 @@ from eigentext.corpus.documents import Name, named_batches
 from eigentext.corpus.table_output import names_array
 from eigentext.errors import ParameterError
 from eigentext.moments import document_counts
+from eigentext.topics.inference import TopWords
+from eigentext.topics.parameters import Rank
 
 if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
@@ -19,7 +21,13 @@ Kind = Literal["words", "topics", "documents"]
 
 
 def table_of(
-    model: "TopicModel", kind: Kind, documents: Any = None, *, n_words: int = 10, words: Any = None
+    model: "TopicModel",
+    kind: Kind,
+    documents: Any = None,
+    *,
+    n_words: int = 10,
+    rank: Rank | None = None,
+    words: Any = None,
 ) -> pa.Table:
     """One of the tables of :meth:`TopicModel.to_arrow`."""
     if kind == "documents":
@@ -30,13 +38,12 @@ def table_of(
         raise ParameterError(f"kind must be 'words', 'topics' or 'documents', not {kind!r}")
     if documents is not None:
         raise ParameterError(f"kind {kind!r} uses no documents; give kind='documents'")
-    top = model.top_words(n_words, words=words)
-    return word_table(model, top, n_words) if kind == "words" else topic_table(model, top)
+    top = model.top_words(n_words, rank=rank, words=words)
+    return word_table(model, top) if kind == "words" else topic_table(model, top)
 
 
-def word_table(model: "TopicModel", top: list[list[str]], n_words: int) -> pa.Table:
-    """A row for each of the most probable words of each topic."""
-    best = [np.sort(row)[::-1][:n_words] for row in np.asarray(model.components_)]
+def word_table(model: "TopicModel", top: TopWords) -> pa.Table:
+    """A row for each of the top words of each topic."""
     sizes = [len(words) for words in top]
     return pa.table(
         {
@@ -44,7 +51,11 @@ def word_table(model: "TopicModel", top: list[list[str]], n_words: int) -> pa.Ta
             "weight": pa.array(np.repeat(model.weights_, sizes)),
             "rank": pa.array(np.concatenate([np.arange(1, size + 1) for size in sizes])),
             "word": pa.array([word for words in top for word in words], pa.string()),
-            "probability": pa.array(np.concatenate(best)),
+            "probability": pa.array([p for ps in top.probabilities for p in ps], pa.float64()),
+            "forms": pa.array(
+                [" ".join(top.forms.get(word, [word])) for words in top for word in words],
+                pa.string(),
+            ),
         }
     )
 

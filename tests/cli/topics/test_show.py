@@ -1,6 +1,7 @@
 """`eigentext topics show`: topics in the terminal, as JSON and as a page."""
 
 import json
+from itertools import chain
 
 import pytest
 
@@ -31,6 +32,20 @@ def test_topics_as_json(cli, topics):
             assert p == model.components_[k, model.vocabulary_[word]]
 
 
+@pytest.mark.parametrize("rank", ["probability", "relevance", "frex"])
+def test_another_ranking(cli, topics, rank, tmp_path):
+    model, page = et.load(topics), tmp_path / "page.html"
+    top = model.top_words(4, rank=rank)
+    shown = cli("topics", "show", topics, "-n", 4, "--rank", rank)
+    assert [line.split()[2:] for line in shown.out.splitlines()] == top
+    told = json.loads(cli("topics", "show", topics, "-n", 4, "--rank", rank, "--json").out)
+    assert [[word for word, _ in topic["words"]] for topic in told["topics"]] == top
+    table = cli("topics", "show", topics, "-n", 4, "--rank", rank, "--format", "tsv").out
+    assert [line.split("\t")[3] for line in table.splitlines()[1:]] == [*chain(*top)]
+    cli("topics", "show", topics, "--html", page, "-n", 4, "--rank", rank)
+    assert page.read_text() == report(model, n_words=4, rank=rank)
+
+
 def test_a_page(cli, topics, documents, tmp_path):
     model, page = et.load(topics), tmp_path / "page.html"
     shown = cli("topics", "show", topics, "--html", page, "-n", 4, "--quiet")
@@ -57,6 +72,7 @@ def test_mistakes_are_one_line(cli, topics, model, documents, tmp_path):
         ((documents,), "not an eigentext file"),
         ((tmp_path / "missing",), "cannot be read"),
         ((topics, "--words", 0), "see eigentext topics show --help"),
+        ((topics, "--rank", "lift"), "see eigentext topics show --help"),
         ((topics, "--documents", documents), "--html FILE"),
         ((topics, "--html", topics), "would be written over what is read"),
         ((topics, "--html", own, "--documents", own), "would be written over what is read"),

@@ -15,6 +15,7 @@ from eigentext.errors import ParameterError
 
 if TYPE_CHECKING:
     from eigentext import TextCorpus, TopicModel
+    from eigentext.topics.parameters import Rank
 
 _TOPICS_SHOWN = 20
 _WORDS_SHOWN = 8
@@ -117,6 +118,7 @@ def write_report(
     files: Sequence[str] = (),
     paths: Sequence[Path] = (),
     n_words: int = 12,
+    rank: "Rank | None" = None,
 ) -> None:
     """Write the page about topics. `files` are the names that the user gave for `paths`."""
     from eigentext import engine
@@ -124,7 +126,7 @@ def write_report(
     from eigentext.topics.report import report
 
     with engine.phase("report"):
-        page = report(model, documents, n_words=n_words)
+        page = report(model, documents, n_words=n_words, rank=rank)
         for given, path in zip(files, paths):
             if given == "-":
                 page = page.replace(escape(str(path)), "standard input")
@@ -132,10 +134,10 @@ def write_report(
             temporary.write_text(page, encoding="utf-8")
 
 
-def topic_lines(model: "TopicModel", n_words: int) -> list[str]:
+def topic_lines(model: "TopicModel", n_words: int, rank: "Rank | None" = None) -> list[str]:
     """Return a line for each topic: its number, its share, its words."""
     width = len(str(model.n_topics_ - 1))
-    shown = zip(model.weights_.tolist(), model.top_words(n_words))
+    shown = zip(model.weights_.tolist(), model.top_words(n_words, rank=rank))
     return [
         f"{k:{width}}  {weight:6.1%}  {' '.join(words)}" for k, (weight, words) in enumerate(shown)
     ]

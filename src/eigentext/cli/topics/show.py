@@ -20,6 +20,7 @@ from eigentext.cli.topics._shared import (
 )
 from eigentext.errors import ParameterError
 from eigentext.storage.valid_json import json_text
+from eigentext.topics.parameters import RANK, Rank
 
 if TYPE_CHECKING:
     from eigentext import TopicModel
@@ -34,6 +35,12 @@ def show(
     words: Annotated[
         int, typer.Option("--words", "-n", min=1, help="How many words of each topic to show.")
     ] = 12,
+    rank: Annotated[
+        Rank | None,
+        typer.Option(
+            help="The ranking of the words, such as probability.", show_default=RANK.default
+        ),
+    ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -47,9 +54,11 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Print the topics, largest first: number, share and most probable words.
+    """Print the topics, largest first: number, share and top words.
 
-    A table (--format) has a row for each word: topic, weight, rank, word, probability.
+    The words are probable in the topic, not in others, and not rare; plurals and other forms of a
+    word are shown as one. --rank probability shows the most probable words. A table (--format) has
+    a row for each word: topic, weight, rank, word, probability, forms.
     """
     format = table.chosen(json=run.json)
     if html is not None and (format != PLAIN or str(table.output) != "-"):
@@ -59,7 +68,7 @@ def show(
         if documents:
             raise ParameterError("--documents are shown on a page; name it with --html FILE")
         check_not_read(table.output, [model])
-        _write(topics, model, words, run, table.output, format)
+        _write(topics, model, words, rank, run, table.output, format)
         return
     check_not_read(html, [model])
     files = documents or []
@@ -67,23 +76,29 @@ def show(
         corpus = reading.corpus(topics, model, paths) if paths else None
         check_not_read(html, corpus.files if corpus is not None else ())
         with destination(html) as path:
-            write_report(topics, path, corpus, files, paths, n_words=words)
+            write_report(topics, path, corpus, files, paths, n_words=words, rank=rank)
     if str(html) == "-":
         return
     if run.json:
-        print_json({"model": str(model), "html": str(html), "topics": _topics(topics, words)})
+        print_json({"model": str(model), "html": str(html), "topics": _topics(topics, words, rank)})
     elif not run.quiet:
         print_plain(f"{html}: {topics.n_topics_} topics")
 
 
 def _write(
-    topics: "TopicModel", model: Path, words: int, run: RunOptions, output: Path, format: str
+    topics: "TopicModel",
+    model: Path,
+    words: int,
+    rank: Rank | None,
+    run: RunOptions,
+    output: Path,
+    format: str,
 ) -> None:
     if format != PLAIN:
-        write_result(topics.to_arrow("words", n_words=words), output, format)
+        write_result(topics.to_arrow("words", n_words=words, rank=rank), output, format)
         return
-    facts = {"model": str(model), "topics": _topics(topics, words)} if run.json else None
-    lines = [f"  {line}" for line in topic_lines(topics, words)]
+    facts = {"model": str(model), "topics": _topics(topics, words, rank)} if run.json else None
+    lines = [f"  {line}" for line in topic_lines(topics, words, rank)]
     if str(output) != "-":
         lines = [json_text(facts, ascii_only=False)] if facts else lines
         write_text((f"{line}\n" for line in lines), output)
@@ -94,16 +109,16 @@ def _write(
             print_plain(line)
 
 
-def _topics(model: "TopicModel", n_words: int) -> list[dict[str, Any]]:
-    ids = model.vocabulary_.ids_of
+def _topics(model: "TopicModel", n_words: int, rank: Rank | None) -> list[dict[str, Any]]:
+    top = model.top_words(n_words, rank=rank)
     return [
         {
             "topic": k,
             "weight": float(weight),
             "alpha": float(alpha),
-            "words": [*zip(words, p[ids(words)].tolist())],
+            "words": [*zip(words, chances)],
         }
-        for k, (weight, alpha, words, p) in enumerate(
-            zip(model.weights_, model.alpha_, model.top_words(n_words), model.components_)
+        for k, (weight, alpha, words, chances) in enumerate(
+            zip(model.weights_, model.alpha_, top, top.probabilities)
         )
     ]

@@ -72,7 +72,7 @@ class ExploredTopics(Explored):
     # Queries.
 
     def topics(self, arguments: Arguments) -> dict[str, Any]:
-        """Return the shares and the most probable words of all topics."""
+        """Return the shares and the top words of all topics."""
         return self._topics
 
     def documents(self, arguments: Arguments) -> dict[str, Any]:
@@ -141,16 +141,17 @@ class ExploredTopics(Explored):
 
     @cached_property
     def _topics(self) -> dict[str, Any]:
-        phi, words = np.asarray(self.model.components_), self.model.vocabulary_.words
-        top = np.argsort(-phi, axis=1, kind="stable")[:, :_WORDS]
+        top = self.model.top_words(_WORDS)
         return {
             "topics": [
                 {
                     "id": k,
                     "share": float(share),
-                    "words": [{"word": words[w], "probability": float(phi[k, w])} for w in row],
+                    "words": [{"word": word, "probability": p} for word, p in zip(words, chances)],
                 }
-                for k, (share, row) in enumerate(zip(self.model.weights_, top.tolist()))
+                for k, (share, words, chances) in enumerate(
+                    zip(self.model.weights_, top, top.probabilities)
+                )
             ],
             "n_documents": self.source.get("n_documents"),
         }
