@@ -193,7 +193,7 @@ def _shares(found: np.ndarray, K: int) -> np.ndarray:
 # -- ours ------------------------------------------------------------------------------------------
 
 
-def ours(**options: Any) -> Callable[[Documents, int], Fitted]:
+def ours(rank: str | None = None, **options: Any) -> Callable[[Documents, int], Fitted]:
     """Eigentext with options. A value may be a function of the documents.
 
     It gets the known words of each document, counted already.
