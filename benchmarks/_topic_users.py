@@ -374,6 +374,7 @@ def bertopic(clusters: str) -> Callable[[Documents, int], Fitted]:
         from bertopic import BERTopic
         from sklearn.cluster import KMeans
         from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.metrics.pairwise import cosine_similarity
 
         rows, test_rows, costs = embeddings(docs)
         reduction, taken = reduced(docs)
@@ -397,14 +398,16 @@ def bertopic(clusters: str) -> Callable[[Documents, int], Fitted]:
         cpu = clock.read() + costs["train"] + taken["fit"]
         clock = Clock()
         found, _ = model.transform(test, test_rows)
-        if -1 in found:
-            found = model.reduce_outliers(test, list(found), strategy="c-tf-idf")
+        found = np.asarray(found)
+        if (outliers := np.flatnonzero(found == -1)).size:  # as `reduce_outliers` has it
+            counts = counter.transform([test[i] for i in outliers])
+            weights = model.ctfidf_model.transform(counts)
+            found[outliers] = cosine_similarity(weights, model.c_tf_idf_).argmax(axis=1)
         transform = clock.read() + costs["test"] + taken["transform"]
         kept = sorted(set(topics) - {-1})
         sizes = np.array([list(topics).count(k) for k in kept]) / len(topics)
         top = [[word[x] for x, weight in model.get_topic(k) if weight > 0] for k in kept]
         peak = max(costs["peak"], taken["peak"])
-        found = np.asarray(found)
         return Fitted(top, found, cpu, transform, sizes, embedding=costs["train"], peak=peak)
 
     return fit
