@@ -423,6 +423,8 @@ OURS: dict[str, Callable[[Documents, int], Fitted]] = {
     "eigentext, gradient, refine=0": ours(method="gradient", refine=0),
     "eigentext, anchors": ours(method="anchors"),
     "eigentext, anchors, refine=0": ours(method="anchors", refine=0),
+    "eigentext, anchors, rectify=False": ours(method="anchors", rectify=False),
+    "eigentext, n_topics auto": ours(n_topics="auto"),
 }
 PEERS: dict[str, Callable[[Documents, int], Fitted]] = {
     "tomotopy, alpha 1/K": tomotopy(alpha=lambda K: 1 / K, optim_interval=0),
@@ -435,6 +437,7 @@ PEERS: dict[str, Callable[[Documents, int], Fitted]] = {
     "KeyNMF": keynmf,
 }
 SYSTEMS = OURS | PEERS
+CHOOSES_K = ("eigentext, n_topics auto",)  # runs once, and not for each K
 EMBEDDED = ("BERTopic, k-means", "BERTopic, HDBSCAN", "KeyNMF")
 # The systems on the blind page: one of each kind.
 BLIND = ("eigentext", "eigentext, anchors", *(name for name in PEERS if name != "NMF, KL"))

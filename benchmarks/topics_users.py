@@ -161,6 +161,8 @@ def main(asked: list[str]) -> None:
             if set(systems) & set(users.EMBEDDED):
                 users.embed(name.rpartition("-")[0])
             for system in systems:
+                if system in users.CHOOSES_K and not name.endswith("-20"):
+                    continue
                 ensure(name, system, again="--again" in options)
     tabled()
 

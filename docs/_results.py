@@ -72,7 +72,10 @@ PAGES = {
     ),
     "ngrams": ("N-grams at scale and in service", ["ngrams_service"]),
     "automata": ("Weighted automata", ["automata"]),
-    "topics": ("Topics", ["topics_synthetic", "topics", "topics_ranking", "topics_tried"]),
+    "topics": (
+        "Topics",
+        ["topics_synthetic", "topics", "topics_anchors", "topics_ranking", "topics_tried"],
+    ),
     "topics-users": ("Topics, judged as users judge them", ["topics_users"]),
     "parsers": (
         "Parsers",

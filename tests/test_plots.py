@@ -212,3 +212,17 @@ def test_perceptrons_and_taggers():
     assert lines(tagger.plot())["wrong tags"] == tagger.diagnostics_["wrong_tags"]
     crf = et.Tagger(model="crf").fit(tagged)
     assert lines(crf.plot())["loss"] == crf.diagnostics_["loss"]
+
+
+def test_bands():
+    from datetime import date
+
+    values = {"a": ([0.1, 0.2], [0.05, np.nan], [0.3, np.nan]), "b$": ([0.3, 0.1],) * 3}
+    over_time = plots.bands([date(2024, 1, 1), date(2024, 3, 1)], values)
+    assert len(over_time.lines) == len(over_time.collections) == 2
+    beside = plots.bands(["x", "y"], values, ylabel="share")
+    assert [label.get_text() for label in beside.get_xticklabels()] == ["x", "y"]
+    assert beside.get_ylabel() == "share"
+    for places, series in (([], {}), (["x"], values), (["x", "y"], {})):
+        with pytest.raises(ParameterError, match="give a value"):
+            plots.bands(places, series)

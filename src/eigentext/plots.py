@@ -120,6 +120,57 @@ def curves(
     return ax
 
 
+def bands(
+    places: Sequence[Any],
+    series: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
+    *,
+    ylabel: str = "",
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Values with intervals, over time or beside each other: one color per series.
+
+    Parameters
+    ----------
+    places : sequence of date or str
+        Dates are on an axis of time, with bands between them. Other names are beside each other,
+        with bars.
+    series : dict
+        For each name the values, and the ends of their intervals. NaNs are left out.
+    ylabel : str
+        The name of the values.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    """
+    lines = {
+        name: tuple(np.asarray(part, float).ravel() for part in parts)
+        for name, parts in series.items()
+    }
+    n = len(places)
+    if not n or not lines or any(len(part) != n for parts in lines.values() for part in parts):
+        raise ParameterError("give a value and two ends of an interval for each place")
+    ax = new_axes(ax, size=(7.2, 4.2))
+    over_time = not any(isinstance(place, str) for place in places)
+    for number, (name, (y, low, high)) in enumerate(lines.items()):
+        color, style = f"C{number % 10}", {"label": _plain(name), "marker": "o", "markersize": 3}
+        if over_time:
+            x: Any = list(places)
+            ax.plot(x, y, color=color, **style)
+            ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+        else:
+            x = np.arange(n) + 0.6 * ((number + 0.5) / len(lines) - 0.5)
+            ends = np.nan_to_num(np.maximum([y - low, high - y], 0))
+            ax.errorbar(x, y, ends, color=color, linestyle="", capsize=2, **style)
+    if over_time:
+        ax.tick_params(axis="x", rotation=30)
+    else:
+        rotation = 90 if n > _LABELS // 4 else 0
+        ax.set_xticks(range(n), [_plain(place) for place in places], rotation=rotation)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(ylabel)
+    ax.legend(fontsize="small")
+    return ax
+
+
 def reliability(
     series: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: "Axes | None" = None
 ) -> "Axes":

@@ -108,7 +108,7 @@ def sample(K=4, d=30, n=200, length=40, alpha=0.2, seed=0):
 def test_proportions_are_the_maximum(alpha):
     phi, _, X = sample(n=5)
     prior = np.full(4, alpha) * [1, 2, 0.5, 1]
-    theta = proportions(X, phi, prior, n_iter=100_000)
+    theta = proportions(X, phi, prior, tol=1e-6)
     for row, counts in zip(theta, X.toarray()):
 
         def loss(a, counts=counts):

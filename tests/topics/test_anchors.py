@@ -11,13 +11,8 @@ from eigentext.factor import simplex_weights
 from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
 from eigentext.topics._anchor_loops import descend_divergences, descend_squares
-from eigentext.topics.anchors import (
-    PairMoment,
-    _anchor_rows,
-    _in_span,
-    anchor_topics,
-    topics_of_pairs,
-)
+from eigentext.topics.anchors import anchor_topics, topics_of_pairs
+from eigentext.topics.corners import PairMoment, anchor_rows, in_span
 
 
 @pytest.fixture(scope="session")
@@ -172,10 +167,12 @@ def test_whole_rows_as_points_of_the_anchors_span(anchored):
     p = Q.sum(axis=1)
     found = np.array([3, 0, 2, 1])
     rows = Q / p[:, None]
-    assert np.allclose(_anchor_rows(pairs, p, found), rows[found].T)
-    points = _in_span(pairs, p, found)
+    of_anchors = anchor_rows(pairs, p, found[:, None])
+    assert np.allclose(of_anchors, rows[found].T)
+    points, corners = in_span(pairs, p, of_anchors)
+    assert np.allclose(points[found], corners)
     assert np.allclose(
-        simplex_weights(points, points[found]), simplex_weights(rows, rows[found]), atol=1e-7
+        simplex_weights(points, corners), simplex_weights(rows, rows[found]), atol=1e-7
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import eigentext as et
+from eigentext.errors import ParameterError
 from eigentext.factor.mixture import posteriors, proportions
 from eigentext.topics.inference import perplexity, top_words, topic_proportions
 from eigentext.topics.parameters import RANK
@@ -66,3 +67,32 @@ def test_the_default_is_the_setting_of_the_table():
     given = components, np.full(6, 1 / 6), rng.integers(1, 100, 50), names, 8
     assert top_words(*given) == top_words(*given, rank=RANK.default)
     assert top_words(*given) != top_words(*given, rank="probability")
+
+
+def test_sparse_shares_are_those_of_the_dense_matrix():
+    texts = ["ham eggs ham cheese", "goal team goal match", "law court judge law"] * 20
+    for alpha0 in (0.0, 1.0):
+        model = et.TopicModel(3, alpha0=alpha0).fit(texts)
+        new = [*texts[:5], "ham goal court", "", "unknown"]
+        dense = model.transform(new)
+        for least in (0.0, 0.01, 0.3, 1.0):
+            found = model.transform(new, sparse=True, least=least)
+            kept = dense >= least
+            kept[np.arange(len(new)), dense.argmax(axis=1)] = True
+            assert np.array_equal(found.toarray(), np.where(kept, dense, 0))
+            assert found.has_sorted_indices and found.format == "csr"
+    assert model.transform([], sparse=True).shape == (0, 3)
+    for least in (-0.1, 1.1, "x"):
+        with pytest.raises(ParameterError, match="least"):
+            model.transform(texts, sparse=True, least=least)
+
+
+def test_sparse_shares_do_not_depend_on_blocks(monkeypatch):
+    from eigentext.topics import inference
+
+    texts = ["ham eggs ham cheese", "goal team goal match", "ham goal"] * 20
+    model = et.TopicModel(2).fit(texts)
+    whole = model.transform(texts, sparse=True)
+    monkeypatch.setattr(inference, "_ROWS", 7)
+    parts = model.transform(texts, sparse=True)
+    assert (whole != parts).nnz == 0 and whole.nnz == parts.nnz

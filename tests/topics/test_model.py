@@ -439,7 +439,7 @@ def test_bad_parameters(parameters, message):
 @pytest.mark.parametrize(
     ("parameters", "name"),
     [
-        ({"method": "anchors", "robust": 3}, "robust"),
+        ({"rectify": False}, "rectify"),
         ({"recovery": "kl"}, "recovery"),
         ({"refine": 0, "smoothing": 0.5}, "smoothing"),
     ],

@@ -105,5 +105,16 @@ def test_mistakes(model):
         model.to_arrow("documents")
     with pytest.raises(ParameterError, match="uses no documents"):
         model.to_arrow("words", TEXTS)
-    with pytest.raises(ParameterError, match="'words', 'topics' or 'documents', not 'shares'"):
+    with pytest.raises(ParameterError, match="'matrix', 'tree', not 'shares'"):
         model.to_pandas("shares")
+
+
+def test_matrix_and_tree(model):
+    table = model.to_arrow("matrix")
+    assert table["word"].to_pylist() == model.vocabulary_.words
+    assert np.array_equal(np.array([*table.columns[1:]]), model.components_)
+    assert model.to_pandas("tree")["topic"].dropna().tolist() == [0, 1]
+    with pytest.raises(ParameterError, match="give one for each"):
+        model.to_arrow("matrix", words=["a"])
+    with pytest.raises(ParameterError, match="kind must be 'words'"):
+        model.to_arrow("nope")

@@ -311,7 +311,7 @@ def _as_ids(values: Any, numbers: np.ndarray, has_types: bool) -> list[int | str
         values = values.combine_chunks()
     if isinstance(values, pa.Array) and is_text(values.type):
         found = [
-            name and name.decode(errors="replace")
+            None if name is None else name.decode(errors="replace")
             for name in values.cast(pa.large_binary()).to_pylist()
         ]
     else:

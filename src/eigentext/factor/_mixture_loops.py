@@ -68,45 +68,6 @@ def expect_rows(indptr, indices, counts, r, s, ratios, left, start, stop):
 
 
 @njit(cache=True, nogil=True)
-def fit_rows(indptr, indices, counts, s, alpha, r, n_iter, tol, start, stop):
-    """Equivalent, for each row f from start to stop by itself, to EM for ``r[f]`` alone:
-    ``E = alpha + C[f] / (r[f] @ s.T) @ (r[f] * s)``, ``r[f] = E / E.sum()``, at most n_iter times,
-    as long as ``C[f] @ log(r[f] @ s.T) + alpha @ log(r[f])`` gains more than ``tol * C[f].sum()``.
-
-    Pairs of probability zero are passed over.
-    """
-    m = r.shape[1]
-    expected = np.empty(m)
-    for f in range(start, stop):
-        n = 0.0
-        for e in range(indptr[f], indptr[f + 1]):
-            n += counts[e]
-        before = -np.inf
-        for _ in range(n_iter):
-            total, mass = 0.0, 0.0
-            for h in range(m):
-                expected[h] = 0.0
-                if alpha[h] > 0:
-                    total += alpha[h] * np.log(r[f, h])
-            for e in range(indptr[f], indptr[f + 1]):
-                p = probability(r, f, s, indices[e])
-                if p > 0:
-                    total += counts[e] * np.log(p)
-                    ratio = counts[e] / p
-                    for h in range(m):
-                        expected[h] += ratio * s[indices[e], h]
-            if not total - before > tol * n:
-                break
-            before = total
-            for h in range(m):
-                expected[h] = alpha[h] + expected[h] * r[f, h]
-                mass += expected[h]
-            if mass > 0:
-                for h in range(m):
-                    r[f, h] = expected[h] / mass
-
-
-@njit(cache=True, nogil=True)
 def expect_columns(indptr, indices, places, ratios, r, s, right, start, stop):
     """Equivalent to ``right[start:stop] = (s * (ratios.T @ r))[start:stop]``.
 

@@ -40,6 +40,7 @@ def anchors(
     candidates: Any = None,
     weights: np.ndarray | None = None,
     fewer: bool = False,
+    after: np.ndarray | None = None,
 ) -> np.ndarray:
     """FastAnchorWords: m rows of V that are corners of its convex hull.
 
@@ -58,6 +59,9 @@ def anchors(
         Factors on the squared distances, also to avoid noise.
     fewer : bool
         Whether to return fewer corners, instead of an error, if no more directions are independent.
+    after : array, shape (g, l), optional
+        Corners that are known. The m further ones are sought after these, as if the search had
+        found these first.
 
     Returns
     -------
@@ -82,32 +86,46 @@ def anchors(
         )
     weights = weights[rows]
     with engine.one_blas_thread():
-        return rows[_furthest(V[rows], m, weights, fewer)]
+        if after is None or len(after) == 0:
+            return rows[_furthest(V[rows], m, weights, fewer)]
+        return rows[_further(V[rows], _points(after), m, weights, fewer)]
 
 
 def _furthest(X: np.ndarray, m: int, weights: np.ndarray, fewer: bool) -> list[int]:
-    scale = np.sqrt((X**2).sum(axis=1).max())  # of rounding errors
-    X = X - X.mean(axis=0)
-    found = [int((weights * (X**2).sum(axis=1)).argmax())]
-    X -= X[found[0]]  # a span through the origin is now an affine span through the first
+    """The first corner is the furthest point from the mean."""
+    centered = X - X.mean(axis=0)
+    first = int((weights * (centered**2).sum(axis=1)).argmax())
+    return [first, *_further(X, X[first : first + 1], m - 1, weights, fewer)]
+
+
+def _further(
+    X: np.ndarray, known: np.ndarray, m: int, weights: np.ndarray, fewer: bool
+) -> list[int]:
+    """The m corners that follow known ones."""
+    scale = np.sqrt(max((X**2).sum(axis=1).max(), (known**2).sum(axis=1).max()))
+    X = X - known[0]  # a span through the origin is now an affine span through the first
     distances = (X**2).sum(axis=1)
-    directions = np.zeros((m, X.shape[1]))
-    for k in range(1, m):
+    directions = np.zeros((len(known) + m, X.shape[1]))
+    found = list[int]()
+    for k in range(1, len(known) + m):
         best = int((weights * distances).argmax())
-        direction = X[best]
+        direction = known[k] - known[0] if k < len(known) else X[best]
         for _ in range(2):  # the second time removes rounding errors
             direction = direction - directions.T @ (directions @ direction)
         length = np.linalg.norm(direction)
-        if length <= 1e4 * _EPS * scale:
+        if length <= 1e4 * _EPS * scale:  # of rounding errors
+            if k < len(known):
+                continue
             if fewer:
                 break
             raise ParameterError(
-                f"m is {m}, but the rows have only {k} corners in independent directions; "
-                f"use {k} or less"
+                f"m is {len(known) + m}, but the rows have only {k} corners in independent "
+                f"directions; use {k} or less"
             )
         directions[k] = direction / length
         distances = np.maximum(distances - (X @ directions[k]) ** 2, 0)
-        found.append(best)
+        if k >= len(known):
+            found.append(best)
     return found
 
 

@@ -88,30 +88,32 @@ class ConditionalMixture:
 
 
 def proportions(
-    X: Any, phi: np.ndarray, alpha: np.ndarray, *, n_iter: int = 200, tol: float = 1e-6
+    X: Any, phi: np.ndarray, alpha: np.ndarray, *, n_iter: int = 200, tol: float = 1e-3
 ) -> np.ndarray:
-    r"""Each row's proportions :math:`\theta`, (n, K), of fixed distributions phi, (K, d), by EM.
+    r"""Each row's proportions :math:`\theta`, (n, K), of fixed distributions phi, (K, d).
 
     They maximize :math:`\sum_w x_w \log \sum_k \theta_k \phi_{kw} + \sum_k \alpha_k \log \theta_k`,
     a concave function: the posterior's mode under a Dirichlet(:math:`\alpha`) prior in the softmax
     basis, which exists for :math:`\alpha_k < 1` too (MacKay, *Choice of basis for Laplace
-    approximation*, 1998). EM of a row ends when a step gains no more than `tol` for each of its
-    tokens, so the answer for a row does not depend on the others. An empty row gets the prior's
-    mean.
+    approximation*, 1998). The steps are EM first and then Newton's method, at most `n_iter`. They
+    stop when the maximum is certainly no more than `tol` for each token of the row above what is
+    reached. The answer for a row does not depend on the others. An empty row gets the prior's mean.
+    See :mod:`eigentext.factor._proportion_loops`.
     """
-    from eigentext.factor._mixture_loops import fit_rows
+    from eigentext.factor._proportion_loops import fit_documents, padded
 
-    X = sp.csr_array(X).astype(np.float64)
-    s = np.ascontiguousarray(phi.T, np.float64)
-    prior = np.asarray(alpha, np.float64)
+    X = sp.csr_array(X).astype(np.float64, copy=False)
+    s = padded(np.asarray(phi).T)
+    prior = np.ascontiguousarray(alpha, np.float64)
     start = prior / prior.sum() if prior.any() else np.full(len(phi), 1 / len(phi))
-    theta = np.tile(start, (X.shape[0], 1))
+    theta = np.zeros((X.shape[0], s.shape[1]))
+    theta[:, : len(phi)] = start
 
     def work(block: tuple[int, int]) -> None:
-        fit_rows(X.indptr, X.indices, X.data, s, prior, theta, n_iter, tol, *block)
+        fit_documents(X.indptr, X.indices, X.data, s, prior, theta, n_iter, tol, *block)
 
     _run(work, X.indptr, X.nnz)
-    return theta
+    return np.ascontiguousarray(theta[:, : len(phi)])
 
 
 def posteriors(X: Any, phi: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

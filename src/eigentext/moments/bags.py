@@ -102,6 +102,15 @@ class BagMoments:
         squares = sparse_times(self.counts, (W**2).sum(axis=1)[:, None])[:, 0]
         return self._pairs * ((sparse_times(self.counts, W) ** 2).sum(axis=1) - squares)
 
+    def pair_values(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The diagonal of W' (pair moment) W, and its standard errors as a mean over documents."""
+        shares = sparse_times(self.counts, W) ** 2 - sparse_times(self.counts, W**2)
+        shares *= self._pairs[:, None]
+        values = shares.sum(axis=0)
+        parts = self._pairs * self.lengths * (self.lengths - 1)  # their sum is 1
+        rest = shares - values * parts[:, None]
+        return values, np.sqrt((rest**2).sum(axis=0))
+
     def triples(self, W: np.ndarray) -> np.ndarray:
         """The triple moment contracted with W on all sides, shape (K, K, K)."""
         Y = sparse_times(self.counts, W)

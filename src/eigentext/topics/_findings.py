@@ -15,9 +15,11 @@ _GROUPS = 3  # how many groups of documents are named
 _SHOWN = 10  # top words of a topic, of which at least half say what it is about
 
 
-def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: int) -> Iterator[Finding]:
+def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: Any) -> Iterator[Finding]:
     """Report on the number of topics, on documents, and on the noise of the moments."""
-    if n_topics < n_asked:
+    if n_asked == "auto":
+        yield from _of_choice(diagnostics.get("n_topics"))
+    elif n_topics < n_asked:
         yield of_rank(n_topics, n_asked)
     yield from _of_words(diagnostics)
     if n_empty := diagnostics["n_empty"]:
@@ -88,6 +90,24 @@ def size_findings(diagnostics: dict[str, Any]) -> Iterator[Finding]:
             "Leave out fewer words (min_df, max_df, stop_words), or keep single letters and digits "
             "(--tokenizer simple, or TextCorpus(..., tokenizer='simple')).",
         )
+
+
+def _of_choice(choice: dict[str, Any] | None) -> Iterator[Finding]:
+    """Say how the number of topics was chosen."""
+    if not choice or not choice["tried"]:
+        return
+    tried = choice["tried"]
+    told = ", ".join(
+        f"{one['perplexity']:,.0f} with {one['n_topics']}"
+        for one in tried
+        if one.get("perplexity") is not None
+    )
+    above = choice["n_above_noise"]
+    yield Finding(
+        "note",
+        f"The pairs of words have {above} {'direction' if above == 1 else 'directions'} above the "
+        f"noise. Perplexities of held-out documents by the number of topics: {told}.",
+    )
 
 
 def of_rank(n_topics: int, n_asked: int) -> Finding:

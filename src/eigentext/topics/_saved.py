@@ -37,6 +37,30 @@ _GROUPS = Given(
     what=f"a list; an item is {_GROUP.what}",
     test=lambda value: isinstance(value, list) and all(map(_GROUP.accepts, value)),
 )
+_NAMES = Given(
+    [],
+    what="a list of strings, or None for topics without names",
+    test=lambda value: (
+        isinstance(value, list) and all(name is None or isinstance(name, str) for name in value)
+    ),
+)
+_TRIED = facts("a number of topics", needs=("n_topics",), n_topics=COUNT)
+_CHOICE = facts(
+    "how n_topics was chosen: n_above_noise, eigenvalues, halves, errors, tried",
+    needs=("n_above_noise", "eigenvalues", "halves", "tried"),
+    n_above_noise=COUNT,
+    eigenvalues=NUMBERS,
+    halves=NUMBERS,
+    errors=NUMBERS,
+    tried=Given(
+        [],
+        what="a list of numbers of topics with their perplexities",
+        test=lambda value: (
+            isinstance(value, list)
+            and all(_TRIED.accepts(one) and _are_numbers(one.values()) for one in value)
+        ),
+    ),
+)
 SCHEMA = Schema(
     {
         "components": Array("float64", ("topics", "words"), least=0),
@@ -69,6 +93,9 @@ SCHEMA = Schema(
             n_reduced=COUNT,
             moved_most=Number(None, least=0),
             alpha0_perplexities=_BY_NAME,
+            alpha0_of_moments=Number(0.0, least=0),
+            alpha=NUMBERS,
+            n_topics=_CHOICE,
             anchors=TEXTS,
             separations=Given(
                 [],
@@ -82,6 +109,7 @@ SCHEMA = Schema(
             apart=_GROUPS,
             owners=_GROUPS,
             robust=Number(0.0, least=0),
+            topic_names=_NAMES,
             n_documents_before=COUNT,
             n_new_topics=COUNT,
         ),
@@ -99,10 +127,18 @@ def check(arrays: Any, about: dict[str, Any]) -> None:
             raise damage(name, "are not distributions: their sums are not 1")
     if not about["diagnostics"]["eigenvalues"]:
         raise damage("diagnostics", "must have eigenvalues")
+    n_topics = np.asarray(arrays["weights"]).size
+    if len(names_of(about, n_topics)) != n_topics:
+        raise damage("diagnostics", f"must have {n_topics} topic_names, or none")
     n_words = len(arrays["words"])
     columns = about["provenance"]["options"].get("columns", n_words)
     if about["n_features_in"] != columns or columns < n_words:
         raise damage("n_features_in", f"is {about['n_features_in']}, with {n_words} words")
+
+
+def names_of(about: dict[str, Any], n_topics: int) -> list[str | None]:
+    """Return the names of topics; older files, and models without names, have none."""
+    return about["diagnostics"].get("topic_names", [None] * n_topics)
 
 
 def moments_of(arrays: Any, about: dict[str, Any]) -> DocumentMoments | None:

@@ -20,44 +20,53 @@ to whole rows would fit this noise. Three further things help with samples, and 
 samples grow:
 
 - Rare words do not count for U and cannot be anchors, because outlier documents consist of them.
+- The part of rank K of the scaled matrix has negative entries, which no probabilities have. It is
+  *rectified* (Lee, Bindel and Mimno 2015; :mod:`eigentext.factor.rectify`) before corners are
+  sought. Rows of words on the corners are those of the sample, and not the rectified ones.
 - The squared distances that select anchors are multiplied by f / (f + 400) for a word in f
   documents. Rows from few documents are noisy, and are far from the others for that reason alone.
 - The row of one word is a noisy corner, so corners are *refitted*: least squares for the corners
   given the weights of all words, and then for the weights given the corners. This also moves
   corners to places without a word, for topics without anchors.
+
+Anchors can be *given* for some topics. Several words make one corner, the row that is proportional
+to the harmonic means of their rows (Lund, Cook, Seppi and Boyd-Graber 2017): it has what occurs
+with all of them. The search goes on as if it had found the given corners first.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from eigentext import engine
 from eigentext.corpus.documents import checked_matrix
-from eigentext.errors import CorpusError, ParameterError
-from eigentext.factor.anchors import anchors, separations, simplex_weights
-from eigentext.factor.whiten import Whitening, whiten
-from eigentext.matrices.products import Factorable, rows_times, transposed_times
-from eigentext.matrices.runs import CSR
+from eigentext.errors import ParameterError
+from eigentext.factor.anchors import separations, simplex_weights
+from eigentext.matrices.products import rows_times, transposed_times
 from eigentext.moments.bags import BagMoments
+from eigentext.topics.corners import (
+    PairMoment,
+    anchor_rows,
+    candidates_of,
+    corners_of,
+    in_span,
+    inverse,
+    represent,
+)
 
 Recovery = Literal["l2", "rows", "kl"]
 Solver = Literal["exact", "gradient"]
-_SHARE = 0.004  # an anchor must occur in this share of the documents,
-_CHOICE = 10  # unless fewer than this times K words would remain
-_DOUBT = 400  # the distance of a word in this many documents counts half
-_ROUGH = 1e-2  # the residual of eigenvectors, which are noisier than that
 _PAIRS = 1 << 20  # products in a block of rows of Q
 _ROWS = 256  # the rows of one task
 
 
 class AnchorTopics(NamedTuple):
-    """Topics, in the order in which their anchors were found."""
+    """Topics, in the order in which their anchors were found, after those that were given."""
 
     weights: np.ndarray  # p(k), (K,)
     components: np.ndarray  # p(w|k), (K, d)
-    anchors: np.ndarray  # the ids of the anchor words, (K,)
+    anchors: np.ndarray  # the ids of the anchor words, (K,); of given ones, the first of a topic
     topic_topic: np.ndarray  # R, (K, K); entries may be negative
     separations: np.ndarray  # how far anchors are from the others, (K,): see factor.anchors
     diagnostics: dict[str, Any]
@@ -78,53 +87,15 @@ class AnchorTopics(NamedTuple):
         return float(max(apart, 0) / (chance - apart)) if apart < chance else float("inf")
 
 
-class PairMoment(NamedTuple):
-    """The matrix Q: its products with thin matrices, and its rows on demand."""
-
-    times: Callable[[np.ndarray], np.ndarray]  # Q B, for a thin B
-    rows: Callable[[int, int], CSR]  # the rows from one to another
-    work: np.ndarray  # the work for all rows before each row, (d + 1,)
-    frequencies: np.ndarray  # the number of documents with each word, (d,)
-    n_documents: float
-
-    @classmethod
-    def of_bags(cls, bags: BagMoments) -> "PairMoment":
-        """Make the pair moment of a sample from its documents of two words or more."""
-        n = bags.lengths
-        kept = np.where(n >= 2, bags.weights, 0.0)
-        if not kept.any():
-            raise CorpusError("no document has two words or more, so no pairs can be counted")
-        rho = kept / (np.where(n >= 2, n * (n - 1), 1) * kept.sum())
-        diagonal = bags.transpose @ rho
-
-        def rows(start: int, stop: int) -> CSR:
-            shape = (stop - start, len(diagonal))
-            tied = sp.diags_array(diagonal[start:stop], offsets=start, shape=shape)
-            left = bags.transpose[start:stop] @ sp.diags_array(rho)
-            Q = sp.csr_array(left @ bags.counts - tied)
-            Q.data = np.maximum(Q.data, 0)  # rounding and counts below one can make it negative
-            return Q
-
-        seen = sp.csr_array(
-            (np.ones(bags.transpose.nnz), bags.transpose.indices, bags.transpose.indptr),
-            bags.transpose.shape,
-        )
-        work = np.append(0, np.cumsum(seen @ np.diff(bags.counts.indptr)))
-        return cls(bags.pairs_times, rows, work, seen @ kept, float(kept.sum()))
-
-    @classmethod
-    def of_matrix(cls, Q: Any) -> "PairMoment":
-        """Make a pair moment from a matrix. All words count as equally frequent."""
-        Q = sp.csr_array(Q / Q.sum())
-        return cls(Q.__matmul__, lambda i, j: Q[i:j], Q.indptr, np.ones(Q.shape[0]), 1.0)
-
-
 def anchor_topics(
     X: Any,
     n_topics: int,
     *,
     times: np.ndarray | None = None,
     min_df: float | None = None,
+    rectify: bool = False,
+    given: Sequence[Sequence[int]] = (),
+    excluded: Sequence[int] = (),
     recovery: Recovery = "l2",
     solver: Solver = "exact",
     n_refits: int = 3,
@@ -147,6 +118,13 @@ def anchor_topics(
         The default is 0.4 %, or less if fewer than 10 K words occur in so many documents. With a
         larger value, anchors are general words, which topics share. With a smaller value, they are
         names and typing errors, and a few outlier documents may make a topic.
+    rectify : bool
+        Whether negative entries are removed from the part of rank K of the scaled Q before anchors
+        are sought.
+    given : sequence of sequences of int
+        The ids of the anchor words of the first topics, one or more for each topic.
+    excluded : sequence of int
+        The ids of words that may not be anchors.
     recovery : "l2", "rows" or "kl"
         What p(k|w) minimizes. "l2": the squared distance of the points v. "rows": the squared
         distance of the whole rows of Q (the paper's "RecoverL2", with the Gram matrix of the
@@ -191,6 +169,9 @@ def anchor_topics(
         PairMoment.of_bags(X),
         n_topics,
         min_df=min_df,
+        rectify=rectify,
+        given=given,
+        excluded=excluded,
         recovery=recovery,
         solver=solver,
         n_refits=n_refits,
@@ -205,6 +186,9 @@ def topics_of_pairs(
     n_topics: int,
     *,
     min_df: float | None = None,
+    rectify: bool = False,
+    given: Sequence[Sequence[int]] = (),
+    excluded: Sequence[int] = (),
     recovery: Recovery = "l2",
     solver: Solver = "exact",
     n_refits: int = 3,
@@ -220,23 +204,28 @@ def topics_of_pairs(
     steps = {"n_iter": n_iter, "tol": tol}
     with engine.one_blas_thread():  # for equal bits: see matrices.products
         p = pairs.times(np.ones((len(pairs.frequencies), 1)))[:, 0]
-        least, chosen = _candidates(pairs, n_topics, min_df)
+        least, chosen = candidates_of(pairs, n_topics, min_df)
         K = min(n_topics, len(chosen))
-        V, whitening = _represent(pairs, p, chosen, K, random_state)
-        f = pairs.frequencies
-        found = anchors(V, V.shape[1], candidates=chosen, weights=f / (f + _DOUBT))
-        points = _in_span(pairs, p, found) if recovery == "rows" else V
-        C, gap = _nearest(points, points[found], solver, p, **steps)
+        space = represent(pairs, p, chosen, K, rectify, random_state)
+        found, corners = corners_of(pairs, p, space, given, excluded)
+        separated = separations(corners)
+        V = points = space.points
+        if recovery == "rows":
+            points, corners = in_span(pairs, p, anchor_rows(pairs, p, found))
+        C, gap = _nearest(points, corners, solver, p, **steps)
         for _ in range(n_refits):
             moved, gap = _nearest(points, _refitted(points, C, p), solver, p, **steps)
             if not (p @ moved).all():  # a topic has no words left, so the corners before are kept
                 break
             C = moved
+        if (empty := ~(p @ C).astype(bool)).any():  # a corner inside the others has its words
+            for k in np.flatnonzero(empty):
+                C[found[k]] = np.eye(len(found))[k]
         weights, components = _bayes(p, C)
         R = _topic_topic(pairs, p, components)
-        about: dict[str, Any] = {}
+        about: dict[str, Any] = {"negative": space.negative} if rectify else {}
         if recovery == "kl":
-            rows = components.T @ R / weights if n_refits else _anchor_rows(pairs, p, found)
+            rows = components.T @ R / weights if n_refits else anchor_rows(pairs, p, found)
             C, gap, about["divergence"] = _recover_kl(pairs, p, np.maximum(rows, 0), C, **steps)
             weights, components = _bayes(p, C)
             R = _topic_topic(pairs, p, components)
@@ -244,76 +233,21 @@ def topics_of_pairs(
     return AnchorTopics(
         weights,
         components,
-        found,
+        np.array([words[0] for words in found]),
         R,
-        separations(V[found]),
+        separated,
         {
-            "anchors": found.tolist(),
+            "anchors": [int(words[0]) for words in found],
             "min_df": float(least),
             "n_candidates": len(chosen),
-            "eigenvalues": whitening.eigenvalues.tolist(),
-            "dropped": whitening.dropped.tolist(),
+            "eigenvalues": space.whitening.eigenvalues.tolist(),
+            "dropped": space.whitening.dropped.tolist(),
             "residual": residual,
             "negative_topic_topic": float(-R[R < 0].sum()),
             "gap": float(gap),
             **about,
         },
     )
-
-
-def _candidates(pairs: PairMoment, K: int, min_df: float | None) -> tuple[float, np.ndarray]:
-    """The least document frequency of an anchor, and the words that reach it."""
-    f, n = pairs.frequencies, pairs.n_documents
-    if K < 1:
-        raise ParameterError(f"n_topics must be 1 or more, not {K}")
-    seen = np.sort(f[f > 0])[::-1]
-    if min_df is None:
-        least = min(_SHARE * n, seen[min(_CHOICE * K, len(seen)) - 1])
-    else:
-        least = min_df * n if isinstance(min_df, float) and min_df <= 1 else min_df
-    least = max(float(least), seen[-1])
-    chosen = np.flatnonzero(f >= least)
-    if len(chosen) < K and min_df is not None:
-        raise ParameterError(
-            f"{K} topics, but only {len(chosen)} words are in {least:g} documents or more and may "
-            "be anchors; lower min_df or n_topics"
-        )
-    return least, chosen
-
-
-def _represent(
-    pairs: PairMoment, p: np.ndarray, chosen: np.ndarray, K: int, random_state: int
-) -> tuple[np.ndarray, Whitening]:
-    """The points v, and the whitening from which they come."""
-    scale = np.zeros((len(p), 1))
-    scale[chosen, 0] = 1 / np.sqrt(p[chosen])
-
-    def product(B: np.ndarray) -> np.ndarray:
-        return scale * pairs.times(scale * B)
-
-    A = Factorable((len(p), len(p)), np.dtype(np.float64), product, product)
-    found = whiten(A, K, tol=_ROUGH, random_state=random_state)
-    U = found.W * np.sqrt(found.eigenvalues)
-    return pairs.times(scale * U) * _inverse(p)[:, None], found
-
-
-def _in_span(pairs: PairMoment, p: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """The rows of Q, projected on the span of the rows of the anchors.
-
-    The squared distance of a row from any mixture of anchors changes by a constant only.
-    """
-    rows = _anchor_rows(pairs, p, found)
-    B = pairs.times(rows) * _inverse(p)[:, None]
-    values, U = np.linalg.eigh((B[found] + B[found].T) / 2)
-    roots = np.sqrt(np.maximum(values, np.finfo(np.float64).eps * values.max()))
-    return rows_times(B, U / roots)
-
-
-def _anchor_rows(pairs: PairMoment, p: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """The rows of Q of the anchors, each with the sum 1, as columns (d, K)."""
-    chosen = np.zeros((len(p), len(found)))
-    chosen[found, np.arange(len(found))] = 1 / p[found]
-    return pairs.times(chosen)
 
 
 def _nearest(
@@ -386,9 +320,9 @@ def _bayes(p: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _topic_topic(pairs: PairMoment, p: np.ndarray, components: np.ndarray) -> np.ndarray:
     """The R that minimizes ||D^-1/2 (Q - A R A') D^-1/2||. Its rows sum to p(k)."""
     A = np.ascontiguousarray(components.T)
-    scaled = A * _inverse(p)[:, None]
-    inverse = np.linalg.pinv(transposed_times(A, scaled), hermitian=True)
-    R = inverse @ transposed_times(scaled, pairs.times(scaled)) @ inverse
+    scaled = A * inverse(p)[:, None]
+    G = np.linalg.pinv(transposed_times(A, scaled), hermitian=True)
+    R = G @ transposed_times(scaled, pairs.times(scaled)) @ G
     return (R + R.T) / 2
 
 
@@ -398,7 +332,3 @@ def _residual(V: np.ndarray, C: np.ndarray, p: np.ndarray) -> float:
     rest = p @ ((V - C @ _corners(V, C, p)) ** 2).sum(axis=1)
     variance = p @ ((V - p @ V / p.sum()) ** 2).sum(axis=1)
     return float(rest / max(variance, np.finfo(np.float64).eps * energy))
-
-
-def _inverse(p: np.ndarray) -> np.ndarray:
-    return np.divide(1.0, p, out=np.zeros(len(p)), where=p > 0)

@@ -1,22 +1,21 @@
 """What a fitted topic model answers: proportions, words, tables, pages and figures."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 
 from eigentext.corpus import Vocabulary
 from eigentext.corpus.table_output import as_pandas
-from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted, framed
 from eigentext.matrices.runs import CSR
 from eigentext.moments import document_counts
-from eigentext.parameters import Count, Flag, argument
+from eigentext.parameters import Count, Flag, Number, argument
 from eigentext.topics import inference
 from eigentext.topics.forms import language_of
 from eigentext.topics.parameters import Rank
-from eigentext.topics.tables import Kind, table_of
+from eigentext.topics.tables import Kind, column_names, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from eigentext.topics.apart import ApartGroups
+    from eigentext.topics.hierarchy import TopicTree
+    from eigentext.topics.highlight import Highlight
     from eigentext.topics.model import TopicModel
+    from eigentext.topics.shares import GroupShares, Period, Weights
+    from eigentext.topics.typical import DocumentLists
 
 
 class Answers:
@@ -47,15 +50,36 @@ class Answers:
         X = list(X) if isinstance(X, Iterator) else X
         return self.fit(X).transform(X)
 
+    @overload
+    def transform(
+        self, X: Any, *, sparse: Literal[False] = False, least: float = 0.01
+    ) -> np.ndarray: ...
+    @overload
+    def transform(self, X: Any, *, sparse: Literal[True], least: float = 0.01) -> CSR: ...
     @framed
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, *, sparse: bool = False, least: float = 0.01) -> Any:
         """Return the topic proportions of documents, shape (n, K), with a row for each document.
 
         See :func:`eigentext.topics.inference.topic_proportions`. A document without known words has
         the mean of the prior.
+
+        Parameters
+        ----------
+        X : documents
+            In any form that `fit` takes.
+        sparse : bool
+            Return a sparse matrix (CSR) instead of an array. Shares below `least` are left out, and
+            the others do not change. So the sum of a row is 1 less what was left out.
+        least : float
+            The least share that a sparse matrix keeps. The largest share of a document is always
+            kept.
         """
+        least = argument("least", Number(0.01, least=0, most=1), least)
         counts = self._counts(X)
-        return inference.topic_proportions(counts, self.components_, self.weights_, self.alpha0_)
+        fitted = self.components_, self.weights_, self.alpha0_
+        if sparse:
+            return inference.sparse_proportions(counts, *fitted, least)
+        return inference.topic_proportions(counts, *fitted)
 
     def top_words(
         self,
@@ -104,11 +128,7 @@ class Answers:
         check_is_fitted(self)
         n = argument("n", Count(10, least=0), n)
         merge = argument("merge", Flag(True, none=True), merge)
-        names = self.vocabulary_.words if words is None else [str(word) for word in words]
-        if len(names) != self.components_.shape[1]:
-            raise ParameterError(
-                f"{len(names)} names for {self.components_.shape[1]} words; give one for each"
-            )
+        names = column_names(cast("TopicModel", self), words)
         return inference.top_words(
             self.components_,
             self.weights_,
@@ -154,11 +174,12 @@ class Answers:
 
         Parameters
         ----------
-        kind : "words", "topics" or "documents"
+        kind : "words", "topics", "documents", "matrix" or "tree"
             What a row is. "words": one of the `n_words` words of a topic, as in `top_words` (topic,
             weight, rank, word, probability, and the forms that the word stands for). "topics": a
             topic (topic, weight, alpha, words). "documents": one of the `documents`, with the
-            shares of the topics as in `transform`.
+            shares of the topics as in `transform`. "matrix": a word, with its probability in each
+            topic. "tree": a node of the tree over topics (:meth:`hierarchy`).
         documents : as in `transform`
             The first column has their names: the ids or else the places of a TextCorpus, the index
             of pandas, or numbers from 0.
@@ -184,6 +205,88 @@ class Answers:
         """Return a data frame of pandas; see :meth:`to_arrow`. Names of documents are its index."""
         table = as_pandas(self.to_arrow(kind, documents, n_words=n_words, rank=rank, words=words))
         return table.set_index(table.columns[0]) if kind == "documents" else table
+
+    def to_pyldavis(
+        self,
+        documents: Any,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        n_words: int = 30,
+        step: float = 0.01,
+        words: Any = None,
+    ) -> dict[str, Any]:
+        """Return what the page of pyLDAvis reads, and write it as JSON to `path`.
+
+        See :func:`eigentext.topics.pyldavis.to_pyldavis`.
+        """
+        from eigentext.topics.pyldavis import to_pyldavis
+
+        model = cast("TopicModel", self)
+        return to_pyldavis(model, documents, path, n_words=n_words, step=step, words=words)
+
+    def hierarchy(self, *, n_words: int = 5, words: Any = None) -> "TopicTree":
+        """Return a tree over the topics: those that are near each other are merged first.
+
+        See :func:`eigentext.topics.hierarchy.hierarchy`.
+        """
+        from eigentext.topics.hierarchy import hierarchy
+
+        return hierarchy(cast("TopicModel", self), n_words=n_words, words=words)
+
+    def highlight(self, text: str) -> "Highlight":
+        """Return a document with its words marked by topic.
+
+        See :func:`eigentext.topics.highlight.highlight`.
+        """
+        from eigentext.topics.highlight import highlight
+
+        return highlight(cast("TopicModel", self), text)
+
+    def shares_by(
+        self,
+        documents: Any,
+        by: Any,
+        *,
+        period: "Period | None" = None,
+        weights: "Weights" = "documents",
+        level: float = 0.95,
+    ) -> "GroupShares":
+        """Return the shares of topics over time, or by group, with intervals.
+
+        See :func:`eigentext.topics.shares.shares_by`.
+        """
+        from eigentext.topics.shares import shares_by
+
+        model = cast("TopicModel", self)
+        return shares_by(model, documents, by, period=period, weights=weights, level=level)
+
+    def typical_documents(
+        self, documents: Any, n_documents: int = 3, *, titles: Sequence[str] | None = None
+    ) -> "DocumentLists":
+        """Return the documents with the largest share of each topic, a list for each topic.
+
+        See :mod:`eigentext.topics.typical`. ``to_arrow()`` and ``to_pandas()`` make it a table.
+        """
+        from eigentext.topics.typical import DocumentLists, TypicalDocument, typical_documents
+
+        found = self._listed(typical_documents, documents, n_documents, titles)
+        return DocumentLists(found, TypicalDocument)
+
+    def borderline_documents(
+        self, documents: Any, n_documents: int = 3, *, titles: Sequence[str] | None = None
+    ) -> "DocumentLists":
+        """Return the documents in which each topic ties with another, a list for each topic.
+
+        See :mod:`eigentext.topics.typical`. ``to_arrow()`` and ``to_pandas()`` make it a table.
+        """
+        from eigentext.topics.typical import (
+            BorderlineDocument,
+            DocumentLists,
+            borderline_documents,
+        )
+
+        found = self._listed(borderline_documents, documents, n_documents, titles)
+        return DocumentLists(found, BorderlineDocument)
 
     def perplexity(self, X: Any) -> float:
         """Return the perplexity of documents by completion. Lower is better.
@@ -273,6 +376,17 @@ class Answers:
             transformer_tags=TransformerTags(),
             input_tags=InputTags(sparse=True, positive_only=True, string=True),
         )
+
+    def _listed(
+        self,
+        choose: Callable[..., list[list[Any]]],
+        documents: Any,
+        n_documents: int,
+        titles: Sequence[str] | None,
+    ) -> list[list[Any]]:
+        check_is_fitted(self)
+        n_documents = argument("n_documents", Count(3), n_documents)
+        return choose(cast("TopicModel", self), documents, n_documents, titles)
 
     def _counts(self, X: Any) -> CSR:
         check_is_fitted(self)

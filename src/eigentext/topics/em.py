@@ -37,6 +37,7 @@ from eigentext.matrices.budget import machine_memory
 from eigentext.matrices.products import sparse_times
 from eigentext.matrices.runs import CSR
 from eigentext.monitor import Monitor
+from eigentext.topics.choosing import improved_alpha
 from eigentext.topics.content import by_key, column_keys, document_keys, mixed, uniforms
 
 _BLOCKS = 8  # blocks of documents, each with its own expected counts
@@ -49,6 +50,8 @@ _MOST = 1 << 24  # if there are more tokens in all, fewer of each long document 
 _ENOUGH = 1 << 16  # but at least this many
 _TOKEN = 12  # bytes for the topic of a token: before a sweep, after it, and in the joined array
 _LEAST = 1e-6  # the least alpha of a topic: 1 + alpha must differ from 1 in float32
+_ALPHA_STEPS = 5  # for alpha in each step of EM
+_LAST_ALPHA_STEPS = 20  # for alpha if it is only reported
 _UNIFORM = 0.01  # the share of the uniform distribution in the first topics: EM cannot leave a zero
 
 
@@ -58,6 +61,7 @@ class RefinedTopics(NamedTuple):
     weights: np.ndarray  # (K,)
     components: np.ndarray  # (K, d)
     perplexities: list[float]  # of the training documents, before each step
+    alpha: np.ndarray | None = None  # (K,), the best prior of the drawn topics, for LDA
 
 
 def refine_mixture(
@@ -67,7 +71,7 @@ def refine_mixture(
     components: np.ndarray,
     *,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-5,
 ) -> RefinedTopics:
     r"""Run EM for a mixture of multinomials.
@@ -105,10 +109,11 @@ def refine_lda(
     *,
     alpha0: float,
     n_steps: int,
-    smoothing: float,
+    smoothing: float | np.ndarray,
     tol: float = 1e-3,
     random_state: int = 0,
     words: np.ndarray | None = None,
+    learn_alpha: bool = False,
 ) -> RefinedTopics:
     """Run Monte Carlo EM for LDA, with at most `n_steps` steps.
 
@@ -116,7 +121,8 @@ def refine_lda(
     or with the fifth last step. The perplexity is that of each token given the topics of the other
     tokens in its document. Fractional counts are rounded up. `words` are the keys of the columns
     (:func:`eigentext.topics.content.word_keys`), by default those of their numbers. They seed the
-    draws of a document, with its counts.
+    draws of a document, with its counts. With `learn_alpha`, each step improves alpha too
+    (:func:`eigentext.topics.choosing.improved_alpha`), and `alpha0` is only where it begins.
     """
     phi, w = _lifted(components), _positive(weights)
     words = column_keys(counts.shape[1]) if words is None else words
@@ -124,7 +130,7 @@ def refine_lda(
     monitor = Monitor(
         "lda-em",
         n_steps,
-        problem=(*given, alpha0, smoothing, tol, random_state),
+        problem=(*given, alpha0, smoothing, tol, random_state, learn_alpha),
         relative=True,
         falls=True,
         unit="sweeps",
@@ -133,20 +139,21 @@ def refine_lda(
     )
     kept = monitor.resume()
     topics = kept.arrays["topics"] if kept else None
-    sampler = _Sampler(counts, times, phi, alpha0 * w, random_state, words, topics)
+    alpha = alpha0 * w
+    sampler = _Sampler(counts, times, phi, alpha, random_state, words, topics)
     n_averaged = 0
     total = np.zeros(phi.T.shape)
     if kept:
-        phi, w, total = (kept.arrays[name] for name in ("phi", "w", "total"))
+        phi, w, total, alpha = (kept.arrays[name] for name in ("phi", "w", "total", "alpha"))
         n_averaged = kept.about["n_averaged"]
         sampler.seeds.bit_generator.state = kept.about["seeds"]
     with monitor:
         for _ in range(_SETTLING):
             if not kept:
-                sampler.sweep(phi, alpha0 * w, keep=False)
+                sampler.sweep(phi, alpha, keep=False)
             monitor.advance(1)
         while not monitor.is_done:
-            expected, perplexity = sampler.sweep(phi, alpha0 * w)
+            expected, perplexity = sampler.sweep(phi, alpha)
             monitor.record(perplexity)
             is_near_the_end = len(monitor.history) > n_steps - _AVERAGED
             if n_averaged or is_near_the_end or monitor.gains_less_than(tol):
@@ -155,12 +162,15 @@ def refine_lda(
                 expected = total / n_averaged
             w = expected.sum(axis=0) / expected.sum()
             phi = _maximized(expected.T, smoothing, phi)
+            alpha = sampler.improved(alpha, _ALPHA_STEPS) if learn_alpha else alpha0 * w
             if n_averaged == _AVERAGED:
                 monitor.stop()
-            state = partial(dict, phi=phi, w=w, total=total, topics=sampler.topics)
+            state = partial(dict, phi=phi, w=w, total=total, alpha=alpha, topics=sampler.topics)
             about = {"n_averaged": n_averaged, "seeds": sampler.seeds.bit_generator.state}
             monitor.keep(state, about)
-    return RefinedTopics(w, phi, monitor.history)
+    if not learn_alpha:
+        alpha = sampler.improved(np.maximum(alpha, _LEAST), _LAST_ALPHA_STEPS)
+    return RefinedTopics(w, phi, monitor.history, alpha)
 
 
 class _Documents(NamedTuple):
@@ -236,6 +246,13 @@ class _Sampler:
         others = np.log(np.maximum(n - 1, 0) + alpha.sum())
         likelihood -= _sum(self._times, n * others)
         return total[:, :K], float(np.exp(-likelihood / _sum(self._times, n)))
+
+    def improved(self, alpha: np.ndarray, n_steps: int) -> np.ndarray:
+        """Return an alpha that fits the drawn topics better."""
+        K, n = len(alpha), len(self._lengths)
+        cells = np.repeat(np.arange(n) * K, self._lengths) + self.topics
+        drawn = np.bincount(cells, minlength=n * K).reshape(n, K)
+        return improved_alpha(np.maximum(alpha, _LEAST), drawn, self._times, n_steps)
 
     def _seed(self) -> np.int64:
         return self.seeds.integers(1 << 63, dtype=np.int64)
@@ -317,7 +334,9 @@ def _sum(times: np.ndarray, values: np.ndarray) -> float:
     return float((times * values).sum())
 
 
-def _maximized(expected: np.ndarray, smoothing: float, before: np.ndarray) -> np.ndarray:
+def _maximized(
+    expected: np.ndarray, smoothing: float | np.ndarray, before: np.ndarray
+) -> np.ndarray:
     """The M step. A topic without any tokens does not change."""
     phi = expected + smoothing
     sums = phi.sum(axis=1, keepdims=True)

@@ -43,6 +43,7 @@ from eigentext.topics.learning import (
     without_apart,
 )
 from eigentext.topics.residual import found_in
+from eigentext.topics.seeds import seeds_of
 
 if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
@@ -247,8 +248,10 @@ def _go_on(
     start = _moved(model.weights_, model.components_, model.vocabulary_, moments.vocabulary)
     found, diagnostics = _grown(model, moments, old, start, new_topics)
     facts = {"n_documents_before": n_before, "n_new_topics": len(found.weights) - len(start[0])}
+    K = len(found.weights)
+    names = [*model.topic_names_, *[None] * K][:K]
     learned = LearnedTopics(
-        found.weights, found.components, model.alpha0_, None, known | diagnostics | facts
+        found.weights, found.components, model.alpha0_, None, known | diagnostics | facts, names
     )
     model._take(learned, moments, limited=limited)
 
@@ -275,7 +278,10 @@ def _grown(
         start = _with_new(model, moments, before, start, new_topics)
     if not model.refine:
         return _in_old_order(model, moments, start)
-    found = _refine(moments, alpha0, RefinedTopics(*start, []), model)
+    seeds = seeds_of(model.anchors, None, moments)
+    names = [*model.topic_names_, *[None] * len(start.weights)][: len(start.weights)]
+    places = [seeds.names.index(one) if one and one in seeds.names else -1 for one in names]
+    found = _refine(moments, alpha0, RefinedTopics(*start, []), model, seeds, places)
     return found, facts | {"perplexities": found.perplexities}
 
 

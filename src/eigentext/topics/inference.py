@@ -6,10 +6,11 @@ import numpy as np
 
 from eigentext import notebook
 from eigentext.factor.mixture import posteriors, proportions
-from eigentext.matrices.runs import CSR
+from eigentext.matrices.runs import CSR, csr
 from eigentext.topics import forms, ranking
 from eigentext.topics.parameters import MERGED, RANK, Rank
 
+_ROWS = 1 << 15  # documents whose proportions are in memory as a dense matrix
 _UNIFORM = 1e-6  # the share of the uniform distribution that makes every word possible
 
 
@@ -38,10 +39,40 @@ def topic_proportions(
     n_words : int, optional
         The size of the vocabulary, if the columns are only a part of it.
     """
-    phi = (1 - _UNIFORM) * np.asarray(components) + _UNIFORM / (n_words or components.shape[1])
+    phi = lifted(components, n_words)
     if alpha0 == 0:
         return posteriors(counts, phi, weights)[0]
     return proportions(counts, phi, alpha0 * weights)
+
+
+def lifted(components: np.ndarray, n_words: int | None = None) -> np.ndarray:
+    """Return topics in which every word is possible, as documents are judged by them."""
+    d: int = n_words or components.shape[1]
+    return (1 - _UNIFORM) * np.asarray(components) + _UNIFORM / d
+
+
+def sparse_proportions(
+    counts: CSR, components: np.ndarray, weights: np.ndarray, alpha0: float, least: float
+) -> CSR:
+    """Return the same proportions in CSR, without those below `least`.
+
+    The largest one of a document is always kept. The others do not change, so the sum of a row is 1
+    less what was left out. Documents are worked on in blocks, so that the dense matrix never
+    exists.
+    """
+    columns, data, sizes = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros(1, np.int64)]
+    for start in range(0, counts.shape[0], _ROWS):
+        block = counts[start : start + _ROWS]
+        theta = topic_proportions(block, components, weights, alpha0)
+        kept = theta >= least
+        kept[np.arange(len(theta)), theta.argmax(axis=1)] = True
+        columns.append(np.nonzero(kept)[1].astype(np.int32))
+        data.append(theta[kept])
+        sizes.append(kept.sum(axis=1))
+    shape = (counts.shape[0], len(components))
+    return csr(
+        np.concatenate(data), np.concatenate(columns), np.cumsum(np.concatenate(sizes)), shape
+    )
 
 
 class TopWords(list[list[str]]):

@@ -1,6 +1,8 @@
 """From the moments of documents to topics: the choice of alpha0, decomposition, and EM."""
 
+import math
 import warnings
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -13,16 +15,34 @@ from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
 from eigentext.moments.document_checks import is_of_matrix
 from eigentext.topics._findings import of_pairs, of_rank
+from eigentext.topics.anchored import by_anchors
 from eigentext.topics.anchors import Recovery, anchor_topics
 from eigentext.topics.apart import ApartGroups, described_owners, set_apart
+from eigentext.topics.choosing import (
+    UNKNOWN,
+    alpha0_of_moments,
+    candidates,
+    check_enough,
+    gain,
+    is_worthwhile,
+    noise_level,
+    perplexity_of,
+    surprises,
+)
 from eigentext.topics.content import column_keys, document_keys, uniforms, word_keys
+from eigentext.topics.corners import PairMoment
 from eigentext.topics.em import RefinedTopics, refine_lda, refine_mixture
 from eigentext.topics.parameters import alpha0s
+from eigentext.topics.seeds import Seeds, begun, seeds_of
 from eigentext.topics.tensor import Robust, Solver, TensorTopics, robust_weights, tensor_topics
 
 Method = Literal["tensor", "gradient", "anchors"]
 _ONE_IN = 10  # one document in ten validates alpha0
 _NAMED = 20  # how many groups of documents apart the diagnostics name
+_NO_SEEDS = Seeds()
+_USUAL = 20  # topics, before their number is chosen
+_START = 0  # the random seed of whitening and power iteration, whose answer hardly depends on it
+_LEAST_START = 0.1  # alpha0, where EM learns it: it cannot leave 0
 _NEXT = 5  # how many of the dropped eigenvalues the diagnostics show
 _RELAXED = (1, 4, 16, 0)  # times `robust`, if topics are not sound with it
 # Without EM, a topic that is further (in L1) from all distributions is noise. EM makes use of such
@@ -33,7 +53,7 @@ _FAR = 10
 class Settings(Protocol):
     """The parameters of :class:`eigentext.TopicModel` that learning uses."""
 
-    n_topics: int
+    n_topics: Any  # a number or "auto"
     method: Method
     alpha0: Any
     refine: int
@@ -42,6 +62,9 @@ class Settings(Protocol):
     smoothing: float
     solver: Solver
     recovery: Recovery
+    rectify: bool
+    anchors: Any
+    not_anchors: Any
     random_state: Any
 
 
@@ -53,6 +76,7 @@ class LearnedTopics(NamedTuple):
     alpha0: float
     topic_topic: np.ndarray | None  # (K, K), for the method "anchors"
     diagnostics: dict[str, Any]
+    names: list[str | None]  # of the topics with words of the user
 
 
 def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
@@ -61,19 +85,31 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     apart = ApartGroups()
     if settings.set_apart:
         moments, apart = without_apart(moments, settings)
-    alpha0, tried = choose_alpha0(moments, settings)
-    found, diagnostics = _decompose(moments, alpha0, settings)
+    seeds = seeds_of(settings.anchors, settings.not_anchors, moments)
+    chosen = dict[str, Any]()
+    if settings.n_topics == "auto":
+        n_topics, chosen["n_topics"] = choose_n_topics(moments, settings, seeds)
+        settings = _with_number(settings, n_topics)
+    alpha0, tried = choose_alpha0(moments, settings, seeds)
+    found, diagnostics, places = _decompose(moments, alpha0, settings, seeds)
+    diagnostics |= chosen
     if settings.set_apart:
         diagnostics["apart"] = [group.to_dict() for group in apart[:_NAMED]]
     if settings.refine:
-        found = _refine(moments, alpha0, found, settings)
+        found = _refine(moments, alpha0, found, settings, seeds, places)
         diagnostics["perplexities"] = found.perplexities
+    if settings.alpha0 == "moments":
+        diagnostics["alpha0_of_moments"] = alpha0
+        if settings.refine and found.alpha is not None:
+            alpha0 = float(found.alpha.sum())
     if not (np.isfinite(found.weights).all() and np.isfinite(found.components).all()):
         raise CorpusError(
             "the topics of these documents have probabilities that are not finite; "
             "are their counts, alpha0 or smoothing very large?"
         )
     order = np.argsort(-found.weights, kind="stable")
+    if found.alpha is not None and np.isfinite(found.alpha).all():
+        diagnostics["alpha"] = found.alpha[order].tolist()
     topic_topic = diagnostics.pop("topic_topic", None)
     if topic_topic is not None:
         topic_topic = topic_topic[np.ix_(order, order)]
@@ -82,7 +118,9 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     if tried:
         diagnostics["alpha0_perplexities"] = tried
     components = np.ascontiguousarray(found.components[order])
-    return LearnedTopics(found.weights[order], components, alpha0, topic_topic, diagnostics)
+    names = [seeds.names_of(places)[k] for k in order]
+    weights = found.weights[order]
+    return LearnedTopics(weights, components, alpha0, topic_topic, diagnostics, names)
 
 
 def check_documents(moments: DocumentMoments) -> None:
@@ -108,7 +146,7 @@ def without_apart(
     alpha0 = alpha0s(settings.alpha0) or [1.0]
     kept, found = set_apart(
         moments,
-        settings.n_topics,
+        _USUAL if settings.n_topics == "auto" else settings.n_topics,
         alpha0=alpha0[len(alpha0) // 2],
         robust=settings.robust,
         random_state=settings.random_state,
@@ -121,8 +159,16 @@ def without_apart(
     return kept, found
 
 
-def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, dict[str, float]]:
-    """Return the alpha0 with the least perplexity of held-out documents, and all perplexities."""
+def choose_alpha0(
+    moments: DocumentMoments, settings: Settings, seeds: Seeds = _NO_SEEDS
+) -> tuple[float, dict[str, float]]:
+    """Return the alpha0 with the least perplexity of held-out documents, and all perplexities.
+
+    Or return that of the moments.
+    """
+    if settings.alpha0 == "moments":
+        bags = BagMoments(moments.counts, moments.times)
+        return alpha0_of_moments(bags, settings.n_topics), {}
     grid = alpha0s(settings.alpha0)
     if len(grid) == 1:
         return grid[0], {}
@@ -131,12 +177,12 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
     validates = held_out(moments, settings.random_state)
     if validates.all():
         raise CorpusError("too few documents to choose alpha0 by; give one alpha0")
-    training = replace(moments, counts=moments.counts[~validates], times=moments.times[~validates])
+    training = _only(moments, ~validates)
     tried = {}
     for alpha0 in grid:
-        found, _ = _decompose(training, alpha0, settings)
+        found, _, places = _decompose(training, alpha0, settings, seeds)
         if settings.refine:
-            found = _refine(training, alpha0, found, settings)
+            found = _refine(training, alpha0, found, settings, seeds, places)
         tried[str(alpha0)] = completion_perplexity(
             found.components,
             moments.counts[validates].ceil(),
@@ -144,6 +190,54 @@ def choose_alpha0(moments: DocumentMoments, settings: Settings) -> tuple[float, 
             weights=found.weights,
         ).perplexity
     return min(grid, key=lambda alpha0: tried[str(alpha0)]), tried
+
+
+def choose_n_topics(
+    moments: DocumentMoments, settings: Settings, seeds: Seeds = _NO_SEEDS
+) -> tuple[int, dict[str, Any]]:
+    """Return the number of topics (see :mod:`eigentext.topics.choosing`), and the curve."""
+    check_enough(int(moments.times[moments.lengths >= 3].sum()))
+    keys = document_keys(moments.counts, keys_of_words(moments))
+    halves = uniforms(keys, settings.random_state, 1) < 0.5
+    level = noise_level(moments.counts, moments.times, halves)
+    validates = held_out(moments, settings.random_state)
+    training, validating = _only(moments, ~validates), _only(moments, validates)
+    alpha0 = (alpha0s(settings.alpha0) or [UNKNOWN])[0] if settings.alpha0 != "auto" else UNKNOWN
+    curve: dict[str, Any] = {
+        "n_above_noise": level.n_above,
+        "eigenvalues": level.eigenvalues.tolist(),
+        "halves": level.values.tolist(),
+        "errors": level.errors.tolist(),
+        "tried": [],
+    }
+    numbers, chosen, before = candidates(level.n_above), 0, None
+    numbers = [K for K in numbers if len(seeds.words) <= K] or [len(seeds.words)]
+    for K in numbers:
+        with warnings.catch_warnings(action="ignore"):  # of numbers that may not be chosen
+            found, _, places = _decompose(training, alpha0, _with_number(settings, K), seeds)
+        if settings.refine:
+            found = _refine(training, alpha0, found, settings, seeds, places)
+        data = validating.counts, found.components, alpha0 * found.weights, found.weights
+        lost = surprises(*data, settings.random_state)
+        told = {"n_topics": K, "perplexity": perplexity_of(lost, validating.times)}
+        curve["tried"].append(told)
+        if before is not None:
+            saved, error = gain(before, lost, validating.times, math.log2(K / chosen))
+            told |= {"gain": saved, "gain_error": error}
+            if not is_worthwhile(saved, error):
+                break
+        chosen, before = K, lost
+    return chosen, curve
+
+
+def _with_number(settings: Settings, n_topics: int) -> Settings:
+    settings = copy(settings)
+    settings.n_topics = n_topics
+    return settings
+
+
+def _only(moments: DocumentMoments, rows: np.ndarray) -> DocumentMoments:
+    return replace(moments, counts=moments.counts[rows], times=moments.times[rows])
 
 
 def keys_of_words(moments: DocumentMoments) -> np.ndarray:
@@ -163,30 +257,23 @@ def held_out(moments: DocumentMoments, random_state: int) -> np.ndarray:
 
 
 def _decompose(
-    moments: DocumentMoments, alpha0: float, settings: Settings
-) -> tuple[RefinedTopics, dict[str, Any]]:
-    """Topics by the moments alone, as distributions, and diagnostics."""
+    moments: DocumentMoments, alpha0: float, settings: Settings, seeds: Seeds
+) -> tuple[RefinedTopics, dict[str, Any], list[int]]:
+    """Topics by the moments alone, as distributions, diagnostics, and the places of seeds."""
     with engine.phase("moments"):
         bags = BagMoments(moments.counts, moments.times)
-    K = min(settings.n_topics, bags.n_words)
+    K, words = min(settings.n_topics, bags.n_words), moments.vocabulary.words
     if settings.method == "anchors":
-        return _by_anchors(bags, K, moments.vocabulary.words, settings)
-    return _by_tensor(bags, K, alpha0, moments.vocabulary.words, settings)
-
-
-def _by_anchors(
-    bags: BagMoments, K: int, words: list[str], settings: Settings
-) -> tuple[RefinedTopics, dict[str, Any]]:
-    found = anchor_topics(bags, K, recovery=settings.recovery, random_state=settings.random_state)
-    diagnostics = {
-        **found.diagnostics,
-        "anchors": [words[word] for word in found.anchors],
-        "separations": found.separations.tolist(),
-        "topic_topic": found.topic_topic,
-    }
-    _warn_of_rank(len(found.weights), settings.n_topics)
-    weights = found.weights / found.weights.sum()
-    return RefinedTopics(weights, found.components, []), diagnostics
+        found, diagnostics, places = by_anchors(bags, K, alpha0, words, settings, seeds)
+        _warn_of_rank(len(found.weights), settings.n_topics)
+        return found, diagnostics, places
+    found, diagnostics = _by_tensor(bags, K, alpha0, words, settings)
+    components, places = found.components, [-1] * len(found.weights)
+    if seeds.words:
+        pairs = PairMoment.of_bags(bags)
+        components, places = begun(found.weights, components, pairs, seeds)
+        components = components if settings.refine else found.components
+    return found._replace(components=components), diagnostics, places
 
 
 def _by_tensor(
@@ -233,9 +320,7 @@ def _soundest(
     for robust in [settings.robust * times for times in _RELAXED] if settings.robust else [0.0]:
         weighted, known, start = bags, None, {}
         if robust:
-            known = robust_weights(
-                bags, K, alpha0=alpha0, most=robust, random_state=settings.random_state
-            )
+            known = robust_weights(bags, K, alpha0=alpha0, most=robust, random_state=_START)
             weighted = bags.reweighted(known.weights)
             start = {"scale": known.scale, "start": known.directions}
         found = tensor_topics(
@@ -244,7 +329,7 @@ def _soundest(
             alpha0=alpha0,
             solver=settings.solver,
             descend=settings.method == "gradient",
-            random_state=settings.random_state,
+            random_state=_START,
             **start,
         )
         tried.append((found, known, robust))
@@ -259,14 +344,23 @@ def _warn_of_rank(usable: int, n_topics: int) -> None:
 
 
 def _refine(
-    moments: DocumentMoments, alpha0: float, found: RefinedTopics, settings: Settings
+    moments: DocumentMoments,
+    alpha0: float,
+    found: RefinedTopics,
+    settings: Settings,
+    seeds: Seeds,
+    places: list[int],
 ) -> RefinedTopics:
     """Run EM from the topics that were found."""
     data = (moments.counts, moments.times, found.weights, found.components)
-    steps = {"n_steps": settings.refine, "smoothing": settings.smoothing}
+    smoothing = seeds.smoothing(moments, places, settings.smoothing)
+    steps = {"n_steps": settings.refine, "smoothing": smoothing}
+    learns = settings.alpha0 == "moments"
+    if learns:
+        alpha0 = max(alpha0, _LEAST_START)
     if alpha0 == 0:
         return refine_mixture(*data, **steps)
-    how = {"alpha0": alpha0, "random_state": settings.random_state}
+    how = {"alpha0": alpha0, "random_state": settings.random_state, "learn_alpha": learns}
     return refine_lda(*data, **how, words=keys_of_words(moments), **steps)
 
 

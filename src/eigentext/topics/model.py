@@ -58,24 +58,27 @@ class TopicModel(Answers, Growing, Saved, Estimator):
 
     Parameters
     ----------
-    n_topics : int
-        The number K of topics.
+    n_topics : int or "auto"
+        The number K of topics. "auto" chooses it by noise and by held-out documents
+        (:mod:`eigentext.topics.choosing`).
     method : "tensor", "gradient" or "anchors"
         How the moments are decomposed. "tensor": the K x K x K whitened third moment, by `solver`.
         "gradient": the same, and then the distance of both moments is minimized directly.
         "anchors": pairs alone, by words that only one topic has (Arora et al. 2013).
-    alpha0 : float, "auto" or list of floats
+    alpha0 : float, "auto", "moments" or list of floats
         0 if each document has one topic. Otherwise, the sum of LDA's :math:`\alpha_i`: the larger,
         the more topics a document has. 1 suits most text. If several values are given, or "auto"
         (0.1 to 10), the value with the least perplexity of held-out documents is chosen. One
-        document in ten is held out for that.
+        document in ten is held out for that. "moments" estimates it from pairs and triples, and
+        EM improves the estimate, in the time of one fit.
     refine : int
         The largest number of EM steps after the decomposition. They stop when they gain little.
         With 0, the topics are those of the decomposition.
     robust : float
         The most leverage that a document may have on the moments, in units of the average leverage.
         Without a limit, a few outlier documents would make topics. Short documents count less, too.
-        With 0, the moments do not change. ("anchors" does not need it.)
+        With 0, the moments do not change. For "anchors" the limit is half of it, because a single
+        outlier can be an anchor.
     set_apart : bool
         Leave documents out of learning that are copies of others (one of each stays), that share
         words which hardly occur elsewhere (signatures, templates), or that own a direction (encoded
@@ -89,6 +92,16 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         For "anchors": what the weights of words on anchors minimize. "l2": the squared distance in
         K dimensions. "rows": the squared distance of whole rows. "kl": the divergence of whole
         rows, which is slow.
+    rectify : bool
+        For "anchors": whether negative entries are removed from the part of rank K of the pair
+        moment before anchors are sought (:mod:`eigentext.factor.rectify`). With ``rectify=False,
+        robust=0, refine=0``, the answer is that of Arora et al. (2013).
+    anchors : dict or list, optional
+        Words that belong to topics: ``{"space": ["nasa", "orbit"], "faith": ["god"]}``, or lists of
+        words without names. For "anchors" they are the anchors of these topics, and further ones
+        are found. For the other methods they are seeds of EM. See :mod:`eigentext.topics.seeds`.
+    not_anchors : list of str, optional
+        For "anchors": words that may not be anchors.
     min_df, max_df : "auto", int or float
         Words in fewer documents, or in more, are left out. An int is a number of documents, and a
         float is a share of them. "auto" is 5 documents for `min_df`, and half of them for `max_df`.
@@ -107,7 +120,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         The statistics of the documents to keep (and save) with the model. With "whole",
         `partial_fit` and `merge` are exact. "cut" keeps the words of the model alone.
     random_state : int or None
-        The seed of random starts, of sampling, and of the held-out documents.
+        The seed of sampling, of the start of anchors, and of the held-out documents. The moments
+        of "tensor" and "gradient" have the same answer with every seed.
 
     Attributes
     ----------
@@ -116,13 +130,15 @@ class TopicModel(Answers, Growing, Saved, Estimator):
     weights_ : array, shape (K,)
         :math:`w_i`, with the sum 1.
     alpha0_ : float
-        The given or chosen value.
+        The given, chosen or estimated value.
     alpha_ : array, shape (K,)
         :math:`\alpha_i = \alpha_0 w_i`.
     n_topics_ : int
         K, or the rank of the pair moment if that is less.
     topic_topic_ : array, shape (K, K)
         For "anchors": the probability that two words of a document have these topics.
+    topic_names_ : list of str or None
+        The names that `anchors` gave. Topics without a name have None.
     vocabulary_ : Vocabulary
         The words of the columns.
     diagnostics_ : dict
@@ -154,7 +170,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int | Literal["auto"] = 20,
         *,
         method: Method = "tensor",
         alpha0: Any = 1.0,
@@ -164,6 +180,9 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         smoothing: float = 0.1,
         solver: Solver = "power",
         recovery: Recovery = "l2",
+        rectify: bool = True,
+        anchors: Any = None,
+        not_anchors: Any = None,
         min_df: Limit = "auto",
         max_df: Limit = "auto",
         max_size: int | None = None,
@@ -180,6 +199,9 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         self.smoothing = smoothing
         self.solver: Solver = solver
         self.recovery: Recovery = recovery
+        self.rectify = rectify
+        self.anchors = anchors
+        self.not_anchors = not_anchors
         self.min_df: Limit = min_df
         self.max_df: Limit = max_df
         self.max_size = max_size
@@ -252,6 +274,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         self.alpha0_ = found.alpha0
         self.alpha_ = found.alpha0 * found.weights
         self.n_topics_ = len(found.weights)
+        self.topic_names_ = found.names
         if found.topic_topic is not None:
             self.topic_topic_ = found.topic_topic
         self.vocabulary_ = moments.vocabulary
@@ -262,6 +285,8 @@ class TopicModel(Answers, Growing, Saved, Estimator):
             "n_empty": moments.n_empty,
             "n_short": moments.n_short,
         }
+        if any(found.names):
+            self.diagnostics_["topic_names"] = found.names
         if limited:
             columns = is_of_matrix(moments.options)
             limits = adapted(self.min_df, self.max_df, moments.n_documents, columns=columns)
@@ -279,6 +304,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         }
 
     def _check_together(self) -> None:
+        parameters.check_anchors(self.anchors, self.not_anchors, self.n_topics)
         default = self._table["smoothing"].default
         if self.refine == 0 and self.smoothing != default:
             warnings.warn(
@@ -329,6 +355,7 @@ class TopicModel(Answers, Growing, Saved, Estimator):
         self.components_, self.weights_ = arrays["components"], np.asarray(arrays["weights"])
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.n_topics_ = len(self.weights_)
+        self.topic_names_ = _saved.names_of(about, self.n_topics_)
         if "topic_topic" in arrays:
             self.topic_topic_ = np.asarray(arrays["topic_topic"])
         self.alpha0_ = about["alpha0"]

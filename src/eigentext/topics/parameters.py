@@ -1,8 +1,9 @@
 """The table of parameters of topics."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Any, Literal, get_args
 
+from eigentext.errors import ParameterError
 from eigentext.parameters import (
     Choice,
     Count,
@@ -46,6 +47,25 @@ def _kept_alpha0(alpha0: Any) -> Any:
     if isinstance(alpha0, str) or is_number(alpha0):
         return alpha0 if isinstance(alpha0, str) else _number.take(alpha0)
     return alpha0s(alpha0)
+
+
+def is_alpha0(alpha0: Any) -> bool:
+    """Whether it is a number, several numbers, "auto" or "moments"."""
+    return bool(alpha0s(alpha0)) or (isinstance(alpha0, str) and alpha0 == "moments")
+
+
+def _is_number_of_topics(n_topics: Any) -> bool:
+    if isinstance(n_topics, str):
+        return n_topics == "auto"
+    return is_whole(n_topics) and n_topics >= 1
+
+
+def _parsed_number(text: Any) -> Any:
+    """A whole number, or a word such as "auto", which is checked later."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def _parsed_alpha0(text: Any) -> Any:
@@ -95,6 +115,64 @@ def _kept_words(words: Any) -> Any:
     return words if isinstance(words, str) else [str(word) for word in _listed(words) or ()]
 
 
+def anchor_lists(anchors: Any) -> list[tuple[str | None, list[str]]]:
+    """Return the name and the words of each topic, or an empty list if they are not allowed.
+
+    Examples
+    --------
+    >>> anchor_lists({"space": ["nasa", "orbit"], "faith": "god"})
+    [('space', ['nasa', 'orbit']), ('faith', ['god'])]
+    >>> anchor_lists(["nasa", ["god", "church"]])
+    [(None, ['nasa']), (None, ['god', 'church'])]
+    """
+    if isinstance(anchors, Mapping):
+        pairs = list(anchors.items())
+    else:
+        pairs = [(None, words) for words in _listed(anchors) or []]
+    found = [(name, [words] if isinstance(words, str) else _listed(words)) for name, words in pairs]
+    for name, words in found:
+        is_named = isinstance(name, str) if isinstance(anchors, Mapping) else name is None
+        if not (is_named and words and all(isinstance(word, str) and word for word in words)):
+            return []
+    return [(name, list(words or [])) for name, words in found]
+
+
+def check_anchors(anchors: Any, not_anchors: Any, n_topics: int | str) -> None:
+    """Raise ParameterError if a word has two roles, or if there are more anchors than topics."""
+    listed = [] if anchors is None else anchor_lists(anchors)
+    if not isinstance(n_topics, str) and len(listed) > n_topics:
+        raise ParameterError(
+            f"anchors for {len(listed)} topics, but n_topics is {n_topics}; ask for more topics "
+            "(--topics), or give fewer anchors"
+        )
+    seen = dict[str, str | None]()
+    for place, (name, words) in enumerate(listed):
+        topic = repr(name) if name is not None else f"number {place}"
+        for word in dict.fromkeys(words):
+            if word in seen:
+                raise ParameterError(
+                    f"the anchor {word!r} belongs to the topics {seen[word]} and {topic}; give it "
+                    "to one of them"
+                )
+            if word in (not_anchors or ()):
+                raise ParameterError(
+                    f"{word!r} is an anchor of the topic {topic}, and one of not_anchors "
+                    "(--not-anchors); give it once"
+                )
+            seen[word] = topic
+
+
+def _kept_anchors(anchors: Any) -> Any:
+    listed = anchor_lists(anchors)
+    is_named = isinstance(anchors, Mapping)
+    return dict(listed) if is_named else [words for _, words in listed]
+
+
+def _are_excluded(words: Any) -> bool:
+    listed = None if isinstance(words, str) else _listed(words)
+    return bool(listed) and all(isinstance(word, str) and word for word in listed or [])
+
+
 def _limit(help: str) -> Given:
     return Given(
         "auto",
@@ -110,7 +188,16 @@ def _limit(help: str) -> Given:
 
 TopicModel = Table(
     "TopicModel",
-    n_topics=Count(20, flags="--topics -k", help="The number of topics."),
+    n_topics=Given(
+        20,
+        what="a whole number, 1 or more, or 'auto'",
+        test=_is_number_of_topics,
+        keep=lambda n_topics: n_topics if isinstance(n_topics, str) else int(n_topics),
+        parse=_parsed_number,
+        metavar="NUMBER",
+        flags="--topics -k",
+        help="The number of topics. auto chooses it by noise and by held-out documents.",
+    ),
     method=Choice(
         "tensor",
         of=("tensor", "gradient", "anchors"),
@@ -119,18 +206,18 @@ TopicModel = Table(
     ),
     alpha0=Given(
         1.0,
-        what="a number, 0 or more, 'auto', or a list of such numbers",
-        test=lambda alpha0: bool(alpha0s(alpha0)),
+        what="a number, 0 or more, 'auto', 'moments', or a list of such numbers",
+        test=is_alpha0,
         keep=_kept_alpha0,
         parse=_parsed_alpha0,
         metavar="NUMBER",
-        help="How many topics a document mixes. 0 means one; auto and 0,1,3 try several values.",
+        help="How many topics a document mixes. 0 means one; auto and 0,1,3 try several values; "
+        "moments estimates it.",
     ),
     refine=Count(30, least=0, help="The largest number of EM steps."),
     robust=Number(
         7.0,
         least=0,
-        only=_BY_TENSOR,
         help="The most leverage of a document, in units of the average. With 0 there is no limit.",
     ),
     set_apart=Flag(
@@ -141,6 +228,25 @@ TopicModel = Table(
     smoothing=Number(0.1, least=0, flags=""),
     solver=Choice("power", of=("power", "diagonal"), only=_BY_TENSOR, flags=""),
     recovery=Choice("l2", of=("l2", "rows", "kl"), only={"method": ("anchors",)}, flags=""),
+    rectify=Flag(True, only={"method": ("anchors",)}, flags=""),
+    anchors=Given(
+        None,
+        what="words by topic, such as {'space': ['nasa', 'orbit']}, or a list with a word or a "
+        "list of words for each topic; no topic without words",
+        test=lambda anchors: bool(anchor_lists(anchors)),
+        keep=_kept_anchors,
+        metavar="FILE",
+        help="Words that belong to topics, a line for each topic: `space: nasa orbit`.",
+    ),
+    not_anchors=Given(
+        None,
+        what="a list of words, not empty",
+        test=_are_excluded,
+        keep=lambda words: [str(word) for word in _listed(words) or ()],
+        only={"method": ("anchors",)},
+        metavar="FILE",
+        help="A file with words that may not be anchors.",
+    ),
     min_df=_limit(
         "Leave out words in fewer documents. 0.01 is a share of them. auto is 5, or a hundredth if "
         "there are fewer than 500 documents."

@@ -19,6 +19,7 @@ from eigentext.errors import ParameterError
 from eigentext.estimators import check_is_fitted
 from eigentext.moments.document_checks import is_of_matrix
 from eigentext.storage.files import replacing
+from eigentext.topics.hierarchy import hierarchy_section
 from eigentext.topics.parameters import Rank
 from eigentext.topics.typical import TypicalDocument, snippet, typical_documents
 
@@ -98,6 +99,7 @@ def report(
     parts = [
         _introduction(model, heading, perplexity),
         _overview(topics),
+        hierarchy_section(model),
         *(_topic(topics, k, typical[k], phrases[k]) for k in range(topics.K)),
     ]
     page = _PAGE.format(

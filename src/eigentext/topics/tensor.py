@@ -42,7 +42,7 @@ Solver = Literal["power", "diagonal"]
 _one_blas_thread = engine.one_blas_thread()  # for equal bits: see matrices.products
 _EPS = float(np.finfo(np.float64).tiny) ** 0.5
 _PRECISE = 1e-3  # the residual of the whitening of a large matrix, which is noisier than that
-_ROUGH = 0.1  # the residual if only the weights of documents depend on it
+_ROUGH = 0.1  # the residual in later rounds of weighting, which start from a precise whitening
 _ROUNDS = 6  # rounds of weighting: some outliers show only after others have lost their weight
 _POSSIBLE = 2.0  # a weight is at most 1; noise and a wrong alpha0 may double it, but not more
 _SPARE = 12  # directions beyond K (or K / 2 of them) that are examined for outliers
@@ -159,7 +159,8 @@ def robust_weights(
     W: Any = None
     for _ in range(_ROUNDS):
         A = _centered_pairs(bags, alpha0, scale)
-        whitening = whiten(A, rank, tol=_ROUGH, start=W, random_state=random_state)
+        tol = _PRECISE if W is None else _ROUGH
+        whitening = whiten(A, rank, tol=tol, start=W, random_state=random_state)
         W, values = whitening.W, whitening.eigenvalues
         # Spare directions are compared with the K-th, which they would have to exceed.
         measure = np.minimum(np.sqrt(values / values[:n_topics][-1]), 1)

@@ -21,7 +21,8 @@ a frequent word is one observation of its class like any other. Weighted by toke
 frequent words would cost thousands of times as much as to merge two rare ones.
 
 This needs O(n r) distances instead of the O(n^2) of all words together, or the O(n m^2) of Brown,
-Della Pietra, deSouza, Lai and Mercer (1992), and no pass over the text. See `_cluster_loops`.
+Della Pietra, deSouza, Lai and Mercer (1992), and no pass over the text. See
+:mod:`eigentext.factor.merging`.
 """
 
 import os
@@ -42,19 +43,14 @@ from eigentext.corpus.table_output import as_pandas
 from eigentext.corpus.vocabulary import as_asked
 from eigentext.errors import CorpusError, EigentextError, ParameterError
 from eigentext.estimators import Finding, Findings, check_table, learned_with, learning
+from eigentext.factor.merging import bit_strings, merge_to_root
 from eigentext.parameters import Count, Flag, argument, is_whole
 from eigentext.storage import Saved, facts
 from eigentext.storage.files import replacing
 from eigentext.storage.schema import Array, Schema, Strings, damage
 from eigentext.words import parameters
 from eigentext.words._findings import findings_of_clusters
-from eigentext.words._merging import (
-    bit_strings,
-    improve,
-    inertias,
-    merge_by_frequency,
-    merge_to_root,
-)
+from eigentext.words._merging import improve, inertias, merge_by_frequency
 from eigentext.words.export import cluster_table
 
 if TYPE_CHECKING:

@@ -141,3 +141,23 @@ def test_mistakes_are_one_line(cli, topics, model, unseen, tmp_path):
     assert own.read_bytes() == unseen.read_bytes()
     replaced = cli("topics", "transform", topics, tmp_path / "bytes", "--errors", "replace")
     assert len(replaced.out.splitlines()) == 2
+
+
+def test_large_shares_alone(cli, topics, unseen):
+    found = cli("topics", "transform", topics, unseen, "--least", "0.2").out.splitlines()
+    rows = [line.split("\t") for line in found]
+    dense = et.load(topics).transform([*filter(str.strip, unseen.read_text().splitlines())])
+    for (_, cells), shares in zip(rows, dense):
+        parts = [cell.split(":") for cell in cells.split()]
+        assert {int(k) for k, _ in parts} == set(np.flatnonzero(shares >= 0.2)) | {shares.argmax()}
+        assert [float(share) for _, share in parts] == pytest.approx(
+            sorted((shares[int(k)] for k, _ in parts), reverse=True), rel=1e-5
+        )
+    out = cli("topics", "transform", topics, unseen, "--least", "0.2", "--json").out
+    about = json.loads(out)["documents"]
+    assert [len(one["topics"]) for one in about] == [len(cells.split()) for _, cells in rows]
+    lines = cli("topics", "transform", topics, unseen, "--least", "0.2", "--format", "csv").out
+    assert lines.splitlines()[0] == "document,topic,share"
+    assert len(lines.splitlines()) == 1 + sum(len(one["topics"]) for one in about)
+    result = cli("topics", "transform", topics, unseen, "--least", "0.2", "--top")
+    assert result.status == 2 and "choose one" in result.err

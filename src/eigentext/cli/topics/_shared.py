@@ -137,7 +137,8 @@ def write_report(
 def topic_lines(model: "TopicModel", n_words: int, rank: "Rank | None" = None) -> list[str]:
     """Return a line for each topic: its number, its share, its words."""
     width = len(str(model.n_topics_ - 1))
-    shown = zip(model.weights_.tolist(), model.top_words(n_words, rank=rank))
+    shown = zip(model.weights_.tolist(), model.topic_names_, model.top_words(n_words, rank=rank))
     return [
-        f"{k:{width}}  {weight:6.1%}  {' '.join(words)}" for k, (weight, words) in enumerate(shown)
+        f"{k:{width}}  {weight:6.1%}  {f'{name}: ' if name else ''}{' '.join(words)}"
+        for k, (weight, name, words) in enumerate(shown)
     ]

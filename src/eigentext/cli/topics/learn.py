@@ -17,6 +17,7 @@ from eigentext.cli._files import check_not_read
 from eigentext.cli._fitting import Fitting, fitting
 from eigentext.cli._options import Parameters, with_options
 from eigentext.cli._text import SourceOptions, utf8_or
+from eigentext.cli.topics._anchors import anchors_in_files
 from eigentext.cli.topics._shared import topic_lines, write_report
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.topics import parameters as tables
@@ -56,6 +57,7 @@ def fit(
     if report is not None:
         _check_report_path(report, output)
     parameters |= {"stop_words": _stop_words(parameters["stop_words"], keep_case, source.encoding)}
+    parameters |= anchors_in_files(parameters, source.encoding)
     model = TopicModel(**tables.TopicModel.checked(tables.TopicModel.defaults | parameters))
     with fitting(output, run, files) as done:
         paths = done.paths[0]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigentext.words._cluster_loops import add_words, merge_all
-from eigentext.words._merging import running_set
+from eigentext.factor._merging_loops import add_words, merge_all
+from eigentext.factor.merging import running_set
 
 
 def merges_of(X, m, block):
