@@ -78,6 +78,38 @@ def topics() -> Any:
     return figure
 
 
+def topics_users() -> Any:
+    """CPU seconds, and agreement with labels and coherence of topics, for all systems."""
+    rows = _rows("topics_users", "users")
+    figure, axes = _panels(4, (13, 8), columns=2)
+    colors = {"eigentext": OURS, "tomotopy": PEERS[2], "scikit-learn": PEERS[1], "NMF": PEERS[3]}
+    colors |= {"BERTopic": PEERS[0], "KeyNMF": "tab:brown"}
+    markers = dict.fromkeys(colors, "")
+    names = {name.partition(" (")[0]: None for _, _, name in rows}
+    for system in names:
+        kind = next(one for one in colors if system.startswith(one))
+        markers[kind] += "osD^vPX*<>hd"[len(markers[kind])]
+        for axis, (data, score) in zip(axes, _USERS):
+            found = {
+                int(K): one
+                for (source, K, name), one in rows.items()
+                if source == data and name.partition(" (")[0] == system
+            }
+            points = [(found[K]["CPU s"], found[K][score]) for K in sorted(found)]
+            if points:
+                style = {"marker": markers[kind][-1], "color": colors[kind], "ms": 6, "lw": 0.8}
+                axis.semilogx(*zip(*points), **style, label=system)
+    for axis, (data, score) in zip(axes, _USERS):
+        title = {"20news": "20 newsgroups", "reuters": "Reuters"}[data]
+        axis.set(xlabel="CPU seconds of the fit", title=f"{title}: {score}, higher is better")
+    figure.legend(*axes[0].get_legend_handles_labels(), fontsize=8, loc="outside right upper")
+    axes[0].annotate("K = 20, 50 and 100 topics, joined", (0.97, 0.07), **_NOTE)
+    return figure
+
+
+_USERS = [(data, score) for score in ("NMI", "NPMI") for data in ("20news", "reuters")]
+
+
 def parsers() -> Any:
     """CPU seconds and F1 of parsers on the Penn sample."""
     ours = _rows("grammars_spectral_final_penn", "final")
@@ -243,6 +275,7 @@ def calibration() -> Any:
 PLOTS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "results-words.svg": (words, ("words",)),
     "results-topics.svg": (topics, ("topics",)),
+    "results-topics-users.svg": (topics_users, ("topics_users",)),
     "results-parsers.svg": (
         parsers,
         ("grammars_spectral_final_penn", "grammars", "peers_parsing"),
@@ -258,14 +291,17 @@ PLOTS: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
 _NOTE = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontsize": 8, "color": GRAY}
 
 
-def _panels(n: int, size: tuple[float, float]) -> Any:
+def _panels(n: int, size: tuple[float, float], columns: int | None = None) -> Any:
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, n, figsize=size, squeeze=False, layout="constrained")
-    for axis in axes[0]:
+    columns = columns or n
+    figure, axes = plt.subplots(
+        n // columns, columns, figsize=size, squeeze=False, layout="constrained"
+    )
+    for axis in axes.flat:
         axis.grid(alpha=0.3)
         axis.set_axisbelow(True)
-    return figure, axes[0]
+    return figure, axes.ravel()
 
 
 def digest(name: str) -> str:

@@ -14,6 +14,7 @@ of them agree with the kept runs.
 import re
 import sys
 import textwrap
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,7 @@ PAGES = {
             *("topics_background", "topics_views_fields", "topics_views_embeddings"),
         ],
     ),
+    "topics-users": ("Topics, judged as users judge them", ["topics_users"]),
     "parsers": (
         "Parsers",
         [
@@ -127,6 +129,7 @@ _BLOCK = re.compile(r"(<!-- table (.*?)\s-->\n).*?(<!-- end -->)", re.S)
 def pages() -> dict[Path, str]:
     """All generated pages, and the written pages with their tables made again."""
     found = {FOLDER / f"{name}.md": _page(name, *about) for name, about in PAGES.items()}
+    found[FOLDER / "topics-blind.md"] = blind_page(kept("topics_users"))
     return found | {page: filled(page.read_text(encoding="utf-8")) for page in WITH_TABLES}
 
 
@@ -211,6 +214,36 @@ def _origin(run: dict[str, Any]) -> str:
         where = f"{machine['cores']} cores, {machine['cpu']}, {machine['memory']:g} GiB"
     with_ = ", ".join(f"{name} {version}" for name, version in (versions or {}).items())
     return _prose(f"{command}; {run['date']}; {where}; {with_ or 'versions not noted'}.")
+
+
+def blind_page(run: dict[str, Any]) -> str:
+    """Ten topics of each system side by side, without its name; the key is at the end.
+
+    The order of the systems is that of a digest, so nobody chose it.
+    """
+    rows = table_of(run, "blind")["rows"]
+    parts, key = [_BLIND], ["## Key"]
+    for data in dict.fromkeys(row[0] for row in rows):
+        systems = {row[1] for row in rows if row[0] == data}
+        order = sorted(systems, key=lambda name: sha256(f"{data}/{name}".encode()).digest())
+        letters = dict(zip(order, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+        parts.append(f"## {data}")
+        for system, letter in letters.items():
+            lines = [f"{int(row[2]) + 1}. {row[3]}" for row in rows if row[:2] == [data, system]]
+            parts += [f"### {data}, system {letter}", "\n".join(lines)]
+        named = ", ".join(f"{letter} {system}" for system, letter in letters.items())
+        key.append(_prose(f"{data}: {named}."))
+    return "\n\n".join([*parts, *key]) + "\n"
+
+
+_BLIND = """# Topics, blind
+
+`python docs/_results.py` writes this page from `benchmarks/results/topics_users.json`, which
+`benchmarks/topics_users.py` made. It shows ten topics of each system, for you to judge without
+knowing whose they are. The rule was fixed before anyone saw them: of the run with 20 topics and
+random seed 0, the ten largest (by the share of words, or of documents where a system has no other),
+with ten words each as the system ranks them. The key is at the end of the page. The scores of the
+same runs are in [the table](topics-users.md)."""
 
 
 def _prose(text: str, indent: str = "") -> str:

@@ -108,11 +108,7 @@ def coherence(
         raise ParameterError(f"measure must be 'npmi' or 'umass', not {measure!r}")
     asked = [_topic(topic, number) for number, topic in enumerate(top_words)]
     every = sorted({word for topic in asked for word in topic})
-    vocabulary, counts, times, n_documents = _reference(documents, words)
-    known = [word for word in every if word in vocabulary]
-    has = (counts[:, vocabulary.ids_of(known)] > 0).astype(np.int64).tocsc()
-    there = has.T @ times  # D(a)
-    place = {word: column for column, word in enumerate(known) if there[column]}
+    has, times, n_documents, place = _looked_up(every, documents, words)
     topics, n_pairs = [], 0
     for topic in asked:
         columns = [place[word] for word in topic if word in place]
@@ -123,6 +119,41 @@ def coherence(
     defined = [x for x in topics if not math.isnan(x)]
     mean = float(np.mean(defined)) if defined else math.nan
     return CoherenceResult(measure, mean, topics, n_pairs, n_documents, missing)
+
+
+def npmi_matrix(
+    top_words: Sequence[Sequence[str]],
+    documents: "DocumentMoments | ArrayLike | sp.sparray | sp.spmatrix",
+    *,
+    words: Sequence[str] | None = None,
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Return the NPMI of all pairs of the words of topics, and the column of each known word.
+
+    The arguments are those of :func:`coherence`. A word that is in no document has no column. The
+    diagonal is 1.
+    """
+    asked = [_topic(topic, number) for number, topic in enumerate(top_words)]
+    every = sorted({word for topic in asked for word in topic})
+    has, times, n_documents, place = _looked_up(every, documents, words)
+    known = list(place)
+    scores = _pair_scores(has[:, list(place.values())], times, n_documents, "npmi")
+    matrix = np.eye(len(known))
+    a, b = np.triu_indices(len(known), 1)
+    matrix[a, b] = matrix[b, a] = scores
+    return matrix, {word: column for column, word in enumerate(known)}
+
+
+def diversity(top_words: Sequence[Sequence[str]]) -> float:
+    """Return the diversity of topics: the share of distinct words among all their top words.
+
+    It is 1 if no two topics share a word. (Its old name, :func:`distinct_words`, works too.)
+
+    Examples
+    --------
+    >>> diversity([["tea", "cup"], ["tea", "ox"]])
+    0.75
+    """
+    return distinct_words(top_words)
 
 
 def distinct_words(top_words: Sequence[Sequence[str]]) -> float:
@@ -139,6 +170,22 @@ def distinct_words(top_words: Sequence[Sequence[str]]) -> float:
     if not every:
         raise ParameterError("there are no top words; give a list of words for each topic")
     return len(set(every)) / len(every)
+
+
+def _looked_up(
+    every: Sequence[str], documents: Any, words: Sequence[str] | None
+) -> tuple[Any, np.ndarray, int, dict[str, int]]:
+    """Look words up in documents.
+
+    Return which distinct document has which known word, the times of each, the number of documents,
+    and the column of each word that is in some document.
+    """
+    vocabulary, counts, times, n_documents = _reference(documents, words)
+    known = [word for word in every if word in vocabulary]
+    has = (counts[:, vocabulary.ids_of(known)] > 0).astype(np.int64).tocsc()
+    there = has.T @ times  # D(a)
+    place = {word: column for column, word in enumerate(known) if there[column]}
+    return has, times, n_documents, place
 
 
 def _reference(

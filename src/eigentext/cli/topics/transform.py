@@ -74,8 +74,8 @@ def transform(
         if not names:
             raise no_words(files, "documents")
         if format != PLAIN:
-            as_table = sparse_table if least is not None else top_table if top else share_table
-            write_result(as_table(names, shares, corpus.id or "document"), output, format)
+            made = sparse_table if least is not None else top_table if top else share_table
+            write_result(made(names, shares, corpus.id or "document"), output, format)
         elif least is not None:
             rows = zip(map(str, names), map(_listed, pairwise(shares.indptr), repeat(shares)))
             write_text(_sparse_json(model, rows) if json else _sparse_rows(rows), output)
