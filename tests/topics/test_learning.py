@@ -20,6 +20,13 @@ def test_on_simplex():
         assert ((points - best) @ (row - best) < 1e-12).all()
 
 
+def test_a_low_rank_is_told_once():
+    texts = ["ham eggs cheese", "goal team match", "ham cheese bread", "team match win"] * 10
+    with pytest.warns(UserWarning, match="support only") as told:
+        TopicModel(30, alpha0="auto").fit(texts)
+    assert len(told) == 1
+
+
 # --- order ----------------------------------------------------------------------------------------
 
 

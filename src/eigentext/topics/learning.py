@@ -188,7 +188,8 @@ def choose_alpha0(
     training, validating = _divided(moments, settings.random_state, "alpha0 by; give one alpha0")
     tried = {}
     for alpha0 in grid:
-        found, _, places = _decompose(training, alpha0, settings, seeds)
+        with warnings.catch_warnings(action="ignore"):  # those of all documents come after this
+            found, _, places = _decompose(training, alpha0, settings, seeds)
         if settings.refine:
             found = _refine(training, alpha0, found, settings, seeds, places)
         tried[str(alpha0)] = completion_perplexity(
