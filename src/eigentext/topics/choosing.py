@@ -106,7 +106,7 @@ def improved_alpha(alpha: np.ndarray, n: np.ndarray, times: np.ndarray, n_steps:
     --------
     >>> n = np.array([[9, 0], [0, 9], [8, 1]])
     >>> improved_alpha(np.ones(2), n, np.ones(3), 50).round(2)
-    array([0.29, 0.13])
+    array([0.17, 0.14])
     """
     n = n.astype(np.float64)
     lengths = n.sum(axis=1)
@@ -178,8 +178,8 @@ def check_enough(n_documents: int) -> None:
     """Raise CorpusError if there are too few documents to choose the number of topics."""
     if n_documents < _LEAST_DOCUMENTS:
         raise CorpusError(
-            f"{n_documents} documents are too few to choose n_topics by, which takes "
-            f"{_LEAST_DOCUMENTS}; give a number (n_topics=5, --topics 5)"
+            f"{n_documents} different documents of three words or more are too few to choose "
+            f"n_topics by, which takes {_LEAST_DOCUMENTS}; give a number (n_topics=5, --topics 5)"
         )
 
 

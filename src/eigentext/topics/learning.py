@@ -204,7 +204,7 @@ def choose_n_topics(
     moments: DocumentMoments, settings: Settings, seeds: Seeds = _NO_SEEDS
 ) -> tuple[int, dict[str, Any]]:
     """Return the number of topics (see :mod:`eigentext.topics.choosing`), and the curve."""
-    check_enough(int(moments.times[moments.lengths >= 3].sum()))
+    check_enough(int((moments.lengths >= 3).sum()))
     keys = document_keys(moments.counts, keys_of_words(moments))
     halves = uniforms(keys, settings.random_state, 1) < 0.5
     level = noise_level(moments.counts, moments.times, halves)
