@@ -355,7 +355,8 @@ class Answers:
 
         "topics" shows the words of each topic in its own figure, and returns an array of Axes.
         "spectrum" shows the eigenvalues of the pairs, and "curve" the perplexity at each step of
-        EM. `words` are the names of the columns, if the model was learned from a matrix.
+        EM, or how much the step changed the topics of documents (for two views). `words` are the
+        names of the columns, if the model was learned from a matrix.
         """
         from eigentext.topics._plot import draw
 

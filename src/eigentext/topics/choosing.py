@@ -174,12 +174,21 @@ def candidates(n_above: int) -> list[int]:
     return numbers[::-1]
 
 
-def check_enough(n_documents: int) -> None:
-    """Raise CorpusError if there are too few documents to choose the number of topics."""
+def check_enough(n_documents: int, is_first: np.ndarray) -> None:
+    """Raise CorpusError if there are too few documents to choose the number of topics.
+
+    `is_first` says which of the distinct documents are in the first half.
+    """
+    remedy = "give a number (n_topics=5, --topics 5)"
     if n_documents < _LEAST_DOCUMENTS:
+        documents = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
         raise CorpusError(
-            f"{n_documents} different documents of three words or more are too few to choose "
-            f"n_topics by, which takes {_LEAST_DOCUMENTS}; give a number (n_topics=5, --topics 5)"
+            f"{documents} too few to choose n_topics by, which takes {_LEAST_DOCUMENTS}; {remedy}"
+        )
+    if is_first.all() or not is_first.any():
+        raise CorpusError(
+            f"all but {len(is_first)} of {n_documents} documents are copies of others, so there "
+            f"is too little to choose n_topics by; {remedy}"
         )
 
 
