@@ -39,10 +39,7 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: Any) -> Ite
     if used := diagnostics.get("background"):
         yield from _of_vectors(used)
     if n_reduced := diagnostics.get("n_reduced"):
-        yield Finding(
-            "note",
-            f"{n_reduced:,} documents lost weight, so that no single document makes a topic.",
-        )
+        yield _of_weights(n_reduced)
     yield from _of_groups(diagnostics)
     kept, dropped = diagnostics["eigenvalues"], diagnostics["dropped"]
     if kept and dropped and dropped[0] > _NO_GAP * kept[-1]:
@@ -59,14 +56,26 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: Any) -> Ite
         )
 
 
+def _of_weights(n_reduced: int) -> Finding:
+    documents = "1 document" if n_reduced == 1 else f"{n_reduced:,} documents"
+    told = f"{documents} lost weight, so that no single document makes a topic."
+    return Finding("note", told)
+
+
 def _of_groups(diagnostics: dict[str, Any]) -> Iterator[Finding]:
     """Name the documents that were set apart, or that own a direction."""
     for group in diagnostics.get("apart", [])[:_GROUPS]:
         yield Finding("note", f"{told_of(group)}. They were set apart.")
-    for group in diagnostics.get("owners", [])[:_GROUPS]:
+    if owners := diagnostics.get("owners", [])[:_GROUPS]:
+        groups = "; ".join(f"{_counted(group)} ({', '.join(group['words'])})" for group in owners)
+        told = (
+            f"{told_of(owners[0])}. In the moments they weigh"
+            if len(owners) == 1
+            else f"Documents own a direction of the moments: {groups}. There they weigh"
+        )
         yield Finding(
             "note",
-            f"{told_of(group)}. In the moments they weigh little, but EM may make a topic of them.",
+            f"{told} little, but EM may make a topic of them.",
             "Name them with apart(documents), or leave them out: set_apart=True (--set-apart).",
         )
 
@@ -74,13 +83,18 @@ def _of_groups(diagnostics: dict[str, Any]) -> Iterator[Finding]:
 def told_of(group: dict[str, Any]) -> str:
     """A sentence about a group of documents, without its end."""
     n, words = group["n_documents"], ", ".join(group["words"])
-    documents = "1 document" if n == 1 else f"{n:,} documents"
+    documents = _counted(group)
     return {
         "copies": f"{documents} are one another's copies (with {words})",
         "words": f"{documents} share words that hardly occur elsewhere: {words}",
         "leverage": f"{documents} {'owns' if n == 1 else 'own'} a direction of the moments "
         f"({words})",
     }[group["why"]]
+
+
+def _counted(group: dict[str, Any]) -> str:
+    n = group["n_documents"]
+    return "1 document" if n == 1 else f"{n:,} documents"
 
 
 def _of_vectors(used: dict[str, Any]) -> Iterator[Finding]:
@@ -137,10 +151,7 @@ def two_view_findings(
         yield of_rank(n_topics, n_asked)
     n_documents = diagnostics["n_documents"]
     if n_reduced := diagnostics.get("n_reduced"):
-        yield Finding(
-            "note",
-            f"{n_reduced:,} documents lost weight, so that no single document makes a topic.",
-        )
+        yield _of_weights(n_reduced)
     for view, where in (("first", "n_without_first"), ("second", "n_without_second")):
         n = diagnostics[where]
         if 0 < 2 * n <= n_documents:
