@@ -68,8 +68,9 @@ def report(
         A fitted model.
     documents : strings, token lists, files, TextCorpus or matrix of counts, optional
         The documents among which typical ones are chosen, and those on the border of two topics,
-        in any form that ``model.transform`` takes. The page shows the beginning of a text, or the number of a row of a matrix. Phrases
-        of the topics are found in texts (:mod:`eigentext.topics.phrases`).
+        in any form that ``model.transform`` takes. The page shows the beginning of a text, or the
+        number of a row of a matrix. Phrases of the topics are found in texts
+        (:mod:`eigentext.topics.phrases`).
     path : path, optional
         Where to write the page. The file is written completely or not at all.
     n_words, n_documents : int
