@@ -7,7 +7,7 @@ import pytest
 
 from eigentext import TopicModel
 from eigentext.errors import LittleDataWarning
-from eigentext.topics._findings import of_pairs, of_rank, of_stop_words
+from eigentext.topics._findings import findings_of, of_pairs, of_rank, of_stop_words
 
 DUTCH = "het huis van de man is op de berg en er is een hond die niet bij hem was"
 
@@ -72,3 +72,15 @@ def test_topics_from_pairs_are_told(generated):
         warnings.simplefilter("error")
         model = TopicModel(12, refine=2).fit(lines)
     assert of_pairs(n_sound, 12, refined=True) in model.findings()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_documents_that_own_a_direction_are_told_once(n):
+    owners = [{"why": "leverage", "n_documents": k + 1, "words": [f"w{k}"]} for k in range(n)]
+    given = {"owners": owners, "n_empty": 0, "n_documents": 9, "eigenvalues": [], "dropped": []}
+    (finding,) = findings_of(given, 2, 2)
+    shown = {1: "1 document owns a direction of the moments (w0). In the moments they weigh"}
+    shown[2] = "a direction of the moments: 1 document (w0); 2 documents (w1). There they weigh"
+    shown[5] = "1 document (w0); 2 documents (w1); 3 documents (w2). There"
+    assert shown[n] in finding.sentence
+    assert "set_apart=True" in finding.remedy

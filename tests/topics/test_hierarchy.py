@@ -17,6 +17,7 @@ def by_hand(phi, weights=None):
     model.components_ = phi
     model.weights_ = np.full(K, 1 / K) if weights is None else weights
     model.alpha_, model.n_topics_ = model.alpha0_ * model.weights_, K
+    model.topic_names_ = [None] * K
     return model
 
 
@@ -99,6 +100,32 @@ def test_pages_escape_words():
     page = tree._repr_html_()
     assert "<b>0&" not in page and "&lt;b&gt;" in page
     assert page.count("<li>") == page.count("</li>") == 15
+
+
+def test_topics_have_their_top_words_and_large_groups_have_none():
+    phi, weights = pairs(4)
+    model = by_hand(phi, weights)
+    tree = hierarchy(model, n_words=3)
+    top = model.top_words(3)
+    assert [tree.words[node] for node in range(8)] == [top[some[0]] for some in tree.topics[:8]]
+    lines, page = str(tree).splitlines(), tree._repr_html_()
+    shares = [tree.share(node) for _, node in tree.lines()]
+    assert max(shares) > 0.5 > min(shares)
+    for line, share, (_, node) in zip(lines, shares, tree.lines()):
+        large = node >= 8 and share > 0.5
+        count = f"{len(tree.topics[node])} topics"
+        assert line.endswith(count if large else " ".join(tree.words[node]))
+        assert (", ".join(tree.words[node]) in page) or large
+        assert (f"<span>{count} <small>" in page) or not large
+
+
+def test_names_of_topics_are_shown():
+    model = by_hand(*pairs(4))
+    assert "<i" not in hierarchy_section(model)
+    model.topic_names_[3] = "<food>"
+    page = hierarchy_section(model)
+    assert page.count("<i") == 1
+    assert '<a href="#topic-3"><b>3</b> <i lang="" dir="auto">&lt;food&gt;</i> <span' in page
 
 
 def test_one_and_two_topics():

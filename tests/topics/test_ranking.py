@@ -10,7 +10,7 @@ from eigentext.errors import ParameterError
 from eigentext.evaluate import coherence, distinct_words
 from eigentext.moments import DocumentMoments
 from eigentext.topics.parameters import RANK, Rank
-from eigentext.topics.ranking import WEIGHTS, order, scores
+from eigentext.topics.ranking import WEIGHTS, of_groups, order, scores
 
 RANKS = get_args(Rank)
 
@@ -149,3 +149,17 @@ def test_on_text_more_words_are_distinct_and_coherence_is_no_less(data_folder, m
     usual, shown = (model.top_words(10, rank=rank) for rank in ("probability", RANK.default))
     assert distinct_words(shown) > distinct_words(usual) + 0.05
     assert coherence(shown, reference).mean > coherence(usual, reference).mean - 0.01
+
+
+def test_a_group_is_ranked_as_one_topic_beside_those_outside():
+    components, weights, counts = topics(K=6, d=80)
+    single = of_groups(components, weights, counts, [[k] for k in range(6)], 9)
+    assert single == order(components, weights, counts, 9).tolist()
+    group, outside = [4, 1, 3], [0, 2, 5]
+    mean = np.average(components[group], axis=0, weights=weights[group])
+    merged = np.vstack([mean, components[outside]])
+    nothing = np.zeros(80)  # without evidence
+    (found,) = of_groups(components, weights, nothing, [group], 9)
+    assert found == order(merged, weights[[1, 0, 2, 5]], nothing, 9)[0].tolist()
+    (all_words,) = of_groups(components, weights, counts, [range(6)], 80)
+    assert sorted(all_words) == np.flatnonzero(components.sum(axis=0)).tolist()

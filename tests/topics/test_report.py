@@ -107,6 +107,37 @@ def test_phrases_and_forms():
     assert 'class="phrases"' not in report(model) + report(model, model._counts(texts))
 
 
+def test_documents_on_the_border_name_and_link_the_other_topic():
+    model = et.TopicModel(3, alpha0=1).fit(TEXTS)
+    both = "ham eggs cheese goal team match " * 9
+    page = report(model, [*TEXTS, both])
+    food, sport, law = (topic_of(model, word) for word in ("ham", "goal", "court"))
+    shares = model.transform([both])[0]
+    heading = "<h3>On the border to another topic</h3>"
+    for k, other in ((food, sport), (sport, food)):
+        _, _, shown = articles(page)[k].partition(heading)
+        said = f"{shares[k]:.0%} of document 41, and {shares[other]:.0%} is topic "
+        assert f'{said}<a href="#topic-{other}">{other} ' in shown
+        assert shown.count("<blockquote") == 1
+        assert "ham eggs cheese goal" in shown
+    assert heading not in articles(page)[law]
+    assert heading not in report(model, TEXTS) + report(model, [both], n_documents=0)
+
+
+def test_names_of_topics():
+    model = et.TopicModel(3, anchors={"<meals>": ["ham"], "games": ["goal"]}).fit(TEXTS)
+    page = report(model, TEXTS)
+    Page(page)
+    assert "<meals>" not in page
+    for name, word in (("&lt;meals&gt;", "ham"), ("games", "goal")):
+        k = topic_of(model, word)
+        heading = articles(page)[k].partition("</h2>")[0]
+        assert f'<b>{k}</b> <i lang="" dir="auto">{name}</i> <span' in heading
+        overview = page.partition("</nav>")[0]
+        assert f'<i lang="" dir="auto">{name}</i>' in overview
+    assert "<i " not in articles(page)[topic_of(model, "court")].partition("</h2>")[0]
+
+
 def test_topics_come_by_size_with_bars(model):
     overview = report(model).partition("<article")[0]
     places = [overview.index(f'href="#topic-{k}"') for k in range(3)]

@@ -66,10 +66,16 @@ def _of_groups(diagnostics: dict[str, Any]) -> Iterator[Finding]:
     """Name the documents that were set apart, or that own a direction."""
     for group in diagnostics.get("apart", [])[:_GROUPS]:
         yield Finding("note", f"{told_of(group)}. They were set apart.")
-    for group in diagnostics.get("owners", [])[:_GROUPS]:
+    if owners := diagnostics.get("owners", [])[:_GROUPS]:
+        groups = "; ".join(f"{_counted(group)} ({', '.join(group['words'])})" for group in owners)
+        told = (
+            f"{told_of(owners[0])}. In the moments they weigh"
+            if len(owners) == 1
+            else f"Documents own a direction of the moments: {groups}. There they weigh"
+        )
         yield Finding(
             "note",
-            f"{told_of(group)}. In the moments they weigh little, but EM may make a topic of them.",
+            f"{told} little, but EM may make a topic of them.",
             "Name them with apart(documents), or leave them out: set_apart=True (--set-apart).",
         )
 
@@ -77,13 +83,18 @@ def _of_groups(diagnostics: dict[str, Any]) -> Iterator[Finding]:
 def told_of(group: dict[str, Any]) -> str:
     """A sentence about a group of documents, without its end."""
     n, words = group["n_documents"], ", ".join(group["words"])
-    documents = "1 document" if n == 1 else f"{n:,} documents"
+    documents = _counted(group)
     return {
         "copies": f"{documents} are one another's copies (with {words})",
         "words": f"{documents} share words that hardly occur elsewhere: {words}",
         "leverage": f"{documents} {'owns' if n == 1 else 'own'} a direction of the moments "
         f"({words})",
     }[group["why"]]
+
+
+def _counted(group: dict[str, Any]) -> str:
+    n = group["n_documents"]
+    return "1 document" if n == 1 else f"{n:,} documents"
 
 
 def _of_vectors(used: dict[str, Any]) -> Iterator[Finding]:

@@ -117,13 +117,13 @@ class Answers:
         Examples
         --------
         >>> from eigentext import TopicModel
-        >>> texts = ["old ham eggs", "eggs ham cheese", "old goal team", "goal match team"] * 20
+        >>> texts = ["old ham eggs", "eggs ham cheese", "old goal team", "ham eggs rye"] * 20
         >>> model = TopicModel(2).fit(texts)
         >>> model.top_words(2)
-        [['eggs', 'ham'], ['goal', 'team']]
+        [['eggs', 'ham'], ['old', 'goal']]
         >>> top = model.top_words(3, rank="probability")
         >>> [round(probability, 2) for probability in top.probabilities[0]]
-        [0.33, 0.33, 0.17]
+        [0.34, 0.34, 0.11]
         """
         check_is_fitted(self)
         n = argument("n", Count(10, least=0), n)

@@ -106,7 +106,7 @@ def improved_alpha(alpha: np.ndarray, n: np.ndarray, times: np.ndarray, n_steps:
     --------
     >>> n = np.array([[9, 0], [0, 9], [8, 1]])
     >>> improved_alpha(np.ones(2), n, np.ones(3), 50).round(2)
-    array([0.29, 0.13])
+    array([0.17, 0.14])
     """
     n = n.astype(np.float64)
     lengths = n.sum(axis=1)

@@ -11,9 +11,13 @@ the loss of :math:`\chi^2` between topics and words (the method of Ward 1963). T
 the least cost merge, until one is left. The words of a group are the weighted mean of those of its
 topics. From the leaves to the root, costs never fall. Their sum is the whole :math:`\chi^2`,
 :math:`\sum_k w_k \sum_x (\mu_k(x) - v(x))^2 / v(x)`. The order of topics does not change the tree.
+
+A topic has the words of ``top_words``. A group has the words that are "distinctive"
+(:mod:`eigentext.topics.ranking`) of it, as of one topic beside the topics outside. A group of more
+than half of the text has no words of its own, so outlines show the number of its topics instead.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +27,7 @@ from eigentext import engine
 from eigentext.estimators import check_is_fitted
 from eigentext.factor.merging import bit_strings, merge_to_root, running_set
 from eigentext.parameters import Count, argument
+from eigentext.topics.ranking import of_groups
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
 
 _LEAST = 1e-12  # the weight of a topic that has none
-_RELEVANCE = 0.6  # of the probability of a word in a group; the rest is its lift over all text
+_MOST = 0.5  # the share of the text above which the words of a group say nothing
 
 
 def hierarchy(model: "TopicModel", *, n_words: int = 5, words: Any = None) -> "TopicTree":
@@ -66,7 +71,9 @@ def hierarchy(model: "TopicModel", *, n_words: int = 5, words: Any = None) -> "T
     topics = [[int(k)] for k in order]
     for left, right in tree[:, :2].astype(int).tolist():
         topics.append(topics[left] + topics[right])
-    shown = [_relevant(weights, phi, some, names, n_words) for some in topics]
+    leaves = model.top_words(n_words, words=words)
+    groups = of_groups(phi, weights, model.vocabulary_.counts, topics[K:], n_words)
+    shown = [leaves[k] for k in order] + [[names[w] for w in group] for group in groups]
     bits = [""] * K
     for k, path in zip(order.tolist(), bit_strings(tree)):
         bits[k] = path
@@ -97,7 +104,7 @@ class TopicTree:
     topics : list of list of int
         The topics below each node.
     words : list of list of str
-        The most relevant words of each node.
+        The words that describe each node best.
     bits : list of str
         The path from the root to each topic; 0 leads to the first child.
     """
@@ -211,26 +218,38 @@ class TopicTree:
 
     def _title(self, node: int) -> str:
         name = f"{self.topics[node][0]}" if node < self.n_topics else "+"
-        return f"{name:>2} {self.share(node):6.1%}  {' '.join(self.words[node])}"
+        words = f"{len(self.topics[node])} topics" if self.is_most(node) else self.words[node]
+        shown = words if isinstance(words, str) else " ".join(words)
+        return f"{name:>2} {self.share(node):6.1%}  {shown}"
+
+    def is_most(self, node: int) -> bool:
+        """Whether a node is a group of more than half of the text."""
+        return node >= self.n_topics and self.share(node) > _MOST
 
     def children(self, node: int) -> list[int]:
         """Return the two nodes that merged in an inner node."""
         return [int(child) for child in self.linkage_[node - self.n_topics, :2]]
 
 
-def outline(tree: TopicTree, link: str = "") -> str:
-    """Return the tree as nested lists of HTML. `link` begins the address of a topic, if given."""
+def outline(tree: TopicTree, link: str = "", names: Sequence[str | None] = ()) -> str:
+    """Return the tree as nested lists of HTML.
+
+    `link` begins the address of a topic, if given. `names` are those of topics, if they have any.
+    """
     items: list[str] = []
     for node, (topics, some) in enumerate(zip(tree.topics, tree.words)):
         words = f'<span lang="" dir="auto">{escape(", ".join(some))}</span>'
         size = f"<small>{tree.share(node):.1%}</small>"
         if node < tree.n_topics:
-            name = f"<b>{topics[0]}</b> {words}"
+            known = names[topics[0]] if names else None
+            named = f'<i lang="" dir="auto">{escape(known)}</i> ' if known else ""
+            name = f"<b>{topics[0]}</b> {named}{words}"
             name = f'<a href="{link}{topics[0]}">{name}</a>' if link else name
             items.append(f"<li>{name} {size}</li>")
         else:
+            words = f"{len(topics)} topics" if tree.is_most(node) else words
             inner = "\n".join(items[child] for child in tree.children(node))
-            items.append(f"<li>{words} {size}\n<ul>\n{inner}\n</ul></li>")
+            items.append(f"<li><span>{words} {size}</span>\n<ul>\n{inner}\n</ul></li>")
     return f"<ul>\n{items[-1]}\n</ul>"
 
 
@@ -238,9 +257,9 @@ def hierarchy_section(model: "TopicModel") -> str:
     """Return a section for the report on topics; it is empty for fewer than three topics."""
     if model.n_topics_ < 3:
         return ""
-    tree = outline(hierarchy(model), link="#topic-")
-    tree = tree.replace("<ul>", '<ul style="padding-left:1.2rem">')
-    return f'<nav aria-labelledby="tree">\n<h2 id="tree">Which topics are near</h2>\n{tree}\n</nav>'
+    tree = outline(hierarchy(model), "#topic-", model.topic_names_)
+    heading = '<h2 id="tree">Which topics are near</h2>'
+    return f'<nav class="tree" aria-labelledby="tree">\n{heading}\n{tree}\n</nav>'
 
 
 def _in_order(weights: np.ndarray, phi: np.ndarray) -> np.ndarray:
@@ -248,15 +267,3 @@ def _in_order(weights: np.ndarray, phi: np.ndarray) -> np.ndarray:
     tied = len(np.unique(weights)) < len(weights)
     keys = [row.tolist() for row in phi] if tied else [[] for _ in phi]
     return np.array(sorted(range(len(phi)), key=lambda k: (-weights[k], keys[k])))
-
-
-def _relevant(
-    weights: np.ndarray, phi: np.ndarray, topics: list[int], names: list[str], n: int
-) -> list[str]:
-    """The words of a group that are probable in it, and more so than elsewhere."""
-    v = weights @ phi / weights.sum()
-    p = weights[topics] @ phi[topics] / weights[topics].sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relevance = np.log(p) - (1 - _RELEVANCE) * np.log(v)
-    relevance[p == 0] = -np.inf
-    return [names[w] for w in np.argsort(-relevance, kind="stable")[:n]]

@@ -106,6 +106,7 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     diagnostics |= chosen | told
     if settings.set_apart:
         diagnostics["apart"] = [group.to_dict() for group in apart[:_NAMED]]
+        diagnostics.pop("owners", None)  # those of the other documents have no remedy
     if settings.refine:
         found = _refine(moments, alpha0, found, settings, seeds, places, background)
         diagnostics["perplexities"] = found.perplexities

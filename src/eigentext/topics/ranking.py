@@ -33,6 +33,7 @@ The weight :math:`\lambda` is between 0 and 1. With 1, these three rankings are 
 A word that is impossible in a topic comes after all others.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,38 @@ def scores(
     else:
         found = _SCORES[rank](phi, np.asarray(weights, float), np.asarray(counts, float), share)
     return np.where(phi > 0, found, -np.inf)
+
+
+def of_groups(
+    components: np.ndarray,
+    weights: np.ndarray,
+    counts: np.ndarray,
+    groups: Sequence[Sequence[int]],
+    n: int,
+) -> list[list[int]]:
+    """Return the numbers of the n most distinctive words of each group of topics.
+
+    Equivalent to `order` for a group as one topic, the weighted mean of its topics, beside the
+    topics outside. The evidence is that of the single topics.
+
+    Examples
+    --------
+    >>> components = np.array([[0.4, 0.6, 0, 0], [0.4, 0, 0.6, 0], [0.3, 0, 0, 0.7]])
+    >>> of_groups(components, np.full(3, 1 / 3), np.array([37, 20, 20, 23]), [[0, 1], [2]], 1)
+    [[1], [3]]
+    """
+    phi, share = np.asarray(components, float), WEIGHTS["distinctive"]
+    evidence = _log(_evidence(phi, np.asarray(counts, float)))
+    found = []
+    for group in map(sorted, groups):
+        p = weights[group] @ phi[group] / weights[group].sum()
+        outside = np.delete(phi, group, axis=0)
+        exclusive = _log(p) - _log(np.sqrt(p**2 + (outside**2).sum(axis=0)))
+        score = np.where(p > 0, share * _log(p) + (1 - share) * (exclusive + evidence), -np.inf)
+        by_probability = np.argsort(-p, kind="stable")
+        best = by_probability[np.argsort(-score[by_probability], kind="stable")[:n]]
+        found.append([int(word) for word in best if p[word] > 0])
+    return found
 
 
 def _relevance(phi: np.ndarray, weights: np.ndarray, counts: Any, share: float) -> np.ndarray:

@@ -1,6 +1,8 @@
 """A report on topics: one HTML page that needs no other file, for any browser and any screen.
 
-It shows the sizes of the topics, their top words and phrases, and their most typical documents
+It shows the sizes of the topics, their names if they have any, their tree
+(:mod:`eigentext.topics.hierarchy`), their top words and phrases, and their most typical documents.
+A document in which a topic ties with another is shown for each topic that has one
 (:mod:`eigentext.topics.typical`).
 """
 
@@ -21,7 +23,13 @@ from eigentext.moments.document_checks import is_of_matrix
 from eigentext.storage.files import replacing
 from eigentext.topics.hierarchy import hierarchy_section
 from eigentext.topics.parameters import Rank
-from eigentext.topics.typical import TypicalDocument, snippet, typical_documents
+from eigentext.topics.typical import (
+    BorderlineDocument,
+    TypicalDocument,
+    borderline_documents,
+    snippet,
+    typical_documents,
+)
 
 if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
@@ -31,6 +39,8 @@ __all__ = ["TypicalDocument", "report", "summary_lines", "typical_documents"]
 _PHRASES = 5  # the phrases of a topic that are named
 _GIST = 5  # the words that stand for a topic
 _NEAREST = 3  # the nearest topics that are named
+_BORDERLINE = 1  # the borderline documents of a topic
+_TIE = 0.25  # the least share of both topics in a document on their border
 _METHODS = {
     "tensor": "tensor decomposition",
     "gradient": "tensor decomposition and direct minimization",
@@ -57,13 +67,15 @@ def report(
     model : TopicModel
         A fitted model.
     documents : strings, token lists, files, TextCorpus or matrix of counts, optional
-        The documents among which typical ones are chosen, in any form that ``model.transform``
-        takes. The page shows the beginning of a text, or the number of a row of a matrix. Phrases
-        of the topics are found in texts (:mod:`eigentext.topics.phrases`).
+        The documents among which typical ones are chosen, and those on the border of two topics,
+        in any form that ``model.transform`` takes. The page shows the beginning of a text, or the
+        number of a row of a matrix. Phrases of the topics are found in texts
+        (:mod:`eigentext.topics.phrases`).
     path : path, optional
         Where to write the page. The file is written completely or not at all.
     n_words, n_documents : int
-        How many words and documents to show for each topic.
+        How many words and typical documents to show for each topic. With ``n_documents=0``, no
+        documents are shown.
     rank : str, optional
         The ranking of the words, as in ``model.top_words``.
     titles : list of str, optional
@@ -93,15 +105,20 @@ def report(
     documents = list(documents) if isinstance(documents, Iterator) else documents
     topics = _Topics(model, n_words, rank)
     phrases = _phrases(model, documents)
-    typical = [[]] * topics.K
+    typical: list[list[TypicalDocument]] = [[]] * topics.K
+    between: list[list[BorderlineDocument]] = [[]] * topics.K
     if documents is not None and n_documents:
         typical = typical_documents(model, documents, n_documents, titles)
+        between = borderline_documents(model, documents, _BORDERLINE, titles)
     heading = f"{topics.K:,} topics" if topics.K > 1 else "One topic"
     parts = [
         _introduction(model, heading, perplexity),
         _overview(topics),
         hierarchy_section(model),
-        *(_topic(topics, k, typical[k], phrases[k]) for k in range(topics.K)),
+        *(
+            _topic(topics, k, phrases[k], _typical(typical[k]) + _between(topics, between[k]))
+            for k in range(topics.K)
+        ),
     ]
     page = _PAGE.format(
         version=eigentext.__version__, title=heading, style=_STYLE, body="\n".join(parts)
@@ -125,6 +142,7 @@ class _Topics:
         self.share_of = "documents" if model.alpha0_ == 0 else "text"
         top = model.top_words(n_words, rank=rank)
         self.forms = top.forms
+        self.names = model.topic_names_
         self.words = [[*zip(words, shares)] for words, shares in zip(top, top.probabilities)]
         affinity = np.sqrt(phi) @ np.sqrt(phi).T
         np.fill_diagonal(affinity, -1)
@@ -133,7 +151,11 @@ class _Topics:
 
     def gist(self, k: int, n_words: int = _GIST) -> str:
         shown = ", ".join(_readable(word) for word, _ in self.words[k][:n_words])
-        return f'<span lang="" dir="auto">{shown}</span>'
+        named = f'<i lang="" dir="auto">{_readable(self.names[k] or "")}</i> '
+        return named * bool(self.names[k]) + f'<span lang="" dir="auto">{shown}</span>'
+
+    def link(self, k: int) -> str:
+        return f'<a href="#topic-{k}">{k} <small>{self.gist(k, 2)}</small></a>'
 
 
 def _introduction(model: "TopicModel", heading: str, perplexity: float | None) -> str:
@@ -196,7 +218,7 @@ def _phrases(model: "TopicModel", documents: Any) -> list[list[str]]:
     return model.top_phrases(documents, _PHRASES)
 
 
-def _topic(topics: _Topics, k: int, typical: list[TypicalDocument], phrases: list[str]) -> str:
+def _topic(topics: _Topics, k: int, phrases: list[str], documents: str) -> str:
     words = topics.words[k]
     most = max([p for _, p in words] + [1e-300])
     listed = "\n".join(
@@ -206,16 +228,14 @@ def _topic(topics: _Topics, k: int, typical: list[TypicalDocument], phrases: lis
     )
     named = ", ".join(f'<span lang="" dir="auto">{_readable(phrase)}</span>' for phrase in phrases)
     said = f'<p class="phrases">{named}</p>\n' * bool(phrases)
-    near = ", ".join(
-        f'<a href="#topic-{j}">{j} <small>{topics.gist(j, 2)}</small></a>'
-        for j in topics.nearest[k]
-    )
+    near = " · ".join(map(topics.link, topics.nearest[k]))
+    documents = f"<section>\n{documents}</section>\n" * bool(documents)
     return (
         f'<article id="topic-{k}" style="{_hue(k)}" aria-labelledby="heading-{k}">\n'
         f'<h2 id="heading-{k}"><b>{k}</b> {topics.gist(k, 3)} '
         f"<small>{_percent(topics.sizes[k])} of the {topics.share_of}</small></h2>\n"
         f'{said}<div class="columns">\n<ol class="words" aria-label="Top words">\n{listed}\n'
-        f"</ol>\n{_documents(typical)}</div>\n"
+        f"</ol>\n{documents}</div>\n"
         f'<footer>{f"Nearest: {near} · " * bool(near)}<a href="#top">All topics</a></footer>\n'
         "</article>"
     )
@@ -226,17 +246,34 @@ def _word(word: str, forms: Sequence[str]) -> str:
     return f'<span lang="" dir="auto"{title}>{_readable(word)}</span>'
 
 
-def _documents(typical: list[TypicalDocument]) -> str:
-    if not typical:
-        return ""
+def _typical(documents: list[TypicalDocument]) -> str:
+    shown = [(f"{_percent(one.share, 0)} of {_readable(one.name)}", one.text) for one in documents]
+    return _documents("Most typical documents", shown)
+
+
+def _between(topics: _Topics, documents: list[BorderlineDocument]) -> str:
+    """A document that two topics share, with a link to the other topic."""
+    shown = [
+        (
+            f"{_percent(one.share, 0)} of {_readable(one.name)}, and "
+            f"{_percent(one.other_share, 0)} is topic {topics.link(one.other)}",
+            one.text,
+        )
+        for one in documents
+        if min(one.share, one.other_share) >= _TIE
+    ]
+    return _documents("On the border to another topic", shown)
+
+
+def _documents(heading: str, about: list[tuple[str, str]]) -> str:
+    """A list of documents: what is said of each, as HTML, and its text."""
     shown = "\n".join(
-        f"<li><small>{_percent(one.share, 0)} of {_readable(one.name)}</small>"
-        + f'<blockquote lang="" dir="auto">{_quoted(one.text)}</blockquote>' * bool(one.text)
+        f"<li><small>{said}</small>"
+        + f'<blockquote lang="" dir="auto">{_quoted(text)}</blockquote>' * bool(text)
         + "</li>"
-        for one in typical
+        for said, text in about
     )
-    heading = "<h3>Most typical documents</h3>"
-    return f'<section>\n{heading}\n<ul class="documents">\n{shown}\n</ul>\n</section>\n'
+    return f'<h3>{heading}</h3>\n<ul class="documents">\n{shown}\n</ul>\n' * bool(about)
 
 
 def _hue(k: int) -> str:
@@ -288,6 +325,9 @@ body { margin: 0 auto; padding: clamp(1rem, 4vw, 3rem); max-width: 66rem; color:
 h1 { margin: 0 0 .5rem; font-size: clamp(1.8rem, 6vw, 2.8rem); line-height: 1.1; }
 h2 { margin: 0 0 .75rem; font-size: 1.25rem; line-height: 1.3; }
 h3 { margin: 0 0 .5rem; font-size: .9rem; color: var(--faint); }
+i { font-style: normal; font-weight: 600; }
+i::after { content: ":"; }
+.about li { margin-bottom: .3rem; }
 small, .about, footer { color: var(--faint); font-size: .85rem; font-weight: normal; }
 ol, ul { list-style: none; margin: 0; padding: 0; }
 a { color: inherit; text-underline-offset: .2em; text-decoration-color: var(--line); }
@@ -308,10 +348,14 @@ article { border-left: .4rem solid hsl(var(--h) 60% var(--light)); }
 .words li { display: flex; justify-content: space-between; gap: 1rem; margin-bottom: 2px;
   padding: .1rem .5rem; border-radius: .2rem; background: linear-gradient(
   hsl(var(--h) 60% var(--wash)) 0 0) left / max(2px, var(--w)) 100% no-repeat; }
+.words small { color: inherit; opacity: .85; }
+.tree ul ul { margin-left: .3rem; padding-left: .9rem; border-left: 1px solid var(--line); }
+.tree li > span { color: var(--faint); font-size: .9rem; }
 .documents li { margin-bottom: .9rem; }
 blockquote { margin: .15rem 0 0; padding-left: .8rem; border-left: 2px solid var(--line); }
 footer { margin-top: 1rem; }
 @media (max-width: 40rem) { .columns { grid-template-columns: 1fr; }
+  .tree ul ul { margin-left: 0; padding-left: .45rem; }
   .overview a { grid-template-columns: 1.8rem 1fr 3.4rem; } .gist { grid-column: 2 / -1;
   margin-top: -.4rem; font-size: .9rem; } }
 @media print { nav, article { break-inside: avoid; } }"""

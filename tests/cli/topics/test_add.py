@@ -112,9 +112,11 @@ def test_vectors_are_given_again(cli, tmp_path, documents, more):
     )
     given = ("--vectors", vectors)
     options = ("-k", 3, "--keep-moments", "whole", "--no-cache", "-q")
+    other = tmp_path / "other"
     assert cli("topics", "fit", documents, "-o", model, *options, *given).status == 0
+    assert cli("topics", "fit", more, "-o", other, *options).status == 0
     assert "(--vectors)" in cli("topics", "add", model, more, "--no-cache", "-q").mistake
-    merging = ("topics", "merge", model, model, "-o", tmp_path / "merged")
+    merging = ("topics", "merge", model, other, "-o", tmp_path / "merged")
     assert "(--vectors)" in cli(*merging, "-q").mistake
     assert cli(*merging, *given).status == 0
     assert cli("topics", "add", model, more, "--no-cache", *given).status == 0
