@@ -177,3 +177,26 @@ def test_the_curve_shows_the_steps_of_em(kind):
     assert line.get_ydata().tolist() == model.diagnostics_["changes"]
     with pytest.raises(ParameterError, match="without steps"):
         et.TwoViewTopics(3, refine=0).fit(texts, numbers).plot("curve")
+
+
+@pytest.mark.parametrize("kind", ["titles", "numbers"])
+def test_what_topics_answer_topics_of_two_views_answer_too(tmp_path, kind):
+    texts, titles, numbers, _ = _documents()
+    model = et.TwoViewTopics(3).fit(texts, titles if kind == "titles" else numbers)
+    model.save(tmp_path / "model")
+    again = et.load(tmp_path / "model")
+    for ask in (
+        lambda one: one.report(texts),
+        lambda one: one.hierarchy().to_dict(),
+        lambda one: one.highlight(texts[0]).to_dict(),
+        lambda one: one.shares_by(texts, ["a", "b"] * 75).to_arrow(),
+        lambda one: str(one.apart(texts)),
+        lambda one: one.to_pyldavis(texts),
+        lambda one: one.typical_documents(texts).to_arrow(),
+        lambda one: one.borderline_documents(texts).to_arrow(),
+        lambda one: one.top_phrases(texts),
+        lambda one: one.perplexity(texts),
+        lambda one: one.to_arrow("tree"),
+        lambda one: one.findings(),
+    ):
+        assert ask(model) == ask(again)

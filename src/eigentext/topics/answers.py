@@ -37,6 +37,7 @@ class Answers:
     components_: np.ndarray
     alpha0_: float
     n_topics_: int
+    topic_names_: list[str | None]
     vocabulary_: Vocabulary
     diagnostics_: dict[str, Any]
     provenance_: dict[str, Any]

@@ -103,6 +103,8 @@ class TwoViewTopics(Answers, Saved, Estimator):
         The words of the columns.
     n_topics_ : int
         K, or the rank of the moments if that is less.
+    topic_names_ : list
+        None for each topic: topics of two views have no names.
     diagnostics_ : dict
         Eigenvalues, the residual of the decomposition, documents that lost weight, how much each
         step of EM changed the posteriors, and how many documents lack a view.
@@ -196,6 +198,7 @@ class TwoViewTopics(Answers, Saved, Estimator):
         self.weights_, self.components_ = found.weights, found.first["components"]
         self.n_topics_ = len(found.weights)
         self.alpha0_, self.alpha_ = 0.0, np.zeros(self.n_topics_)
+        self.topic_names_ = [None] * self.n_topics_
         self.vocabulary_, self.n_features_in_ = first.vocabulary, first.n_columns
         self.second_kind_: Literal["words", "numbers"] = other.kind
         empty = first.counts.sum(axis=1) == 0
@@ -335,6 +338,7 @@ class TwoViewTopics(Answers, Saved, Estimator):
         self.components_, self.weights_ = arrays["components"], np.asarray(arrays["weights"])
         self.n_topics_ = len(self.weights_)
         self.alpha0_, self.alpha_ = 0.0, np.zeros(self.n_topics_)
+        self.topic_names_ = [None] * self.n_topics_
         self.vocabulary_ = Vocabulary(arrays["words"], np.asarray(arrays["word_counts"]))
         self.n_features_in_ = about["n_features_in"]
         self.second_kind_ = about["second_kind"]
