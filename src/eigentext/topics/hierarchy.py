@@ -140,7 +140,7 @@ class TopicTree:
 
     def cut_nodes(self, n: int) -> list[int]:
         """Return the nodes of the groups of :meth:`cut`."""
-        n = argument("n", Count(2, least=1, most=self.n_topics), n)
+        n = argument("n (--groups)", Count(2, least=1, most=self.n_topics), n)
         last = 2 * self.n_topics - n  # the nodes from here on are undone
         below = {int(child) for row in self.linkage_[self.n_topics - n :, :2] for child in row}
         nodes = [node for node in below if node < last] or [last - 1]
