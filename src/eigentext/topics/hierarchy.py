@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
 
 _LEAST = 1e-12  # the weight of a topic that has none
-_LIST = "list-style:none;margin:0 0 0 4px;padding:0 0 0 10px;border-left:1px solid rgba(128,128,128,.35)"
+_LIST = (
+    "list-style:none;margin:0 0 0 4px;padding:0 0 0 10px;"
+    "border-left:1px solid rgba(128,128,128,.35)"
+)
 _MOST = 0.5  # the share of the text above which the words of a group say nothing
 
 
