@@ -146,7 +146,7 @@ WALKS = {
         Step(
             "topics",
             "Move topics onto the simplex and refine them by sampled EM.",
-            "topics/learning.py, em.py",
+            "topics/steps.py, em.py",
             "components_, weights_",
         ),
         Step(

@@ -1,23 +1,18 @@
-"""Steps between moments and topics."""
+"""What is chosen on the way from moments to topics, and the order of documents."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from eigentext import DocumentMoments, TopicModel
-from eigentext.topics.learning import held_out, on_simplex
+from eigentext.topics.learning import held_out
 
 
-def test_on_simplex():
-    rows = np.random.default_rng(0).normal(0.05, 0.2, (30, 12))
-    nearest, moved = on_simplex(rows)
-    assert np.allclose(nearest.sum(axis=1), 1)
-    assert (nearest >= 0).all()
-    assert np.allclose(moved, np.abs(nearest - rows).sum(axis=1))
-    points = np.random.default_rng(1).dirichlet(np.ones(12), 2000)
-    for row, best in zip(rows, nearest):  # no other distribution is nearer
-        assert np.linalg.norm(row - best) <= np.linalg.norm(row - points, axis=1).min()
-        assert ((points - best) @ (row - best) < 1e-12).all()
+def test_a_low_rank_is_told_once():
+    texts = ["ham eggs cheese", "goal team match", "ham cheese bread", "team match win"] * 10
+    with pytest.warns(UserWarning, match="support only") as told:
+        TopicModel(30, alpha0="auto").fit(texts)
+    assert len(told) == 1
 
 
 # --- order ----------------------------------------------------------------------------------------

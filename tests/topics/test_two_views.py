@@ -127,6 +127,12 @@ def test_bad_second_views_are_refused_with_a_remedy(second, told):
         et.TwoViewTopics(3).fit(texts, second)
 
 
+def test_the_number_of_topics_is_not_chosen():
+    texts, titles, *_ = _documents()
+    with pytest.raises(ParameterError, match="a whole number, 1 or more, not 'auto'"):
+        et.TwoViewTopics("auto").fit(texts, titles)
+
+
 def test_bad_questions_are_refused():
     texts, _, numbers, _ = _documents()
     model = et.TwoViewTopics(3).fit(texts, numbers)

@@ -6,18 +6,17 @@ import numpy as np
 
 from eigentext.moments.bags import BagMoments
 from eigentext.topics.anchors import anchor_topics
-from eigentext.topics.apart import described_owners
+from eigentext.topics.apart import NAMED, described_owners
 from eigentext.topics.em import RefinedTopics
 from eigentext.topics.seeds import Seeds
 from eigentext.topics.tensor import Robust, robust_weights
 
 if TYPE_CHECKING:
-    from eigentext.topics.learning import Settings
+    from eigentext.topics.steps import Settings
 
 _STRICTER = 0.5  # one outlier makes a corner, so documents may have this share of `robust`
 _RELAXED = (1, 4, 16)  # times the limit, if too little is left with it
 _LEFT = 0.5  # the least share of the weight of all documents that must be left
-_NAMED = 20  # how many groups of documents with a direction of their own the diagnostics name
 
 
 def by_anchors(
@@ -44,7 +43,7 @@ def by_anchors(
         "n_reduced": known.n_reduced if known else 0,
     }
     if known and (owners := described_owners(bags, known, words)):
-        diagnostics["owners"] = owners[:_NAMED]
+        diagnostics["owners"] = owners[:NAMED]
     if robust != settings.robust:
         diagnostics["robust"] = robust
     weights = found.weights / found.weights.sum()

@@ -46,6 +46,7 @@ _SAME = 0.9  # the cosine of two documents that own the same direction
 _COMPARED = 2000  # the most owners that are compared with each other
 _SHOWN_WORDS = 8
 _SHOWN_NAMES = 6
+NAMED = 20  # groups that diagnostics describe
 
 
 @dataclass(frozen=True)

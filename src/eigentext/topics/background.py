@@ -169,7 +169,7 @@ def neighbors_of(vocabulary: Vocabulary, counts: np.ndarray, vectors: Any) -> Ne
     if isinstance(vectors, KeptVectors):
         raise ParameterError(
             "a model from a file does not hold the vectors it was learned with; give them again: "
-            "set_params(vectors=et.load(…))"
+            "set_params(vectors=et.load(…)) (--vectors)"
         )
     words, matrix = words_and_vectors(vectors)
     if matrix.shape[1] < 2:

@@ -33,19 +33,18 @@ from eigentext.moments import DocumentMoments
 from eigentext.moments.bags import BagMoments
 from eigentext.moments.document_checks import is_of_matrix
 from eigentext.parameters import is_whole
+from eigentext.topics.apart import NAMED
 from eigentext.topics.em import RefinedTopics
 from eigentext.topics.learning import (
-    _NAMED,
     LearnedTopics,
-    _background,
-    _refine,
+    background_of,
     check_documents,
     learn_topics,
-    on_simplex,
     without_apart,
 )
 from eigentext.topics.residual import found_in
 from eigentext.topics.seeds import seeds_of
+from eigentext.topics.steps import on_simplex, refine
 
 if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
@@ -275,20 +274,20 @@ def _grown(
     alpha0, facts = model.alpha0_, {}
     if model.set_apart and model.refine:  # without EM, the fit below does it
         moments, apart = without_apart(moments, model)
-        facts["apart"] = [group.to_dict() for group in apart[:_NAMED]]
+        facts["apart"] = [group.to_dict() for group in apart[:NAMED]]
     if new_topics:
         before = old.restrict(moments.vocabulary.words) if new_topics == "auto" else None
         start = _with_new(model, moments, before, start, new_topics)
     if not model.refine:
         return _in_old_order(model, moments, start)
     settings = _same_size(model, start)
-    background, told = _background(moments, alpha0, settings)
+    background, told = background_of(moments, alpha0, settings)
     facts |= told
     seeds = seeds_of(model.anchors, None, moments)
     names = [*model.topic_names_, *[None] * len(start.weights)][: len(start.weights)]
     places = [seeds.names.index(one) if one and one in seeds.names else -1 for one in names]
     begun = RefinedTopics(*start, [])
-    found = _refine(moments, alpha0, begun, settings, seeds, places, background)
+    found = refine(moments, alpha0, begun, settings, seeds, places, background)
     return found, facts | {"perplexities": found.perplexities}
 
 

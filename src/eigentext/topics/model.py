@@ -8,7 +8,7 @@ over d words (Anandkumar et al. 2014):
 - ``alpha0 > 0``, *LDA*: proportions h are drawn from a Dirichlet distribution with
   :math:`\alpha_i = \alpha_0 w_i`, and then every word from :math:`\sum_i h_i \mu_i`.
 
-Topics are learned in three steps (:mod:`eigentext.topics.learning`): moments of pairs and triples
+Topics are learned in three steps (:mod:`eigentext.topics.steps`): moments of pairs and triples
 of words at distinct positions (:mod:`eigentext.moments.bags`), their decomposition
 (:mod:`eigentext.topics.tensor` or :mod:`eigentext.topics.anchors`), and a few steps of EM
 (:mod:`eigentext.topics.em`). :mod:`eigentext.topics.inference` answers questions to fitted topics.
@@ -49,7 +49,8 @@ from eigentext.topics.anchors import Recovery
 from eigentext.topics.answers import Answers
 from eigentext.topics.background import RARE, kept_vectors, named_vectors
 from eigentext.topics.growing import Growing
-from eigentext.topics.learning import LearnedTopics, Method, learn_topics
+from eigentext.topics.learning import LearnedTopics, learn_topics
+from eigentext.topics.steps import Method
 from eigentext.topics.tensor import Solver
 
 _LIMITS = ("min_df", "max_df", "max_size", "stop_words")

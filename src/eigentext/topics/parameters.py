@@ -196,6 +196,10 @@ def _limit(help: str) -> Given:
     )
 
 
+_MIN_DF = (
+    "Leave out words in fewer documents. 0.01 is a share of them. auto is 5, or a hundredth if "
+    "there are fewer than 500 documents"
+)
 TopicModel = Table(
     "TopicModel",
     n_topics=Given(
@@ -268,10 +272,7 @@ TopicModel = Table(
         metavar="FILE",
         help="A file with words that may not be anchors.",
     ),
-    min_df=_limit(
-        "Leave out words in fewer documents. 0.01 is a share of them. auto is 5, or a hundredth if "
-        "there are fewer than 500 documents, or 2 with --vectors."
-    ),
+    min_df=_limit(f"{_MIN_DF}, or 2 with --vectors."),
     max_df=_limit(
         "Leave out words in more documents. 0.5 is a share of them. auto is 0.5, or all if there "
         "are fewer than 500 documents."
@@ -301,14 +302,14 @@ TopicModel = Table(
 
 TwoViewTopics = Table(
     "TwoViewTopics",
-    n_topics=TopicModel["n_topics"],
+    n_topics=Count(20, flags="--topics -k", help="The number of topics."),
     balance=Number(
         1.0, least=0, most=1e6, help="The weight of the second view. With 0, it does not count."
     ),
     refine=TopicModel["refine"],
     robust=replace(TopicModel["robust"], only={}),
     smoothing=TopicModel["smoothing"],
-    min_df=TopicModel["min_df"],
+    min_df=_limit(f"{_MIN_DF}."),
     max_df=TopicModel["max_df"],
     max_size=TopicModel["max_size"],
     stop_words=TopicModel["stop_words"],

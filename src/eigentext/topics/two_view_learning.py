@@ -14,7 +14,7 @@ from eigentext.moments.bags import BagMoments
 from eigentext.moments.second_views import SecondView
 from eigentext.topics._findings import of_rank
 from eigentext.topics.em import _lifted, _positive
-from eigentext.topics.learning import on_simplex
+from eigentext.topics.steps import on_simplex
 from eigentext.topics.tensor import _summed_to_one, robust_weights, word_scale
 from eigentext.topics.two_view_em import (
     NumberView,

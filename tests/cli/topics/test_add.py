@@ -103,3 +103,22 @@ def test_one_of_two_at_once_is_told(cli, tmp_path, monkeypatch, more, kept):
     line = cli("topics", "add", kept, other, "--no-cache", "-q").mistake
     assert "has changed since it was read" in line
     assert kept.read_bytes() == grown.read_bytes()
+
+
+def test_vectors_are_given_again(cli, tmp_path, documents, more):
+    vectors, model = tmp_path / "words", tmp_path / "model"
+    et.Eigenwords(4, window=5, min_count=1).fit(et.TextCorpus(documents, lowercase=True)).save(
+        vectors
+    )
+    given = ("--vectors", vectors)
+    options = ("-k", 3, "--keep-moments", "whole", "--no-cache", "-q")
+    other = tmp_path / "other"
+    assert cli("topics", "fit", documents, "-o", model, *options, *given).status == 0
+    assert cli("topics", "fit", more, "-o", other, *options).status == 0
+    assert "(--vectors)" in cli("topics", "add", model, more, "--no-cache", "-q").mistake
+    merging = ("topics", "merge", model, other, "-o", tmp_path / "merged")
+    assert "(--vectors)" in cli(*merging, "-q").mistake
+    assert cli(*merging, *given).status == 0
+    assert cli("topics", "add", model, more, "--no-cache", *given).status == 0
+    grown = et.load(model)
+    assert "background" in grown.diagnostics_

@@ -27,6 +27,18 @@ UnitOption = Annotated[
         show_default="as in fit",
     ),
 ]
+VectorsOption = Annotated[
+    Path | None,
+    typer.Option(metavar="MODEL", help="Word vectors of other text, of `words fit`."),
+]
+OldVectorsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vectors",
+        metavar="MODEL",
+        help="The word vectors that the model was learned with. Its file does not hold them.",
+    ),
+]
 NewTopicsOption = Annotated[
     str,
     typer.Option(
@@ -67,9 +79,15 @@ class DocumentOptions(SourceOptions):
 
 def load_topics(path: Path) -> "TopicModel":
     """Load topics."""
-    from eigentext import TopicModel
+    from eigentext import TopicModel, TwoViewTopics
 
-    return load_kind(path, TopicModel, "topics")
+    model = load_kind(path, (TopicModel, TwoViewTopics), "topics")
+    if isinstance(model, TwoViewTopics):
+        raise ParameterError(
+            f"{path}: holds topics of two views; use `topics views show` or `topics views "
+            "transform`, or Python"
+        )
+    return model
 
 
 def growing(new_topics: str, fixed_vocabulary: bool, restart: bool) -> dict[str, Any]:

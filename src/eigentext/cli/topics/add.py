@@ -8,11 +8,13 @@ import typer
 from eigentext.cli._bundles import CacheOptions, FilesArgument, FitOptions
 from eigentext.cli._fitting import fitting
 from eigentext.cli._options import with_options
+from eigentext.cli._sources import load_sources
 from eigentext.cli.topics._shared import (
     DocumentOptions,
     FixedVocabularyFlag,
     ModelArgument,
     NewTopicsOption,
+    OldVectorsOption,
     RestartFlag,
     growing,
     load_topics,
@@ -33,6 +35,7 @@ def add(
     new_topics: NewTopicsOption = "0",
     fixed_vocabulary: FixedVocabularyFlag = False,
     restart: RestartFlag = False,
+    vectors: OldVectorsOption = None,
 ) -> None:
     """Add documents to a model fitted with --keep-moments whole; its topics keep their numbers."""
     from eigentext.storage.unchanged import unchanged_since, version_of
@@ -45,6 +48,7 @@ def add(
     with fitting(output, run, files) as done:
         corpus = documents.corpus(topics, model, done.paths[0])
         done.check_not_read(corpus.files)
+        topics.set_params(**load_sources({"vectors": vectors} if vectors else {}))
         topics.partial_fit(corpus, **settings, **storage.arguments())
         with unchanged_since(output, version):
             done.save(topics)

@@ -19,7 +19,7 @@ from eigentext.cli._options import Parameters, with_options
 from eigentext.cli._sources import load_sources
 from eigentext.cli._text import SourceOptions, utf8_or
 from eigentext.cli.topics._anchors import anchors_in_files
-from eigentext.cli.topics._shared import topic_lines, write_report
+from eigentext.cli.topics._shared import VectorsOption, topic_lines, write_report
 from eigentext.errors import CorpusError, ParameterError
 from eigentext.topics import parameters as tables
 
@@ -50,10 +50,7 @@ def fit(
         Literal["line", "document"],
         typer.Option(help="What a document is: each line, or each file."),
     ] = "line",
-    vectors: Annotated[
-        Path | None,
-        typer.Option(metavar="MODEL", help="Word vectors of other text, of `words fit`."),
-    ] = None,
+    vectors: VectorsOption = None,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write an HTML page about the topics."),

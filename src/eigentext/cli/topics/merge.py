@@ -8,9 +8,11 @@ import typer
 from eigentext.cli._bundles import FitOptions, OutputOption
 from eigentext.cli._fitting import fitting
 from eigentext.cli._options import with_options
+from eigentext.cli._sources import load_sources
 from eigentext.cli.topics._shared import (
     FixedVocabularyFlag,
     NewTopicsOption,
+    OldVectorsOption,
     RestartFlag,
     growing,
     load_topics,
@@ -33,6 +35,7 @@ def merge(
     new_topics: NewTopicsOption = "0",
     fixed_vocabulary: FixedVocabularyFlag = False,
     restart: RestartFlag = False,
+    vectors: OldVectorsOption = None,
 ) -> None:
     """Add the documents of several models to the first; its topics keep their numbers."""
     from eigentext import topics as room
@@ -50,6 +53,7 @@ def merge(
                     f"{path}: keeps no moments to add to others; fit all its documents again with "
                     "--keep-moments whole"
                 )
+        loaded[0].set_params(**load_sources({"vectors": vectors} if vectors else {}))
         merged = room.merge(*loaded, **settings)
         done.save(merged)
     report_growth(done, merged, first)
