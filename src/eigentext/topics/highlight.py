@@ -104,7 +104,8 @@ class Highlight:
         parts.append(escape(self.text[place:]))
         legend = "".join(
             f'<span style="background:{_shade(k, 1)};border-radius:3px;padding:0 4px;'
-            f'margin:0 8px 4px 0;display:inline-block"><b>{k}</b> {self.shares[k]:.0%} {escape(self._gists[k])}</span> '
+            f'margin:0 8px 4px 0;display:inline-block"><b>{k}</b> {self.shares[k]:.0%} '
+            f"{escape(self._gists[k])}</span> "
             for k in self._shown()
         )
         return (
