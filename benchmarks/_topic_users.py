@@ -226,6 +226,38 @@ def ours(rank: str | None = None, **options: Any) -> Callable[[Documents, int], 
     return fit
 
 
+def two_views(docs: Documents, K: int) -> Fitted:
+    """Eigentext with words in one view and sentence embeddings in the other."""
+    from eigentext import TwoViewTopics
+
+    rows, test_rows, costs = embeddings(docs)
+    rng = np.random.default_rng(0)
+    limits = {"min_df": 1, "max_df": 1.0, "stop_words": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        small = TwoViewTopics(2).fit(sp.csr_array(rng.poisson(1.0, (50, 20))), rng.random((50, 4)))
+        small.transform(sp.csr_array(rng.poisson(1.0, (5, 20))), rng.random((5, 4)))  # compiles
+        clock = Clock()
+        model = TwoViewTopics(K, random_state=docs.seed, **limits).fit(
+            sp.csr_array(docs.train), rows
+        )
+        cpu = clock.read() + costs["train"]
+        clock = Clock()
+        found = model.transform(docs.test, test_rows).argmax(axis=1)
+        transform = clock.read() + costs["test"]
+    top = [list(some) for some in model.top_words(DEPTH, words=docs.words)]
+    weights, phi = np.asarray(model.weights_), np.asarray(model.components_)
+    known = {"embedding": costs["train"], "peak": costs["peak"]}
+    return Fitted(top, found, cpu, transform, weights, phi, **known)
+
+
+def plain_text_vectors(docs: Documents) -> Any:
+    """Word vectors of Wikipedia, learned once; their time is not that of a fit."""
+    from topics_background import vectors
+
+    return vectors()
+
+
 def _moments(docs: Documents) -> Any:
     """The statistics of the documents, as `TopicModel.collect` makes them, after one small fit.
 
@@ -425,6 +457,8 @@ OURS: dict[str, Callable[[Documents, int], Fitted]] = {
     "eigentext, anchors, refine=0": ours(method="anchors", refine=0),
     "eigentext, anchors, rectify=False": ours(method="anchors", rectify=False),
     "eigentext, n_topics auto": ours(n_topics="auto"),
+    "eigentext, vectors": ours(vectors=plain_text_vectors),
+    "eigentext, two views": two_views,
 }
 PEERS: dict[str, Callable[[Documents, int], Fitted]] = {
     "tomotopy, alpha 1/K": tomotopy(alpha=lambda K: 1 / K, optim_interval=0),
@@ -438,6 +472,11 @@ PEERS: dict[str, Callable[[Documents, int], Fitted]] = {
 }
 SYSTEMS = OURS | PEERS
 CHOOSES_K = ("eigentext, n_topics auto",)  # runs once, and not for each K
-EMBEDDED = ("BERTopic, k-means", "BERTopic, HDBSCAN", "KeyNMF")
+EMBEDDED = ("eigentext, two views", "BERTopic, k-means", "BERTopic, HDBSCAN", "KeyNMF")
 # The systems on the blind page: one of each kind.
-BLIND = ("eigentext", "eigentext, anchors", *(name for name in PEERS if name != "NMF, KL"))
+BLIND = (
+    "eigentext",
+    "eigentext, anchors",
+    "eigentext, two views",
+    *(name for name in PEERS if name != "NMF, KL"),
+)

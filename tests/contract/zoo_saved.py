@@ -100,7 +100,7 @@ def _documents() -> list[str]:
 
 
 def _titles() -> list[str]:
-    return ["a b" if "cat" in text or "dog" in text else "c" for text in _documents()]
+    return ["an animal" if "cat" in text or "dog" in text else "others" for text in _documents()]
 
 
 def _tree_lists(n: int = 6) -> tuple[list[Any], list[int]]:
@@ -329,7 +329,7 @@ _TWO_VIEW_TOPICS: Uses = {
     "transform": lambda m: m.transform(_documents()[:5]),
     "top_words": lambda m: [m.top_words(3), m.to_arrow("topics").num_rows],
     "second": lambda m: (
-        m.transform(None, ["a b", "c"])
+        m.transform(None, ["an animal", "others"])
         if m.second_kind_ == "words"
         else [m.transform(None, np.ones((2, len(m.covariance_)))), m.second_means_]
     ),
@@ -610,6 +610,16 @@ ZOO: dict[str, Specimen] = {
     ),
     "topics/anchors": Specimen(
         lambda: et.TopicModel(2, method="anchors", refine=0).fit(_documents()), _TOPICS
+    ),
+    "topics/chosen": Specimen(
+        lambda: et.TopicModel(
+            "auto",
+            alpha0="moments",
+            set_apart=True,
+            anchors={"sky": ["sun"]},
+            refine=2,
+        ).fit([*_documents() * 3, "sun hat beach sand sea boat holiday"] * 2),
+        _TOPICS,
     ),
     "topics/moments": Specimen(
         lambda: et.TopicModel(2, keep_moments="whole", refine=2).fit(_documents()), _TOPICS

@@ -223,3 +223,12 @@ except et.EigentextError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "2\nto_pandas needs pandas; run pip install pandas, or use to_arrow\n"
+
+
+def test_lists_of_different_lengths_in_text(tmp_path):
+    lists = {"a": [[1, 2], [], None], "b": [[0.5], [1.0, 2.5], []], "c": [["x,y"], [], ["z", "w"]]}
+    table = pa.table(lists)
+    with table_writer(tmp_path / "a.csv", table.schema, "csv") as write:
+        write(table)
+    text = (tmp_path / "a.csv").read_text()
+    assert text == 'a,b,c\n1 2,0.5,"x,y"\n,1 2.5,\n,,z w\n'

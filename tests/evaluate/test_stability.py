@@ -86,6 +86,8 @@ def test_a_matrix_and_a_corpus_are_taken():
 def test_bad_input_is_told(documents, options, error, told):
     with pytest.raises(error, match=told):
         stability(et.TopicModel(2), documents, **options)
+    with pytest.raises(ParameterError, match="a topic model, not str"):
+        stability("model", TEXTS)
 
 
 @pytest.mark.parametrize("a", [[], "ab", ["tea"]])

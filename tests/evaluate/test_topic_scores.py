@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import eigentext as et
 from eigentext.errors import EigentextError, ParameterError
@@ -114,7 +115,9 @@ def test_bad_input_is_told(model, texts, labels, options, told):
 
 
 def test_an_unfitted_model_is_told():
-    with pytest.raises((EigentextError, AttributeError)):
+    with pytest.raises(NotFittedError, match="call fit first"):
         topics(et.TopicModel(2), TEXTS)
+    with pytest.raises(ParameterError, match="TopicModel, not str"):
+        topics("model", TEXTS)
     with pytest.raises(ParameterError):
         topics(et.TopicModel(2).fit(TEXTS), TEXTS, words=["a"])

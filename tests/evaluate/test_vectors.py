@@ -102,3 +102,9 @@ def test_case():
     )
     with pytest.raises(ParameterError, match="case must be 'fold' or 'exact', not 'lower'"):
         WordVectors((words, np.eye(6)), case="lower")
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], ["cat", "dog"], ("cat", VECTORS)])
+def test_a_pair_of_other_things_is_an_error(wrong):
+    with pytest.raises(ParameterError, match="a list of words"):
+        WordVectors(wrong)

@@ -1,5 +1,7 @@
 """The SVD: the matrices of Cohen et al. (2013), LAPACK as the oracle, and laws of its factors."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,7 +12,7 @@ from eigentext import engine
 from eigentext.errors import EigentextError, ParameterError
 from eigentext.factor import svd
 from eigentext.factor.basis import Basis
-from eigentext.factor.svd import _householder_qr, thin_qr
+from eigentext.factor.svd import _householder_qr, largest_pairs, thin_qr
 from eigentext.matrices.products import with_transpose
 from eigentext.storage import checkpointing
 from eigentext.storage.maps import is_mapped
@@ -370,3 +372,19 @@ def test_a_full_disk_leaves_the_blocks_before_it_good(tmp_path, monkeypatch):
         assert len(list(folder.glob("*.state"))) == 2
         point._times.clear()  # as in the next process
         assert np.array_equal(svd(A, 20, method="krylov")[0], undisturbed[0])
+
+
+def test_largest_pairs_if_lapack_fails_on_a_part(monkeypatch):
+    H = np.diag([3.0, -1.0, 2.0, 2.0, 0.0]) + 0.1
+
+    def failing(*args, **kwargs):
+        raise np.linalg.LinAlgError("Internal Error.")
+
+    for n in (1, 3, 5):
+        values, U = largest_pairs(H, n)
+        assert np.allclose(H @ U, U * values)
+        monkeypatch.setattr(sys.modules["eigentext.factor.svd"], "eigh", failing)
+        again, V = largest_pairs(H, n)
+        assert np.allclose(values, again)
+        assert np.allclose(H @ V, V * again)
+        monkeypatch.undo()

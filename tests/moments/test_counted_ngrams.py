@@ -59,9 +59,9 @@ def corpus(text):
 @settings(max_examples=60, deadline=None)
 @given(TEXTS, st.integers(1, 4))
 def test_counts_of_a_text_are_its_moments(text, order):
-    assert NgramMoments.from_counts(windows(text, order)) == NgramMoments.from_corpus(
-        corpus(text), order=order
-    )
+    counts = windows(text, order)
+    order = max(map(len, counts))  # the text may have no windows of that length
+    assert NgramMoments.from_counts(counts) == NgramMoments.from_corpus(corpus(text), order=order)
 
 
 @settings(max_examples=60, deadline=None)

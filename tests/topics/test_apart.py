@@ -63,6 +63,7 @@ def test_they_are_named_in_diagnostics_findings_and_files(fitted, texts, tmp_pat
     assert sum(group["n_documents"] for group in groups) == 13
     told = " ".join(finding.sentence for finding in fitted.findings())
     assert "set apart" in told
+    assert "owners" not in fitted.diagnostics_
     fitted.save(tmp_path / "model")
     assert et.load(tmp_path / "model").diagnostics_ == fitted.diagnostics_
 

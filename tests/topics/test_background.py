@@ -325,3 +325,15 @@ def test_one_document_needs_a_number():
     vectors = (["ham", "eggs", "cheese"], np.eye(3))
     with pytest.raises(et.EigentextError, match="a number for background"):
         et.TopicModel(1, vectors=vectors, min_df=1).fit(["ham eggs cheese ham eggs cheese"])
+
+
+def test_a_strength_is_chosen_without_em_if_words_are_only_held_out():
+    rng = np.random.default_rng(0)
+    words = ["ham", "eggs", "cheese", "goal", "team", "match"]
+    texts = [" ".join(rng.choice(words[:3] if i % 2 else words[3:], 6)) for i in range(40)]
+    texts += [f"only{i} rare{i} words{i}" for i in range(40)]  # some of them are held out
+    vectors = sorted({word for text in texts for word in text.split()})
+    vectors = vectors, rng.normal(size=(len(vectors), 4))
+    model = et.TopicModel(2, vectors=vectors, refine=0, min_df=1).fit(texts)
+    tried = model.diagnostics_["background"]["perplexities"]
+    assert np.isfinite(list(tried.values())).all()

@@ -151,7 +151,8 @@ def test_too_few_documents_to_choose_by():
     texts = ["ham eggs ham cheese", "eggs cheese ham eggs", "goal team goal match"] * 4
     with pytest.raises(CorpusError, match=r"12 documents are too few .*n_topics=5"):
         TopicModel("auto").fit(texts)
-    assert TopicModel("auto").fit(texts * 10).n_topics_ >= 1
+    enough = [f"{text} {text.split()[i % 4]}" for i in range(10) for text in texts]
+    assert TopicModel("auto").fit(enough).n_topics_ >= 1
 
 
 @pytest.mark.parametrize(
@@ -171,3 +172,8 @@ def test_documents_are_not_changed():
     TopicModel("auto").fit_moments(moments)
     assert (before != X).nnz == 0
     assert (moments.counts != kept).nnz == 0
+
+
+def test_copies_are_no_documents_to_choose_by():
+    with pytest.raises(CorpusError, match=r"all but 1 of 60 documents are copies .*n_topics=5"):
+        TopicModel("auto").fit(["ham eggs ham cheese"] * 60)

@@ -174,6 +174,7 @@ def test_what_the_result_shows(model):
     assert plain["merged"][0]["parts"] == [1, 2]
     assert np.allclose(plain["likeness"], found.likeness)
     table = found.to_arrow()
+    assert found.to_pandas()["kind"].tolist() == table["kind"].to_pylist()
     assert table.num_rows == sum(kinds(found))
     assert table.column("kind").to_pylist()[0] == "matched"
     empty = compare(model(np.eye(60)[:1]), model(np.eye(60)[:1]), n_words=0)

@@ -307,3 +307,16 @@ def test_a_file_whose_moments_are_of_other_words(tmp_path):
         )
         with pytest.raises(et.errors.ModelFileError, match="damaged"):
             et.load(tmp_path / "damaged")
+
+
+def test_growing_after_choices_keeps_what_was_chosen():
+    rng = np.random.default_rng(0)
+    words = np.array(["ham", "eggs", "cheese", "bread", "goal", "team", "match", "win"])
+    texts = [" ".join(rng.choice(words[:4] if i % 2 else words[4:], 9)) for i in range(80)]
+    vectors = words.tolist(), rng.normal(size=(8, 3))
+    model = whole("auto", alpha0="moments", vectors=vectors, set_apart=True).fit(texts)
+    n, alpha0 = model.n_topics_, model.alpha0_
+    model.partial_fit(["planet star moon orbit"] * 20)
+    assert (model.n_topics_, model.alpha0_) == (n, alpha0)
+    model.partial_fit(["planet star moon orbit rocket"] * 20, new_topics=1)
+    assert (model.n_topics_, model.alpha0_) == (n + 1, alpha0)

@@ -67,7 +67,7 @@ def test_cuts():
         before, after = ({tuple(g) for g in tree.cut(m)} for m in (n, n + 1))
         assert (len(before - after), len(after - before)) == (1, 2)
     for n in (0, 9, 1.5, "2"):
-        with pytest.raises(ParameterError, match="n must be"):
+        with pytest.raises(ParameterError, match="must be a whole number from 1 to 8"):
             tree.cut(n)
 
 

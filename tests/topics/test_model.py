@@ -416,9 +416,15 @@ def test_fractions_cause_a_warning():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_topics": 0}, r"n_topics \(--topics\) must be a whole number, 1 or more, not 0"),
+        (
+            {"n_topics": 0},
+            r"n_topics \(--topics\) must be a whole number, 1 or more, or 'auto', not 0",
+        ),
         ({"method": "magic"}, "method must be 'tensor', 'gradient' or 'anchors', not 'magic'"),
-        ({"alpha0": -1}, "alpha0 must be a number, 0 or more, 'auto', or a list of such numbers"),
+        (
+            {"alpha0": -1},
+            "alpha0 must be a number, 0 or more, 'auto', 'moments', or a list of such numbers",
+        ),
         ({"alpha0": "much"}, "alpha0 must be"),
         ({"alpha0": [1, np.inf]}, "alpha0 must be"),
         ({"alpha0": []}, "alpha0 must be"),

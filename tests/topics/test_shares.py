@@ -215,3 +215,11 @@ def test_one_topic():
     found = et.TopicModel(1).fit(TEXTS).shares_by(TEXTS, LABELS)
     assert np.allclose(found.shares, 1) and np.isfinite(found.low).all()
     assert found.difference("food", "sports").p.tolist() == [1.0]
+
+
+def test_intervals_of_a_single_topic_hold_its_share():
+    texts = ["ham eggs ham", "eggs ham cheese", "cheese eggs"] * 9
+    found = et.TopicModel(1).fit(texts).shares_by(texts, ["a", "b", "b"] * 9)
+    assert (found.shares == 1).all()
+    assert (found.low <= 1).all()
+    assert (found.high == 1).all()

@@ -83,3 +83,10 @@ def test_the_order_depends_on_content_alone():
     first = sorted_content(np.arange(30))
     other = sorted_content(rng.permutation(30))
     assert all(np.array_equal(a, b) for a, b in zip(first, other))
+
+
+def test_errors_name_the_second_view():
+    with pytest.raises(CorpusError, match=r"the second view: .* no words"):
+        read_second(["", ""], {})
+    with pytest.raises(ParameterError, match="complex"):
+        read_second(np.ones((3, 2)) * 1j, {})

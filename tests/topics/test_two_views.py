@@ -161,3 +161,13 @@ def test_a_covariance_that_is_none_is_refused(tmp_path):
     model.save(tmp_path / "model")
     with pytest.raises(ModelFileError, match="covariance"):
         et.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", ["titles", "numbers"])
+def test_the_curve_shows_the_steps_of_em(kind):
+    texts, titles, numbers, _ = _documents()
+    model = et.TwoViewTopics(3).fit(texts, titles if kind == "titles" else numbers)
+    (line,) = model.plot("curve").lines
+    assert line.get_ydata().tolist() == model.diagnostics_["changes"]
+    with pytest.raises(ParameterError, match="without steps"):
+        et.TwoViewTopics(3, refine=0).fit(texts, numbers).plot("curve")

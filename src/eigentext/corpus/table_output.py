@@ -5,7 +5,8 @@ Arrow too), whole or part by part. A file gets all rows or does not appear. CSV,
 may be compressed, as the ending of the name says.
 
 CSV and TSV have a first line with the names of the columns. They cannot hold lists, so a column of
-vectors, ``vector``, becomes the columns ``vector0``, ``vector1``, … there. Numbers have the fewest
+vectors, ``vector``, becomes the columns ``vector0``, ``vector1``, … there. The items of lists of
+different lengths are written with blanks between them. Numbers have the fewest
 digits that give the same number back. JSON has no infinity and no NaN, so these are null in JSON
 lines.
 """
@@ -186,6 +187,8 @@ def _delimited(table: pa.Table, delimiter: str) -> list[str]:
 
 
 def _cells(column: pa.Array, delimiter: str) -> pa.Array:
+    if pa.types.is_list(column.type):
+        column = pc.binary_join(column.cast(pa.list_(pa.string())), " ")
     cells = column.cast(pa.large_string()).fill_null("")
     if pa.types.is_floating(column.type):  # readers guess the type by the first rows: not 1 but 1.0
         return pc.replace_substring_regex(cells, r"^(-?\d+)$", r"\1.0")

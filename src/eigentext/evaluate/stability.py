@@ -48,7 +48,8 @@ class Stability:
     def __str__(self) -> str:
         told = ", ".join(f"{kind} {mean:.3f}" for kind, mean in self.means.items())
         runs = len(next(iter(self.overlaps.values())))
-        return f"stability of {self.n_words} top words: {told} ({runs} more fits of each kind)"
+        fits = "1 more fit" if runs == 1 else f"{runs} more fits"
+        return f"stability of {self.n_words} top words: {told} ({fits} of each kind)"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
@@ -116,8 +117,10 @@ def stability(
     >>> import eigentext as et
     >>> texts = ["ham eggs ham cheese", "eggs cheese ham eggs", "goal team goal match"] * 20
     >>> print(et.evaluate.stability(et.TopicModel(2), texts, n_words=3))
-    stability of 3 top words: seed 1.000, order 1.000, resample 1.000 (1 more fits of each kind)
+    stability of 3 top words: seed 1.000, order 1.000, resample 1.000 (1 more fit of each kind)
     """
+    if not (hasattr(model, "top_words") and hasattr(model, "get_params")):
+        raise ParameterError(f"model must be a topic model, not {type(model).__name__}")
     kinds = [kind] if isinstance(kind, str) else list(kind)
     if not kinds or set(kinds) - set(KINDS):
         raise ParameterError(f"kind must be some of {', '.join(map(repr, KINDS))}, not {kind!r}")

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from eigentext import notebook
 from eigentext.errors import ParameterError
+from eigentext.estimators import check_is_fitted
 from eigentext.evaluate.agreement import Agreement, label_agreement, listed_labels
 from eigentext.evaluate.coherence import coherence, distinct_words
 from eigentext.evaluate.intrusion import word_intrusion
@@ -199,6 +200,12 @@ def topics(
     >>> found.nmi, found.diversity
     (1.0, 1.0)
     """
+    if not (hasattr(model, "top_words") and hasattr(model, "perplexity")):
+        raise ParameterError(
+            f"model must be a fitted TopicModel, not {type(model).__name__}; for lists of words, "
+            "see coherence, diversity and word_intrusion"
+        )
+    check_is_fitted(model)
     n_words = argument("n_words", Count(10, least=2), n_words)
     n_fits = argument("stability", Count(0, least=0), stability)
     given = None if labels is None else listed_labels(labels)

@@ -111,6 +111,11 @@ def words_and_vectors(model: VectorModel) -> tuple[list[str], np.ndarray]:
         )
     if isinstance(words, Mapping):  # from each word to its row
         words = sorted(words, key=words.__getitem__)
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise ParameterError(
+            f"(words, vectors) begins with {type(words).__name__}; give a list of words, and a "
+            "matrix with a row for each"
+        )
     words, vectors = list(words), np.asarray(vectors)
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise ParameterError(

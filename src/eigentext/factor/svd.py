@@ -243,7 +243,7 @@ def _krylov(
             advance(1)
         del block
         budget.give_back()
-        squares, W = eigh(H.astype(np.float64), subset_by_index=[size - rank, size - 1])
+        squares, W = largest_pairs(H.astype(np.float64), rank)
         keep = 0 if on_disk else math.inf
         if squares[0] < _TRUSTED * np.finfo(A.dtype).eps * squares[-1]:
             # The smallest is lost beside the square of the largest: once more, without squares.
@@ -283,6 +283,20 @@ def _rayleigh_ritz(Q: Tall, P: Tall, rank: int, keep: float = math.inf) -> Facto
     U, s, Vt = (factor.astype(Q.dtype) for factor in (U[:, :rank], s[:rank], Vt[:rank]))
     V = rows_times(Z, np.ascontiguousarray(Vt.T), keep=keep)
     return rows_times(Q, U, keep=keep), s, V.T
+
+
+def largest_pairs(H: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the n largest eigenvalues of a symmetric matrix, rising, and their eigenvectors.
+
+    LAPACK's routine for a part of the eigenvalues is fast, but fails on some matrices whose
+    eigenvalues are equal. All of them are computed then.
+    """
+    first = len(H) - n
+    try:
+        return eigh(H, subset_by_index=[first, len(H) - 1])
+    except np.linalg.LinAlgError:
+        values, U = np.linalg.eigh(H)
+        return values[first:], U[:, first:]
 
 
 def thin_qr(Y: Tall) -> tuple[np.ndarray, np.ndarray]:

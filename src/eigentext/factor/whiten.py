@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh
 
 from eigentext import engine
 from eigentext.errors import ParameterError
 from eigentext.factor import arguments
-from eigentext.factor.svd import thin_qr
+from eigentext.factor.svd import largest_pairs, thin_qr
 from eigentext.matrices.products import Factorable, factorable, rows_times, transposed_times
 
 _BLOCK = 32  # columns of a product with A
@@ -115,8 +114,7 @@ def whiten(
 def _exact(A: Factorable, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     d = A.shape[0]
     full = _times(A, np.eye(d))
-    first = max(d - rank - _NEXT, 0)
-    values, U = eigh((full + full.T) / 2, subset_by_index=[first, d - 1])
+    values, U = largest_pairs((full + full.T) / 2, min(rank + _NEXT, d))
     return values[::-1], _signed(U[:, ::-1]), np.zeros(len(values))
 
 
@@ -149,8 +147,7 @@ def _krylov(
             block, R = _basis(Q[:, :size], Y, eps * np.abs(H[:size, :size]).max())
             ended = block.shape[1] == 0 or size == most
             if ended or size >= rank:
-                last = [max(size - rank - _NEXT, 0), size - 1]
-                values, Z = eigh(H[:size, :size], subset_by_index=last)
+                values, Z = largest_pairs(H[:size, :size], min(rank + _NEXT, size))
                 values, Z = values[::-1], Z[:, ::-1]
                 residuals = np.linalg.norm(R @ Z[start:], axis=0)
                 allowed = tol * np.maximum(values, tol * values[0])

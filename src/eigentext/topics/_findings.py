@@ -39,10 +39,7 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: Any) -> Ite
     if used := diagnostics.get("background"):
         yield from _of_vectors(used)
     if n_reduced := diagnostics.get("n_reduced"):
-        yield Finding(
-            "note",
-            f"{n_reduced:,} documents lost weight, so that no single document makes a topic.",
-        )
+        yield _of_weights(n_reduced)
     yield from _of_groups(diagnostics)
     kept, dropped = diagnostics["eigenvalues"], diagnostics["dropped"]
     if kept and dropped and dropped[0] > _NO_GAP * kept[-1]:
@@ -57,6 +54,12 @@ def findings_of(diagnostics: dict[str, Any], n_topics: int, n_asked: Any) -> Ite
             "A topic was far from a distribution before EM, because its moments are noisy.",
             "Give more documents, or ask for fewer topics.",
         )
+
+
+def _of_weights(n_reduced: int) -> Finding:
+    documents = "1 document" if n_reduced == 1 else f"{n_reduced:,} documents"
+    told = f"{documents} lost weight, so that no single document makes a topic."
+    return Finding("note", told)
 
 
 def _of_groups(diagnostics: dict[str, Any]) -> Iterator[Finding]:
@@ -148,10 +151,7 @@ def two_view_findings(
         yield of_rank(n_topics, n_asked)
     n_documents = diagnostics["n_documents"]
     if n_reduced := diagnostics.get("n_reduced"):
-        yield Finding(
-            "note",
-            f"{n_reduced:,} documents lost weight, so that no single document makes a topic.",
-        )
+        yield _of_weights(n_reduced)
     for view, where in (("first", "n_without_first"), ("second", "n_without_second")):
         n = diagnostics[where]
         if 0 < 2 * n <= n_documents:

@@ -22,8 +22,11 @@ def draw(model: "TopicModel", kind: str, n_words: int, words: Any, ax: Any) -> A
         return plots.spectrum(values, dropped, ylabel="eigenvalue of the pairs", ax=ax)
 
     def draw_curve() -> Any:
-        steps = found.get("perplexities", [])
-        return plots.curves({"perplexity": steps}, xlabel="step of EM", ax=ax)
+        steps = {
+            "perplexity": found.get("perplexities", []),
+            "change of the documents' topics": found.get("changes", []),  # of two views
+        }
+        return plots.curves(steps, xlabel="step of EM", ax=ax)
 
     kinds = {"topics": draw_topics, "spectrum": draw_spectrum, "curve": draw_curve}
     return plots.drawn(kind, kinds)

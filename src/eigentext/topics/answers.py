@@ -117,13 +117,13 @@ class Answers:
         Examples
         --------
         >>> from eigentext import TopicModel
-        >>> texts = ["old ham eggs", "eggs ham cheese", "old goal team", "goal match team"] * 20
+        >>> texts = ["old ham eggs", "eggs ham cheese", "old goal team", "ham eggs rye"] * 20
         >>> model = TopicModel(2).fit(texts)
         >>> model.top_words(2)
-        [['eggs', 'ham'], ['goal', 'team']]
+        [['eggs', 'ham'], ['old', 'goal']]
         >>> top = model.top_words(3, rank="probability")
         >>> [round(probability, 2) for probability in top.probabilities[0]]
-        [0.33, 0.33, 0.17]
+        [0.34, 0.34, 0.11]
         """
         check_is_fitted(self)
         n = argument("n", Count(10, least=0), n)
@@ -355,7 +355,8 @@ class Answers:
 
         "topics" shows the words of each topic in its own figure, and returns an array of Axes.
         "spectrum" shows the eigenvalues of the pairs, and "curve" the perplexity at each step of
-        EM. `words` are the names of the columns, if the model was learned from a matrix.
+        EM, or how much the step changed the topics of documents (for two views). `words` are the
+        names of the columns, if the model was learned from a matrix.
         """
         from eigentext.topics._plot import draw
 

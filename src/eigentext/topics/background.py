@@ -59,6 +59,7 @@ _IN_MOMENTS = 10.0  # tau_m / tau
 _HALF = 0.5  # a pseudo-count
 _GAIN = 0.001  # the least gain in the logarithm of the perplexity that is worth any smoothing
 _ROWS = 1024
+_POSSIBLE = 1e-100  # the least probability of a word; EM divides by it
 _one_blas_thread = engine.one_blas_thread()  # for equal bits: see matrices.products
 
 
@@ -177,7 +178,8 @@ def neighbors_of(vocabulary: Vocabulary, counts: np.ndarray, vectors: Any) -> Ne
             "(n_components=300, --dim 300)"
         )
     try:
-        found = WordVectors((words, np.asarray(matrix, np.float32)))
+        with np.errstate(over="ignore"):  # an infinite number is an error, below
+            found = WordVectors((words, np.asarray(matrix, np.float32)))
     except (TypeError, ValueError) as error:
         raise ParameterError(f"vectors must be numbers: {error}") from error
     places = np.array([found.place(word) for word in vocabulary.words])
@@ -242,7 +244,7 @@ def strength_by_text(
     weights, components = topics
     X = sp.csr_array(sp.diags_array(np.asarray(times, np.float64)) @ counts)
     theta = topic_proportions(counts, components, weights, alpha0)
-    phi = np.maximum(components, np.finfo(np.float64).tiny)
+    phi = np.maximum(components, _POSSIBLE)
     expected = ConditionalMixture(X).expect(theta, np.ascontiguousarray(phi.T))[1].T
     n = np.asarray(X.sum(axis=0)).ravel()
     tried = {}

@@ -106,7 +106,7 @@ def improved_alpha(alpha: np.ndarray, n: np.ndarray, times: np.ndarray, n_steps:
     --------
     >>> n = np.array([[9, 0], [0, 9], [8, 1]])
     >>> improved_alpha(np.ones(2), n, np.ones(3), 50).round(2)
-    array([0.29, 0.13])
+    array([0.17, 0.14])
     """
     n = n.astype(np.float64)
     lengths = n.sum(axis=1)
@@ -174,12 +174,21 @@ def candidates(n_above: int) -> list[int]:
     return numbers[::-1]
 
 
-def check_enough(n_documents: int) -> None:
-    """Raise CorpusError if there are too few documents to choose the number of topics."""
+def check_enough(n_documents: int, is_first: np.ndarray) -> None:
+    """Raise CorpusError if there are too few documents to choose the number of topics.
+
+    `is_first` says which of the distinct documents are in the first half.
+    """
+    remedy = "give a number (n_topics=5, --topics 5)"
     if n_documents < _LEAST_DOCUMENTS:
+        documents = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
         raise CorpusError(
-            f"{n_documents} documents are too few to choose n_topics by, which takes "
-            f"{_LEAST_DOCUMENTS}; give a number (n_topics=5, --topics 5)"
+            f"{documents} too few to choose n_topics by, which takes {_LEAST_DOCUMENTS}; {remedy}"
+        )
+    if is_first.all() or not is_first.any():
+        raise CorpusError(
+            f"all but {len(is_first)} of {n_documents} documents are copies of others, so there "
+            f"is too little to choose n_topics by; {remedy}"
         )
 
 

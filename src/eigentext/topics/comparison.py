@@ -33,11 +33,13 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment, nnls
 
 from eigentext import notebook
+from eigentext.corpus.table_output import as_pandas
 from eigentext.errors import EigentextError, ParameterError
 from eigentext.estimators import check_is_fitted
 from eigentext.parameters import Count, Number, argument
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
     from eigentext.topics.model import TopicModel
@@ -173,6 +175,10 @@ class TopicComparison:
         names = ("kind", "a", "b", "shares", "likeness", "words")
         columns = list(zip(*rows)) or [()] * len(names)
         return pa.table({n: pa.array(c, k) for n, c, k in zip(names, columns, kinds)})
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return the same table as a data frame of pandas."""
+        return as_pandas(self.to_arrow())
 
     def _title(self) -> str:
         parts = (

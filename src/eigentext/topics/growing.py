@@ -281,13 +281,22 @@ def _grown(
         start = _with_new(model, moments, before, start, new_topics)
     if not model.refine:
         return _in_old_order(model, moments, start)
-    background, told = _background(moments, alpha0, model)
+    settings = _same_size(model, start)
+    background, told = _background(moments, alpha0, settings)
     facts |= told
     seeds = seeds_of(model.anchors, None, moments)
     names = [*model.topic_names_, *[None] * len(start.weights)][: len(start.weights)]
     places = [seeds.names.index(one) if one and one in seeds.names else -1 for one in names]
-    found = _refine(moments, alpha0, RefinedTopics(*start, []), model, seeds, places, background)
+    begun = RefinedTopics(*start, [])
+    found = _refine(moments, alpha0, begun, settings, seeds, places, background)
     return found, facts | {"perplexities": found.perplexities}
+
+
+def _same_size(model: "TopicModel", start: _Start) -> "TopicModel":
+    """The settings of the model, with the number of topics and alpha0 that it has by now."""
+    settings = copy.copy(model)
+    vars(settings).update(n_topics=len(start.weights), alpha0=model.alpha0_)
+    return settings
 
 
 def _moved(
@@ -335,9 +344,7 @@ def _in_old_order(
     model: "TopicModel", moments: DocumentMoments, start: _Start
 ) -> tuple[RefinedTopics, dict[str, Any]]:
     """Decompose the moments, and give each topic the number of the one that it is most like."""
-    settings = copy.copy(model)
-    vars(settings).update(n_topics=len(start.weights), alpha0=model.alpha0_)
-    found = learn_topics(moments, settings)
+    found = learn_topics(moments, _same_size(model, start))
     likeness = np.sqrt(start.components) @ np.sqrt(found.components).T
     order = linear_sum_assignment(-likeness)[1]
     rest = np.setdiff1d(np.arange(len(found.weights)), order)

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
 
 _LEAST = 1e-12  # the weight of a topic that has none
-_LIST = "list-style:none;margin:0 0 0 4px;padding:0 0 0 10px;border-left:1px solid rgba(128,128,128,.35)"
+_LIST = (
+    "list-style:none;margin:0 0 0 4px;padding:0 0 0 10px;"
+    "border-left:1px solid rgba(128,128,128,.35)"
+)
 _MOST = 0.5  # the share of the text above which the words of a group say nothing
 
 
@@ -141,7 +144,7 @@ class TopicTree:
 
     def cut_nodes(self, n: int) -> list[int]:
         """Return the nodes of the groups of :meth:`cut`."""
-        n = argument("n", Count(2, least=1, most=self.n_topics), n)
+        n = argument("n (--groups)", Count(2, least=1, most=self.n_topics), n)
         last = 2 * self.n_topics - n  # the nodes from here on are undone
         below = {int(child) for row in self.linkage_[self.n_topics - n :, :2] for child in row}
         nodes = [node for node in below if node < last] or [last - 1]

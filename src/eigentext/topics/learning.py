@@ -106,6 +106,7 @@ def learn_topics(moments: DocumentMoments, settings: Settings) -> LearnedTopics:
     diagnostics |= chosen | told
     if settings.set_apart:
         diagnostics["apart"] = [group.to_dict() for group in apart[:_NAMED]]
+        diagnostics.pop("owners", None)  # those of the other documents have no remedy
     if settings.refine:
         found = _refine(moments, alpha0, found, settings, seeds, places, background)
         diagnostics["perplexities"] = found.perplexities
@@ -204,9 +205,10 @@ def choose_n_topics(
     moments: DocumentMoments, settings: Settings, seeds: Seeds = _NO_SEEDS
 ) -> tuple[int, dict[str, Any]]:
     """Return the number of topics (see :mod:`eigentext.topics.choosing`), and the curve."""
-    check_enough(int(moments.times[moments.lengths >= 3].sum()))
     keys = document_keys(moments.counts, keys_of_words(moments))
     halves = uniforms(keys, settings.random_state, 1) < 0.5
+    is_long = moments.lengths >= 3
+    check_enough(int(moments.times[is_long].sum()), halves[is_long])
     level = noise_level(moments.counts, moments.times, halves)
     training, validating = _divided(moments, settings.random_state, "n_topics by; give a number")
     alpha0 = (alpha0s(settings.alpha0) or [UNKNOWN])[0] if settings.alpha0 != "auto" else UNKNOWN

@@ -350,7 +350,7 @@ def _means(
         if n == 0:
             continue
         share = u[rows] / u[rows].sum()
-        mean[g] = share @ theta[rows]
+        mean[g] = np.minimum(share @ theta[rows], 1)  # rounding may exceed 1
         if n == 1:
             continue
         variance = np.square(share) @ np.square(theta[rows] - mean[g]) * n / (n - 1)
@@ -358,7 +358,8 @@ def _means(
         inside = np.clip(mean[g], _TINY, 1 - _TINY)
         logit = np.log(inside / (1 - inside))
         reach = t.ppf((1 + level) / 2, n - 1) * error[g] / (inside * (1 - inside))
-        low[g], high[g] = _logistic(logit - reach), _logistic(logit + reach)
+        low[g] = np.minimum(_logistic(logit - reach), mean[g])
+        high[g] = np.maximum(_logistic(logit + reach), mean[g])
     return mean, low, high, error
 
 

@@ -97,7 +97,10 @@ def read_second(second: Any, limits: dict[str, Any]) -> Words | np.ndarray:
     second = list(second) if isinstance(second, Iterator) else second
     if is_numbers(second):
         return checked_numbers(second)
-    return read_words(second, limits)
+    try:
+        return read_words(second, limits)
+    except CorpusError as error:
+        raise CorpusError(f"the second view: {error}") from error
 
 
 def is_numbers(second: Any) -> bool:
@@ -112,7 +115,10 @@ def is_numbers(second: Any) -> bool:
 def checked_numbers(second: Any, n_columns: int | None = None) -> np.ndarray:
     """The array in float64, with a row for each document; raises if it is not made of numbers."""
     try:
-        rows = np.asarray(second, np.float64)
+        rows = np.asarray(second)
+        if np.iscomplexobj(rows):
+            raise TypeError("it has complex numbers")
+        rows = rows.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ParameterError(
             f"second is not an array of numbers ({error}); give a row of numbers for each document"

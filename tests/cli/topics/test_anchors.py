@@ -51,6 +51,7 @@ def test_words_that_may_not_be_anchors(fit, tmp_path):
         ("a: ham\ngoal\n", "'goal' has no name"),
         ("a: ham\nb: ham\n", "'ham' belongs to the topics"),
         ("a: hamm\n", "did you mean ham?"),
+        ('{"a": ["ham"]}\n', "a line for each topic"),
         ("ham\ngoal\neggs\n", "anchors for 3 topics"),
     ],
 )

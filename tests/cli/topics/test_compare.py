@@ -48,3 +48,13 @@ def test_mistakes_are_one_line(cli, tmp_path, topics, model, unseen):
         ((topics, topics, "-o", topics), "would be written over what is read"),
     ):
         assert reason in cli("topics", "compare", *arguments).mistake
+
+
+def test_a_table_in_text(cli, topics, other):
+    shown = cli("topics", "compare", topics, other, "--format", "csv")
+    assert shown.status == 0
+    head, *rows = shown.out.splitlines()
+    assert head == "kind,a,b,shares,likeness,words"
+    found = compare(et.load(topics), et.load(other))
+    words = [row.rsplit(",", 1)[1] for row in rows]
+    assert words == [" ".join(one.words) for one in found.matched]

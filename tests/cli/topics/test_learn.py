@@ -279,7 +279,7 @@ def test_mistakes_are_one_line(cli, documents, tmp_path):
         ((documents, "-o", "-"), "a model is a file, not a stream; name one with -o"),
         ((documents, "-o", output, "--topics", 0), "n_topics (--topics) must be"),
         ((documents, "-o", output, "--method", "gibbs"), "see eigentext topics fit --help"),
-        ((documents, "-o", output, "--alpha0", "x"), "a number, 0 or more, 'auto', or"),
+        ((documents, "-o", output, "--alpha0", "x"), "a number, 0 or more, 'auto', 'moments', or"),
         ((documents, "-o", output, "--alpha0", -1), "alpha0 must be"),
         ((documents, "-o", output, "--refine", -1), "refine must be"),
         ((documents, "-o", output, "--min-df", "few"), "min_df must be a number of documents"),

@@ -39,6 +39,10 @@ def _lines(path: Path, encoding: str, option: str) -> list[str]:
 
 def _topics(path: Path, lines: list[str]) -> dict[str, list[str]] | list[list[str]]:
     """The words of each topic, by name if lines have names: ``space: nasa orbit``."""
+    if lines[0].lstrip().startswith(("{", "[")):
+        raise CorpusError(
+            f"{path}: looks like JSON; write a line for each topic instead: `space: nasa orbit`"
+        )
     found = list[tuple[str | None, list[str]]]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
