@@ -102,7 +102,15 @@ def topics_users() -> Any:
     for axis, (data, score) in zip(axes, _USERS):
         title = {"20news": "20 newsgroups", "reuters": "Reuters"}[data]
         axis.set(xlabel="CPU seconds of the fit", title=f"{title}: {score}, higher is better")
-    figure.legend(*axes[0].get_legend_handles_labels(), fontsize=8, loc="outside right upper")
+        low, high = axis.get_xlim()
+        ticks = [x * 10**n for n in range(4) for x in (1, 2, 5) if low <= x * 10**n <= high]
+        axis.set_xticks(ticks, labels=[f"{x:,}" for x in ticks])
+        axis.set_xticks([], minor=True)
+    known = [axis.get_legend_handles_labels() for axis in axes]  # not all systems are in each
+    marks = {name: mark for handles, labels in known for mark, name in zip(handles, labels)}
+    order = [name for name in names if name in marks]
+    shown = [marks[name] for name in order]
+    figure.legend(shown, order, fontsize=8, loc="outside right upper")
     axes[0].annotate("K = 20, 50 and 100 topics, joined", (0.97, 0.07), **_NOTE)
     return figure
 

@@ -78,6 +78,7 @@ PAGES = {
         [
             *("topics_synthetic", "topics", "topics_anchors", "topics_ranking", "topics_tried"),
             *("topics_background", "topics_views_fields", "topics_views_embeddings"),
+            *("topics_transform", "topics_pyldavis"),
         ],
     ),
     "topics-users": ("Topics, judged as users judge them", ["topics_users"]),

@@ -223,6 +223,9 @@ def test_bands():
     beside = plots.bands(["x", "y"], values, ylabel="share")
     assert [label.get_text() for label in beside.get_xticklabels()] == ["x", "y"]
     assert beside.get_ylabel() == "share"
+    for axis in (over_time, beside):  # the legend is outside, so that it hides no value
+        axis.figure.draw_without_rendering()
+        assert axis.get_legend().get_window_extent().x0 >= axis.get_window_extent().x1
     for places, series in (([], {}), (["x"], values), (["x", "y"], {})):
         with pytest.raises(ParameterError, match="give a value"):
             plots.bands(places, series)

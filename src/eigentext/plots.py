@@ -167,7 +167,7 @@ def bands(
         ax.set_xticks(range(n), [_plain(place) for place in places], rotation=rotation)
     ax.set_ylim(bottom=0)
     ax.set_ylabel(ylabel)
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return ax
 
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from eigentext import TextCorpus, TopicModel
+from eigentext import TextCorpus, TopicModel, TwoViewTopics
 from eigentext.errors import ParameterError
-from eigentext.topics.tables import share_table, top_table
+from eigentext.topics.tables import share_table, top_table, topic_names
 
 TEXTS = ["ham eggs ham cheese", "eggs cheese ham eggs", "goal team goal match"] * 20
 
@@ -15,6 +15,15 @@ TEXTS = ["ham eggs ham cheese", "eggs cheese ham eggs", "goal team goal match"] 
 @pytest.fixture(scope="module")
 def model():
     return TopicModel(2).fit(TEXTS)
+
+
+def test_names_of_topics_with_and_without_them(model):
+    named = TopicModel(2, anchors={"food": ["ham"]}).fit(TEXTS)
+    assert topic_names(named) == named.topic_names_
+    assert "food" in topic_names(named)
+    two = TwoViewTopics(2).fit(TEXTS, TEXTS)
+    assert topic_names(model) == topic_names(two) == [None, None]
+    assert "<i" not in two.report(TEXTS)
 
 
 def test_words(model):

@@ -142,6 +142,8 @@ class TopicScores:
         facts = [(_TITLES.get(name, name), _written(name, x)) for name, x in self.scores.items()]
         columns = {"topic": range(self.n_topics)} | self.by_topic
         columns["words"] = [notebook.words(words) for words in self.by_topic["words"]]
+        if "label" in columns:  # None for topics that are first in no document
+            columns["label"] = ["–" if one is None else one for one in columns["label"]]
         for name in ("npmi", "umass", "intrusion", "share"):
             values = columns.get(name, [])
             columns[name] = [notebook.rounded(math.nan if x is None else x, 3) for x in values]

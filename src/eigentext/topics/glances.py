@@ -41,7 +41,10 @@ def topic_model(model: Any) -> Glance:
         calls=[
             ("model.top_words(10)", "the words of each topic"),
             ("model.transform(texts)", "the shares of topics in other documents"),
-            ("model.plot()", "a figure"),
+            ("model.highlight(text)", "the words of a document by topic"),
+            ("model.shares_by(texts, dates)", "topics over time, or by group"),
+            ("model.hierarchy()", "which topics are near"),
+            ("model.report(texts, 'topics.html')", "a page with typical documents"),
             ("model.explore()", "the explorer, in this cell or in a browser"),
             ("model.save('my-topics')", "a file; et.load reads it"),
         ],
@@ -74,7 +77,7 @@ def two_view_topics(model: Any) -> Glance:
         or notebook.spectrum(found.get("eigenvalues", ()), title="eigenvalues"),
         parts=[
             notebook.table(
-                ("topic", "share", "most probable words", "second view")[: 4 if has_words else 3],
+                ("topic", "share", "top words", "second view")[: 4 if has_words else 3],
                 rows,
                 last=f"and {more} smaller topics" if more > 0 else "",
             )
@@ -83,6 +86,8 @@ def two_view_topics(model: Any) -> Glance:
             ("model.top_words(10)", "the words of each topic"),
             ("model.transform(texts, second)", "the topics of other documents, by both views"),
             ("model.transform(texts)", "the topics by words alone"),
+            ("model.highlight(text)", "the words of a document by topic"),
+            ("model.report(texts, 'topics.html')", "a page with typical documents"),
             ("model.save('my-topics')", "a file; et.load reads it"),
         ],
     )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigentext import engine
+from eigentext import engine, notebook
 from eigentext.estimators import check_is_fitted
 from eigentext.factor.merging import bit_strings, merge_to_root, running_set
 from eigentext.parameters import Count, argument
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from eigentext.topics.model import TopicModel
 
 _LEAST = 1e-12  # the weight of a topic that has none
+_LIST = (
+    "list-style:none;margin:0 0 0 4px;padding:0 0 0 10px;"
+    "border-left:1px solid rgba(128,128,128,.35)"
+)
 _MOST = 0.5  # the share of the text above which the words of a group say nothing
 
 
@@ -214,7 +218,8 @@ class TopicTree:
         return f"TopicTree({self.n_topics} topics)"
 
     def _repr_html_(self) -> str:
-        return outline(self)
+        listed = outline(self).replace("<ul>", f'<ul style="{_LIST}">')
+        return notebook.result(f"A tree over {self.n_topics} topics", listed)
 
     def _title(self, node: int) -> str:
         name = f"{self.topics[node][0]}" if node < self.n_topics else "+"
@@ -257,7 +262,9 @@ def hierarchy_section(model: "TopicModel") -> str:
     """Return a section for the report on topics; it is empty for fewer than three topics."""
     if model.n_topics_ < 3:
         return ""
-    tree = outline(hierarchy(model), "#topic-", model.topic_names_)
+    from eigentext.topics.tables import topic_names
+
+    tree = outline(hierarchy(model), "#topic-", topic_names(model))
     heading = '<h2 id="tree">Which topics are near</h2>'
     return f'<nav class="tree" aria-labelledby="tree">\n{heading}\n{tree}\n</nav>'
 

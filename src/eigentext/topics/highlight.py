@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _GIST = 4  # words that name a topic
 _LEGEND = 0.02  # the least share of a topic in the legend
+_WRAPPED = "white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.6"
 _HUE = 137.508  # degrees from one topic to the next, as in the report
 _COLORS = (31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96)  # of terminals
 
@@ -103,12 +104,13 @@ class Highlight:
         parts.append(escape(self.text[place:]))
         legend = "".join(
             f'<span style="background:{_shade(k, 1)};border-radius:3px;padding:0 4px;'
-            f'margin-right:8px"><b>{k}</b> {self.shares[k]:.0%} {escape(self._gists[k])}</span> '
+            f'margin:0 8px 4px 0;display:inline-block"><b>{k}</b> {self.shares[k]:.0%} '
+            f"{escape(self._gists[k])}</span> "
             for k in self._shown()
         )
         return (
             f'<div><div style="margin-bottom:6px;font-size:small">{legend}</div>\n'
-            f'<div lang="" dir="auto" style="white-space:pre-wrap">{"".join(parts)}</div></div>'
+            f'<div lang="" dir="auto" style="{_WRAPPED}">{"".join(parts)}</div></div>'
         )
 
     def to_dict(self) -> dict[str, Any]:

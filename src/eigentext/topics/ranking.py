@@ -134,7 +134,7 @@ def of_groups(
     Examples
     --------
     >>> components = np.array([[0.4, 0.6, 0, 0], [0.4, 0, 0.6, 0], [0.3, 0, 0, 0.7]])
-    >>> of_groups(components, np.full(3, 1 / 3), np.array([37, 20, 20, 23]), [[0, 1], [2]], 1)
+    >>> of_groups(components, np.full(3, 1 / 3), np.full(4, 25), [[0, 1], [2]], 1)
     [[1], [3]]
     """
     phi, share = np.asarray(components, float), WEIGHTS["distinctive"]

@@ -23,6 +23,7 @@ from eigentext.moments.document_checks import is_of_matrix
 from eigentext.storage.files import replacing
 from eigentext.topics.hierarchy import hierarchy_section
 from eigentext.topics.parameters import Rank
+from eigentext.topics.tables import topic_names
 from eigentext.topics.typical import (
     BorderlineDocument,
     TypicalDocument,
@@ -142,7 +143,7 @@ class _Topics:
         self.share_of = "documents" if model.alpha0_ == 0 else "text"
         top = model.top_words(n_words, rank=rank)
         self.forms = top.forms
-        self.names = model.topic_names_
+        self.names = topic_names(model)
         self.words = [[*zip(words, shares)] for words, shares in zip(top, top.probabilities)]
         affinity = np.sqrt(phi) @ np.sqrt(phi).T
         np.fill_diagonal(affinity, -1)

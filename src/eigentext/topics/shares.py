@@ -164,7 +164,7 @@ class GroupShares:
             for g, (group, n) in enumerate(zip(self.groups, self.n_documents))
         ]
         heads = ("group", "documents", *(f"{k} {self.gists[k]}" for k in order))
-        return notebook.result("Shares of topics", notebook.table(heads, rows))
+        return notebook.result("Shares of topics, in percent", notebook.table(heads, rows))
 
     def _place(self, group: Any) -> int:
         if (name := str(group)) not in self.groups:

@@ -61,6 +61,11 @@ def column_names(model: "TopicModel", words: Any = None) -> list[str]:
     return names
 
 
+def topic_names(model: "TopicModel") -> list[str | None]:
+    """The names that a user gave to topics; None for a topic without one."""
+    return getattr(model, "topic_names_", None) or [None] * model.n_topics_
+
+
 def word_table(model: "TopicModel", top: TopWords) -> pa.Table:
     """A row for each of the top words of each topic."""
     sizes = [len(words) for words in top]
