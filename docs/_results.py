@@ -77,7 +77,8 @@ PAGES = {
         "Topics",
         [
             *("topics_synthetic", "topics", "topics_anchors", "topics_ranking", "topics_tried"),
-            *("topics_background", "topics_views_fields", "topics_views_embeddings"),
+            *("topics_choice", "topics_background"),
+            *("topics_views_fields", "topics_views_embeddings"),
             *("topics_transform", "topics_pyldavis"),
         ],
     ),
