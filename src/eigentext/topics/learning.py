@@ -171,11 +171,11 @@ def choose_n_topics(
 ) -> tuple[int, dict[str, Any]]:
     """Return the number of topics (see :mod:`eigentext.topics.choosing`), and the curve."""
     keys = document_keys(moments.counts, keys_of_words(moments))
-    halves = uniforms(keys, settings.random_state, 1) < 0.5
+    halves = uniforms(keys, START, 1) < 0.5  # the same for all fits, like all that follows
     is_long = moments.lengths >= 3
     check_enough(int(moments.times[is_long].sum()), halves[is_long])
     level = noise_level(moments.counts, moments.times, halves)
-    training, validating = _divided(moments, settings.random_state, "n_topics by; give a number")
+    training, validating = _divided(moments, START, "n_topics by; give a number")
     alpha0 = (alpha0s(settings.alpha0) or [UNKNOWN])[0] if settings.alpha0 != "auto" else UNKNOWN
     curve: dict[str, Any] = {
         "n_above_noise": level.n_above,
@@ -192,7 +192,7 @@ def choose_n_topics(
         if settings.refine:
             found = refine(training, alpha0, found, settings, seeds, places)
         data = validating.counts, found.components, alpha0 * found.weights, found.weights
-        lost = surprises(*data, settings.random_state)
+        lost = surprises(*data, START)
         told = {"n_topics": K, "perplexity": perplexity_of(lost, validating.times)}
         curve["tried"].append(told)
         if before is not None:
