@@ -34,6 +34,9 @@ def _plain_row_times(x, M, out, n_rows, n_columns):
 
 
 def _plain_add_products(X, Y, M, first, last, n_rows, n_columns):
+    if X.ndim == 1:  # the rows of each matrix follow each other
+        X, Y = (part[: last * n_columns].reshape(-1, n_columns) for part in (X, Y))
+        M = M[: n_rows * n_columns].reshape(n_rows, n_columns)
     for h in range(n_rows):
         for t in range(first, last):
             M[h] += X[t, h] * Y[t]
