@@ -15,13 +15,16 @@ GROUPS = ("Input", "Model", "Output", "Server", "Run")
 
 def commands():
     for name in _HOMES:
-        found = _command(name)
-        inside = getattr(found, "commands", None)
-        yield from (
-            (((name, one), command) for one, command in inside.items())
-            if inside
-            else [((name,), found)]
-        )
+        yield from inside((name,), _command(name))
+
+
+def inside(name, command):
+    """A command, or the commands of a group, and of the groups in it."""
+    if not getattr(command, "commands", None):
+        yield name, command
+        return
+    for one, each in command.commands.items():
+        yield from inside((*name, one), each)
 
 
 COMMANDS = dict(commands())

@@ -34,12 +34,11 @@ def _plain_row_times(x, M, out, n_rows, n_columns):
 
 
 def _plain_add_products(X, Y, M, first, last, n_rows, n_columns):
-    if X.ndim == 1:  # the rows of each matrix follow each other
-        X, Y = (part[: last * n_columns].reshape(-1, n_columns) for part in (X, Y))
-        M = M[: n_rows * n_columns].reshape(n_rows, n_columns)
+    x, y, m = X.reshape(-1), Y.reshape(-1), M.reshape(-1)  # matrices may be flat
+    n = n_columns
     for h in range(n_rows):
         for t in range(first, last):
-            M[h] += X[t, h] * Y[t]
+            m[h * n : h * n + n] += x[t * n + h] * y[t * n : t * n + n]
 
 
 def _plain_dot(x, y, n):

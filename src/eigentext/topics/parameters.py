@@ -236,8 +236,8 @@ TopicModel = Table(
     ),
     set_apart=Flag(
         False,
-        help="Leave out documents that are copies of others (but one), that share a signature or a "
-        "template, or that own a direction, such as encoded files.",
+        help="Leave out documents that are copies of others (but one), that share a signature, "
+        "or that own a direction, such as encoded files.",
     ),
     smoothing=Number(0.1, least=0, flags=""),
     solver=Choice("power", of=("power", "diagonal"), only=_BY_TENSOR, flags=""),

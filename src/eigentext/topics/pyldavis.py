@@ -7,7 +7,6 @@ largest *relevance* :math:`\lambda \log \phi_{kw} + (1 - \lambda) \log \phi_{kw}
 ``topic.order`` says which they are.
 """
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from eigentext.errors import CorpusError
 from eigentext.estimators import check_is_fitted
 from eigentext.parameters import Count, Number, argument
 from eigentext.storage.files import replacing
+from eigentext.storage.valid_json import json_text
 from eigentext.topics.inference import lifted
 from eigentext.topics.tables import column_names
 
@@ -85,7 +85,7 @@ def to_pyldavis(
     }
     if path is not None:
         with replacing(Path(path)) as temporary:
-            temporary.write_text(json.dumps(found, allow_nan=False), encoding="utf-8")
+            temporary.write_text(json_text(found, refuse=True), encoding="utf-8")
     return found
 
 

@@ -14,7 +14,7 @@ def apart(
 ) -> None:
     """Name documents that are not like the others.
 
-    Copies, documents with the same signature or template, and documents that own a direction of the
+    Copies, documents with the same signature, and documents that own a direction of the
     moments, such as encoded files. `topics fit --set-apart` leaves them out.
     """
     from eigentext import engine
